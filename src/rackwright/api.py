@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from rackwright.plan.reliability.failures import GroupHosts
     from rackwright.plan.slurm.checks import Cabling
     from rackwright.plan.slurm.cluster import SlurmCluster
+    from rackwright.plan.slurm.departures import Departure
     from rackwright.plan.slurm.nodes import Gres, NodeSet, PartitionSets
     from rackwright.plan.slurm.topology import Block, PlannedTopology, TreeSwitch
     from rackwright.plan.software.needs import (
@@ -209,6 +210,7 @@ _PLACES = {
     "rackwright.plan.reliability.failures": "GroupHosts",
     "rackwright.plan.slurm.checks": "Cabling",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
+    "rackwright.plan.slurm.departures": "Departure",
     "rackwright.plan.slurm.nodes": "Gres NodeSet PartitionSets",
     "rackwright.plan.slurm.topology": "Block PlannedTopology TreeSwitch",
     "rackwright.plan.software.needs": "Bundle CudaNeeds InstallerNeeds PluginNeeds SoftwareNeeds",

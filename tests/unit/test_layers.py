@@ -24,7 +24,6 @@ MOST = 15
 """Modules of one package, those of its own packages not counted."""
 LARGE = {
     "cli": "one for each verb",
-    "inventory/role_variables": "one for each role or family of roles",
     "model": "one for each part of a blueprint",
 }
 """Packages that hold more, and of what."""

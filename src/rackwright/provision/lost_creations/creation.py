@@ -42,7 +42,7 @@ class LostCreation:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class FoundResource:
     """Something in AWS that may be what was made.
 
     Attributes:
@@ -121,18 +121,18 @@ class Cloud:
                     yield from told[items]
 
 
-Finder = Callable[[Cloud, LostCreation], list[Match]]
+Finder = Callable[[Cloud, LostCreation], list[FoundResource]]
 """Finds everything in AWS that may have been made by a creation."""
 
 
-def own(lost: LostCreation, identity: str, tags: Mapping[str, str]) -> list[Match]:
+def own(lost: LostCreation, identity: str, tags: Mapping[str, str]) -> list[FoundResource]:
     """What bears the one name that the creation may take, if its tags say that it is the same.
 
     Raises:
         UnclearError: it has other tags.
     """
     if identity in lost.known or carries(tags, lost.tags):
-        return [Match(identity)]
+        return [FoundResource(identity)]
     raise UnclearError(
         f"'{identity}' exists in AWS without the tags that '{lost.name}' gets",
         "rename or remove it if it is somebody else's; give it the tags "

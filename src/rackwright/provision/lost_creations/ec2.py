@@ -12,7 +12,7 @@ from rackwright.provision.lost_creations.creation import (
     Cloud,
     Finder,
     LostCreation,
-    Match,
+    FoundResource,
     UnclearError,
     carries,
     own,
@@ -46,7 +46,7 @@ class Tagged:
     filters: str = "Filters"
     by_tag: bool = True
 
-    def __call__(self, cloud: Cloud, lost: LostCreation) -> list[Match]:
+    def __call__(self, cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
         """Living resources of this kind that have all tags and stand where they should.
 
         Raises:
@@ -68,7 +68,7 @@ class Tagged:
         arguments = {self.filters: wanted} if wanted else {}
         described = cloud.listed("ec2", self.operation, self.items, **arguments)
         return [
-            Match(str(one[self.key]), making=_state(one) in _MAKING)
+            FoundResource(str(one[self.key]), making=_state(one) in _MAKING)
             for one in _each(described)
             if carries(tags_of(one), lost.tags) and _state(one) not in _GONE
         ]
@@ -98,7 +98,7 @@ _RESERVATION = (
 )
 
 
-def placement_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def placement_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The placement group of the name."""
     name = lost.inputs["name"]
     told = cloud.call(
@@ -111,7 +111,7 @@ def placement_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return own(lost, name, tags_of(found[0])) if found else []
 
 
-def launch_template(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def launch_template(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The launch template of the name."""
     told = cloud.call(
         "ec2",
@@ -150,7 +150,7 @@ def route_id(table: str, destination: str) -> str:
     return f"r-{table}{zlib.crc32(destination.encode())}"
 
 
-def route(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def route(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The route of the table to the destination.
 
     Raises:
@@ -165,7 +165,7 @@ def route(cloud: Cloud, lost: LostCreation) -> list[Match]:
         if one.get(_DESTINATIONS[given]) != destination:
             continue
         if all(one.get(api) == value for api, value in wanted.items()):
-            return [Match(route_id(table, destination))]
+            return [FoundResource(route_id(table, destination))]
         held = ", ".join(str(one[api]) for api in sorted(set(_TARGETS.values())) if one.get(api))
         raise UnclearError(
             f"'{table}' has a route to {destination} through {held or 'something else'}, and not "
@@ -175,7 +175,7 @@ def route(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return []
 
 
-def route_table_association(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def route_table_association(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The association of the subnet or gateway with a route table.
 
     Raises:
@@ -194,7 +194,7 @@ def route_table_association(cloud: Cloud, lost: LostCreation) -> list[Match]:
                 continue
             identity = one["RouteTableAssociationId"]
             if held["RouteTableId"] == table:
-                return [Match(identity)]
+                return [FoundResource(identity)]
             raise UnclearError(
                 f"'{joined}' has the route table '{held['RouteTableId']}' by '{identity}', and not "
                 f"'{table}'",
@@ -218,21 +218,21 @@ _ANY = "-1"
 _PEERS = {"cidrIpv4": "CidrIpv4", "cidrIpv6": "CidrIpv6", "prefixListId": "PrefixListId"}
 
 
-def ingress_rule(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def ingress_rule(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The rule of the group that lets the same in."""
     return _rules(cloud, lost, egress=False)
 
 
-def egress_rule(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def egress_rule(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The rule of the group that lets the same out."""
     return _rules(cloud, lost, egress=True)
 
 
-def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[Match]:
+def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResource]:
     """A group has no two rules that allow the same; one without tags was left before it got them."""
     group = lost.inputs["securityGroupId"]
     wanted = (egress, *_allowed(lost.inputs))
-    found: list[Match] = []
+    found: list[FoundResource] = []
     for one in cloud.listed(
         "ec2",
         "describe_security_group_rules",
@@ -250,7 +250,7 @@ def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[Match]:
         }
         if (one["IsEgress"], *_allowed(said)) == wanted:
             identity, tags = one["SecurityGroupRuleId"], tags_of(one)
-            found += own(lost, identity, tags) if tags else [Match(identity)]
+            found += own(lost, identity, tags) if tags else [FoundResource(identity)]
     return found
 
 
@@ -263,7 +263,7 @@ def _allowed(rule: Mapping[str, Any]) -> tuple[Any, ...]:
     return (protocol, *ports, peer, *(rule.get(name) or None for name in _PEERS))
 
 
-def volume_attachment(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def volume_attachment(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The attachment of the volume to the instance.
 
     Raises:
@@ -281,7 +281,7 @@ def volume_attachment(cloud: Cloud, lost: LostCreation) -> list[Match]:
         if (one["InstanceId"], one["Device"]) == (instance, device):
             # As the AWS provider makes it.
             digest = zlib.crc32(f"{device}-{instance}-{volume}-".encode())
-            return [Match(f"vai-{digest}", making=one.get("State") == "attaching")]
+            return [FoundResource(f"vai-{digest}", making=one.get("State") == "attaching")]
         raise UnclearError(
             f"'{volume}' is attached to '{one['InstanceId']}' as {one['Device']}, and not to "
             f"'{instance}' as {device}",

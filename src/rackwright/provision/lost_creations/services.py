@@ -9,7 +9,7 @@ from rackwright.provision.lost_creations.creation import (
     Cloud,
     Finder,
     LostCreation,
-    Match,
+    FoundResource,
     UnclearError,
     carries,
     own,
@@ -19,7 +19,7 @@ from rackwright.provision.lost_creations.creation import (
 _MAKING = frozenset({"CREATING", "PENDING"})
 
 
-def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The Auto Scaling group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed(
@@ -33,7 +33,7 @@ def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return []
 
 
-def bucket(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def bucket(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The bucket of the name, if it is this account's.
 
     The tags of a bucket come by a call of their own. One without any that is empty is taken for one that
@@ -54,25 +54,25 @@ def bucket(cloud: Cloud, lost: LostCreation) -> list[Match]:
             f"the bucket '{name}' exists without tags and holds data",
             "give it another name in the blueprint, or tag it as this site's if it is",
         )
-    return [Match(name)]
+    return [FoundResource(name)]
 
 
-def role(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def role(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The role of the name."""
     told = cloud.call("iam", "get_role", missing=("NoSuchEntity",), RoleName=lost.inputs["name"])
     return [] if told is None else own(lost, lost.inputs["name"], tags_of(told["Role"]))
 
 
-def role_policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def role_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The policy of the name in the role; what it allows is set right by the next run."""
     name, holder = lost.inputs["name"], lost.inputs["role"]
     told = cloud.call(
         "iam", "get_role_policy", missing=("NoSuchEntity",), RoleName=holder, PolicyName=name
     )
-    return [] if told is None else [Match(f"{holder}:{name}")]
+    return [] if told is None else [FoundResource(f"{holder}:{name}")]
 
 
-def instance_profile(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def instance_profile(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The instance profile of the name."""
     name = lost.inputs["name"]
     told = cloud.call(
@@ -81,7 +81,7 @@ def instance_profile(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return [] if told is None else own(lost, name, tags_of(told["InstanceProfile"]))
 
 
-def policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The account's policy of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("iam", "list_policies", "Policies", Scope="Local"):
@@ -91,7 +91,7 @@ def policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return []
 
 
-def parameter(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def parameter(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The parameter of the name; its value is not read."""
     name = lost.inputs["name"]
     wanted = [{"Key": "Name", "Option": "Equals", "Values": [name]}]
@@ -102,7 +102,7 @@ def parameter(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return own(lost, name, tags_of(told or {}, "TagList"))
 
 
-def key(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def key(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """Keys with the description and all the tags; a key has no name.
 
     Raises:
@@ -125,7 +125,7 @@ def key(cloud: Cloud, lost: LostCreation) -> list[Match]:
         tags = cloud.call("kms", "list_resource_tags", missing=_NOT_OURS, KeyId=identity) or {}
         held = {tag["TagKey"]: tag["TagValue"] for tag in tags.get("Tags", ())}
         if carries(held, lost.tags):
-            found.append(Match(identity))
+            found.append(FoundResource(identity))
     return found
 
 
@@ -133,7 +133,7 @@ _NOT_OURS = ("AccessDeniedException", "NotFoundException")
 """Answers about a key that somebody else has, or that goes."""
 
 
-def alias(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def alias(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The alias of the name.
 
     Raises:
@@ -144,7 +144,7 @@ def alias(cloud: Cloud, lost: LostCreation) -> list[Match]:
         if one["AliasName"] != name:
             continue
         if one.get("TargetKeyId") == wanted:
-            return [Match(name)]
+            return [FoundResource(name)]
         raise UnclearError(
             f"'{name}' stands for the key '{one.get('TargetKeyId')}', and not for '{wanted}'",
             f"remove it: aws kms delete-alias --alias-name {name}",
@@ -152,7 +152,7 @@ def alias(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return []
 
 
-def log_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def log_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The log group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name):
@@ -164,7 +164,7 @@ def log_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
     return []
 
 
-def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """Policies for snapshots with the description and all the tags.
 
     Raises:
@@ -173,14 +173,14 @@ def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
     if not lost.tags:
         raise UnclearError("a policy without tags cannot be told from others", "give it tags")
     return [
-        Match(one["PolicyId"])
+        FoundResource(one["PolicyId"])
         for one in cloud.listed("dlm", "get_lifecycle_policies", "Policies")
         if carries(one.get("Tags") or {}, lost.tags)
         and one.get("Description") == lost.inputs["description"]
     ]
 
 
-def lustre(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def lustre(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """Lustre file systems of the subnet with all the tags.
 
     Raises:
@@ -201,7 +201,7 @@ def lustre(cloud: Cloud, lost: LostCreation) -> list[Match]:
     ]
 
 
-def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The association of the path in the file system.
 
     Raises:
@@ -229,11 +229,11 @@ def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[Match]
     return []
 
 
-def _lifecycle(item: Mapping[str, Any], name: str, noun: str) -> Match:
+def _lifecycle(item: Mapping[str, Any], name: str, noun: str) -> FoundResource:
     identity = str(item[name])
     if item["Lifecycle"] == "FAILED":
         raise UnclearError(f"'{identity}' was made and failed", _deletion(noun, identity))
-    return Match(identity, making=item["Lifecycle"] in _MAKING)
+    return FoundResource(identity, making=item["Lifecycle"] in _MAKING)
 
 
 def _deletion(noun: str, identity: str) -> str:
@@ -241,7 +241,7 @@ def _deletion(noun: str, identity: str) -> str:
     return f"remove it: aws fsx delete-{noun} --{argument} {identity}"
 
 
-def zone(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def zone(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """Zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
 
     Raises:
@@ -266,11 +266,11 @@ def zone(cloud: Cloud, lost: LostCreation) -> list[Match]:
         if held or comment != lost.inputs.get("comment", ""):
             found += own(lost, identity, held)
         else:
-            found.append(Match(identity))
+            found.append(FoundResource(identity))
     return found
 
 
-def record(cloud: Cloud, lost: LostCreation) -> list[Match]:
+def record(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The record set of the name and type in the zone.
 
     Raises:
@@ -295,7 +295,7 @@ def record(cloud: Cloud, lost: LostCreation) -> list[Match]:
         wanted = sorted(str(value).strip('"') for value in lost.inputs.get("records") or ())
         if held == wanted:
             parts = (zone_id, given, kind, *filter(None, [marked]))
-            return [Match("_".join(parts))]
+            return [FoundResource("_".join(parts))]
         raise UnclearError(
             f"the zone '{zone_id}' has {kind} {full} as {', '.join(held) or 'an alias'}, and not as "
             f"{', '.join(wanted)}",

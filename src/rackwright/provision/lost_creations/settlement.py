@@ -13,7 +13,7 @@ from rackwright.provision.lost_creations.creation import (
     Cloud,
     Finder,
     LostCreation,
-    Match,
+    FoundResource,
     UnclearError,
 )
 
@@ -105,7 +105,7 @@ def _settle_one(
             "look for it: if it is there, 'pulumi import' it into the stack, else "
             "'pulumi refresh --clear-pending-creates' forgets that it was begun",
         )
-    found: Match | None = None
+    found: FoundResource | None = None
     for polled in range(POLLS):
         found = _candidates(finder, cloud, lost)
         if found is None:
@@ -125,7 +125,7 @@ def _settle_one(
     )
 
 
-def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> Match | None:
+def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> FoundResource | None:
     """The one candidate that nobody has recorded.
 
     Raises:

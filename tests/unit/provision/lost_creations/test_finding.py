@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rackwright.embedded_aws.provider.resource import REGISTRY
-from rackwright.provision.lost_creations.creation import Match, UnclearError
+from rackwright.provision.lost_creations.creation import FoundResource, UnclearError
 from rackwright.provision.lost_creations.settlement import FINDERS, REPEATED
 from unit.provision.lost_creations.world import (
     IMAGE,
@@ -301,7 +301,7 @@ TRIED_BELOW = {
 """Types that are tried by themselves, and a name that the provider had before."""
 
 
-def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list[Match]:
+def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list[FoundResource]:
     made = FINDERS[case.token](world.cloud, lost(case.token, inputs, known=known))
     return [one for one in made if one.id not in known]
 
@@ -319,7 +319,7 @@ def test_what_was_made_is_found_by_its_id(world: World, case: Case) -> None:
     inputs = case.inputs(world)
     assert found(world, case, inputs) == []
     identity = world.create(case.token, inputs)
-    assert found(world, case, inputs) == [Match(identity)]
+    assert found(world, case, inputs) == [FoundResource(identity)]
     assert found(world, case, inputs, identity) == [], "it is recorded already"
 
 
@@ -424,7 +424,7 @@ def test_a_rule_is_told_by_what_it_allows(world: World) -> None:
     inputs = {**whole, "referencedSecurityGroupId": world.group()}
     # The provider tags a rule by a second call.
     identity = world.create(token, {**inputs, "tags": {}})
-    assert FINDERS[token](world.cloud, lost(token, inputs)) == [Match(identity)]
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
     wide = {**whole, "cidrIpv4": "10.0.0.0/8"}
     assert FINDERS[token](world.cloud, lost(token, wide)) == []
     world.create(token, {**wide, "tags": tags("another")})
@@ -463,7 +463,7 @@ def test_an_untagged_bucket_is_taken_only_while_it_is_empty(world: World) -> Non
     token = "aws:s3/bucket:Bucket"
     inputs = {"bucket": "atlas-data", "tags": tags("data")}
     world.create(token, {"bucket": "atlas-data"})
-    assert FINDERS[token](world.cloud, lost(token, inputs)) == [Match("atlas-data")]
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource("atlas-data")]
     world.aws.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
     with pytest.raises(UnclearError, match="without tags and holds data"):
         FINDERS[token](world.cloud, lost(token, inputs))
@@ -478,7 +478,7 @@ def test_an_untagged_zone_is_told_by_its_comment_and_network(world: World) -> No
         "tags": tags("zone"),
     }
     identity = world.create(token, {**inputs, "tags": {}})
-    assert FINDERS[token](world.cloud, lost(token, inputs)) == [Match(identity)]
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
     elsewhere = {**inputs, "vpcs": [{"vpcId": "vpc-other"}]}
     assert FINDERS[token](world.cloud, lost(token, elsewhere)) == []
     with pytest.raises(UnclearError, match=identity):

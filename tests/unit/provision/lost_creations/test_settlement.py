@@ -11,7 +11,7 @@ from pulumi.automation.events import StepEventMetadata
 from rackwright.errors import ExternalToolError
 from rackwright.provision.lost_creations import settlement as module
 from rackwright.provision.lost_creations.checkpoint import Interrupted
-from rackwright.provision.lost_creations.creation import Cloud, LostCreation, Match
+from rackwright.provision.lost_creations.creation import Cloud, LostCreation, FoundResource
 from rackwright.provision.lost_creations.failures import FailedCreations, failed_creation
 from rackwright.provision.lost_creations.settlement import POLL_S, POLLS, Settlement, settle
 from unit.provision.lost_creations.world import World, lost, tags
@@ -95,7 +95,7 @@ def test_changes_and_deletions_are_said(world: World) -> None:
 
 def test_what_aws_still_makes_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter([True, True, False])
-    finder = lambda _cloud, _lost: [Match("fs-1", making=next(states))]  # noqa: E731
+    finder = lambda _cloud, _lost: [FoundResource("fs-1", making=next(states))]  # noqa: E731
     monkeypatch.setattr(module, "FINDERS", {VPC: finder})
     slept: list[float] = []
     one = lost(VPC, INPUTS)
@@ -106,7 +106,7 @@ def test_what_aws_still_makes_is_waited_for(world: World, monkeypatch: pytest.Mo
 
 
 def test_what_aws_never_makes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = lambda _cloud, _lost: [Match("fs-1", making=True)]  # noqa: E731
+    finder = lambda _cloud, _lost: [FoundResource("fs-1", making=True)]  # noqa: E731
     monkeypatch.setattr(module, "FINDERS", {VPC: finder})
     slept: list[float] = []
     with pytest.raises(ExternalToolError, match="at work on 'fs-1'"):
