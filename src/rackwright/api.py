@@ -256,6 +256,7 @@ __all__ = [
     "CostSummary",
     "CudaNeeds",
     "Demand",
+    "Departure",
     "Device",
     "DevicesAfterLoss",
     "DnsZone",

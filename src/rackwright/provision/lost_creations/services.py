@@ -8,8 +8,8 @@ from typing import Any
 from rackwright.provision.lost_creations.creation import (
     Cloud,
     Finder,
-    LostCreation,
     FoundResource,
+    LostCreation,
     UnclearError,
     carries,
     own,

@@ -12,8 +12,8 @@ from rackwright.provision.lost_creations.checkpoint import Interrupted
 from rackwright.provision.lost_creations.creation import (
     Cloud,
     Finder,
-    LostCreation,
     FoundResource,
+    LostCreation,
     UnclearError,
 )
 

@@ -11,7 +11,7 @@ from pulumi.automation.events import StepEventMetadata
 from rackwright.errors import ExternalToolError
 from rackwright.provision.lost_creations import settlement as module
 from rackwright.provision.lost_creations.checkpoint import Interrupted
-from rackwright.provision.lost_creations.creation import Cloud, LostCreation, FoundResource
+from rackwright.provision.lost_creations.creation import Cloud, FoundResource, LostCreation
 from rackwright.provision.lost_creations.failures import FailedCreations, failed_creation
 from rackwright.provision.lost_creations.settlement import POLL_S, POLLS, Settlement, settle
 from unit.provision.lost_creations.world import World, lost, tags
