@@ -76,6 +76,9 @@ def settle(
             settlement.found[lost.urn] = (lost, identity)
     if unclear:
         raise _refusal(label, unclear)
+    for lost, identity in settlement.found.values():
+        if finish := _FINISHERS.get(lost.type):
+            finish(cloud, lost, identity)
     for urn in interrupted.changes:
         say(f"{label}: {_name(urn)}: its change did not end in the last run; it is read again")
     for urn in interrupted.deletions:
@@ -112,8 +115,6 @@ def _settle_one(
             say(f"{subject}: its creation did not end in the last run, and AWS has nothing of it")
             return None
         if not found.making:
-            if finish := _FINISHERS.get(lost.type):
-                finish(cloud, lost, found.id)
             say(f"{subject}: its creation did not end in the last run; AWS has made {found.id}")
             return found.id
         if polled == 0:
