@@ -33,8 +33,7 @@ def add_replaced_heads(parser: argparse.ArgumentParser) -> None:
 
 def tell_replaced(loaded: LoadedPlan, site: Site, outcomes: Sequence[StackOutcome]) -> None:
     """Say which head nodes would be replaced, and what becomes of their data."""
-    from rackwright.provision import nodes
-    from rackwright.provision.aws import heads
+    from rackwright.provision import heads, nodes
 
     plan = _planned(loaded, site)
     fleet = nodes.fleet_in(loaded.plan, site.name)
@@ -63,8 +62,7 @@ def prepare_heads(
         ExternalToolError: AWS or the engine fails; nothing was let go.
     """
     from rackwright.plan.aws.names import site_prefix
-    from rackwright.provision import engine, nodes
-    from rackwright.provision.aws import heads
+    from rackwright.provision import engine, heads, nodes
 
     plan = _planned(loaded, site)
     prefix = site_prefix(loaded.plan.name, site.name)

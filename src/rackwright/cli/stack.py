@@ -250,7 +250,7 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
         ExternalToolError: nobody can tell, and ``strict`` wants it told.
     """
     from rackwright.provision import nodes
-    from rackwright.provision.fleet_calls import NothingProvisionedError
+    from rackwright.provision.aws.fleet_calls import NothingProvisionedError
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
     try:

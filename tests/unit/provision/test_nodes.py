@@ -16,9 +16,8 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
-from rackwright.provision import fleet_calls
-from rackwright.provision.aws import calls
-from rackwright.provision.fleet_calls import Fleet, NothingProvisionedError
+from rackwright.provision.aws import calls, fleet_calls
+from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
 from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus
 from rackwright.provision.targets import Target

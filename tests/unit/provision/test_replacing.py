@@ -9,9 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.embedded_aws.api import moto_instances
-from rackwright.provision import fleet_calls
-from rackwright.provision.aws import calls
-from rackwright.provision.fleet_calls import Fleet
+from rackwright.provision.aws import calls, fleet_calls
+from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus
 from rackwright.provision.replacing import Replacing

@@ -25,7 +25,7 @@ from rackwright.model.storage import (
 from rackwright.model.users import Users
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.slurm.state import state_folders
+from rackwright.plan.software.state_folders import state_folders
 from rackwright.plan.software.versions import upstream
 from rackwright.plan.storage.filesystem import mount_source
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.host_list import Host
-from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import covers
 
 DATABASE = "/var/lib/mysql"
@@ -36,17 +34,6 @@ class StateFolder:
 def state_folders(plan: Expansion, host: Host) -> tuple[StateFolder, ...]:
     """The folders that a cluster cannot do without on ``host``; empty on hosts that can be made anew."""
     return tuple(_folders(plan, host))
-
-
-def state_of_heads(plan: Plan) -> Iterator[tuple[AwsSitePlan, str]]:
-    """The sites on AWS whose head nodes hold what the cluster cannot do without, and what that is."""
-    for site in plan.aws:
-        names = site.servers[0].names
-        mine = [host for host in plan.hosts if host.site == site.name and host.name in names]
-        held = {folder.name for host in mine for folder in state_folders(plan, host)}
-        words = {"slurmctld": "the state of Slurm", "mysql": "the accounting database"}
-        if told := [text for name, text in words.items() if name in held]:
-            yield site, " and ".join(told)
 
 
 def _folders(plan: Expansion, host: Host) -> Iterator[StateFolder]:

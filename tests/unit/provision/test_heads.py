@@ -13,9 +13,9 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
-from rackwright.provision.aws import heads
+from rackwright.provision import heads
+from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.engine import StackOutcome
-from rackwright.provision.fleet_calls import Fleet
 from rackwright.provision.targets import Target
 
 REGION = "us-east-1"
@@ -93,7 +93,7 @@ def test_a_head_node_stays_while_a_snapshot_is_not_complete(
 ) -> None:
     from moto.ec2.models.elastic_block_store import Snapshot
 
-    from rackwright.provision import fleet_calls
+    from rackwright.provision.aws import fleet_calls
 
     monkeypatch.setattr(fleet_calls, "SNAPSHOT_WAITS", 1)
     monkeypatch.setattr(

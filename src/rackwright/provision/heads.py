@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from rackwright.plan.aws.names import site_prefix
+from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.engine import StackOutcome
-from rackwright.provision.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.targets import Target
 
 INSTANCE = "Instance"
