@@ -93,9 +93,9 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
 
 
 def test_no_job_starts_that_would_outlive_a_capacity_block(machine: Machine) -> None:
-    def reserved(minutes: int, **more: Any) -> dict[str, Any]:
+    def reserved(minutes: int) -> dict[str, Any]:
         start = f"{dt.datetime.now(dt.UTC) + dt.timedelta(minutes=minutes):%Y-%m-%dT%H:%M:00Z}"
-        return {"name": "rackwright-cr-0123456789abcdef0", "nodes": "gpu-1", "start": start, **more}
+        return {"name": "rackwright-cr-0123456789abcdef0", "nodes": "gpu-1", "start": start}
 
     def play(wanted: list[dict[str, Any]], *arguments: str) -> Played:
         given: dict[str, Any] = {"slurm_controller_reservations": wanted}
