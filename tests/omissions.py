@@ -51,6 +51,7 @@ BUILT = {
     "sites[].file_systems[].management.nids[]": "the server is not reached by that network",
     "sites[].file_systems[].networks": "its servers are on no network of RDMA",
     "sites[].file_systems[].networks[]": "its servers are not on the network",
+    "sites[].head.data_volume.snapshots*": "one is made each day, and 14 are kept",
     "sites[].network.existing*": "a VPC is made, with subnets that are large enough",
     "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
     "sites[].network.ssh_from*": "the network may not reach the login nodes",

@@ -30,6 +30,8 @@ class Registered:
     aliases: tuple[str, ...] = ()
     timeouts: tuple[str, str, str] = ("", "", "")
     """For its creation, update and deletion."""
+    ignore_changes: tuple[str, ...] = ()
+    import_id: str = ""
 
 
 @dataclass
@@ -145,6 +147,8 @@ class RecordingMonitor(mocks.MockMonitor):
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
                     timeouts=(waits.create, waits.update, waits.delete),
+                    ignore_changes=tuple(request.ignoreChanges),
+                    import_id=request.importId,
                 )
             )
         return super().RegisterResource(request)

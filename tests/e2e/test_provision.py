@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -153,6 +154,115 @@ def test_life_of_a_cluster(lab: Any) -> None:
     assert left["file systems"] == exists["file systems"], "storage is retained"
     assert left["templates"] == left["groups"] == []
     assert list(lab.temporary.iterdir()) == [], "nothing temporary is left"
+
+
+def head_of(lab: Any, blueprint: Path) -> tuple[str, str]:
+    """The instance of the head node, and its data volume."""
+    servers = lab.stacks("status", blueprint)["aws-cluster"]["outputs"]["servers"]["head"]
+    return servers["instance_ids"]["head-1"], servers["data_volumes"]["head-1"]
+
+
+def test_another_image_replaces_the_head_node_and_never_its_data_volume(lab: Any) -> None:
+    """Detached before it goes, saved before it is detached; and a snapshot gives the next one its state."""
+    ec2 = lab.client("ec2")
+    intel = [{"Name": "architecture", "Values": ["x86_64"]}]
+    images = sorted(one["ImageId"] for one in ec2.describe_images(Filters=intel)["Images"])
+
+    def blueprint(image: str, volume: str = "size: 200 GiB") -> Path:
+        path: Path = lab.blueprint("kept")
+        before, head, after = re.split(
+            r"( {4}head:.*?100 GiB\n)", path.read_text(), flags=re.DOTALL
+        )
+        head = re.sub(r"image: \S+", f"image: {image}", head)
+        path.write_text(f"{before}{head}      data_volume: {{{volume}}}\n{after}")
+        return path
+
+    lab.stacks("up", blueprint(images[0]), "--yes")
+    instance, volume = head_of(lab, blueprint(images[0]))
+    (policy,) = lab.client("dlm").get_lifecycle_policies()["Policies"]
+    assert policy["State"] == "ENABLED"
+
+    other = blueprint(images[1])
+    foreseen = lab.stacks("preview", other)
+    assert "kept-cloud-head-1" in foreseen["aws-cluster"]["replaced"]
+    assert foreseen["aws-storage"]["changes"] == {}
+    lab.run("up", other, "--target", "local", "--yes", expect=2)
+    assert head_of(lab, other) == (instance, volume), "nobody has said so"
+
+    seen = len(lab.calls())
+    lab.stacks("up", other, "--yes", "--replace-head")
+    steps = ["CreateSnapshots", "StopInstances", "DetachVolume", "TerminateInstances"]
+    called = [one for one in lab.calls()[seen:] if one in {*steps, "RunInstances", "AttachVolume"}]
+    assert called == [*steps, "RunInstances", "AttachVolume"]
+    successor, same = head_of(lab, other)
+    assert (successor != instance, same) == (True, volume)
+    (told,) = ec2.describe_volumes(VolumeIds=[volume])["Volumes"]
+    assert [one["InstanceId"] for one in told["Attachments"]] == [successor]
+
+    (snapshot,) = [
+        one["SnapshotId"]
+        for one in ec2.describe_snapshots()["Snapshots"]
+        if one["VolumeId"] == volume
+    ]
+    restored = blueprint(images[1], f"size: 200 GiB, snapshot: {snapshot}")
+    lab.run("up", restored, "--target", "local", "--yes", expect=4)  # the volume is protected
+    lab.stacks("up", restored, "--yes", "--restore")
+    unchanged, fresh = head_of(lab, restored)
+    assert (unchanged, fresh != volume) == (successor, True)
+    (made, was) = ec2.describe_volumes(VolumeIds=[fresh, volume])["Volumes"]
+    made, was = (made, was) if made["VolumeId"] == fresh else (was, made)
+    assert (made["SnapshotId"], was["State"]) == (snapshot, "available")
+    (running,) = ec2.describe_instances(InstanceIds=[successor])["Reservations"][0]["Instances"]
+    assert running["State"]["Name"] == "running"
+    again = lab.stacks("up", restored, "--yes")
+    assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
+
+
+def test_what_is_retained_is_taken_over_by_the_next_stack(lab: Any) -> None:
+    """Key, alias, file system and data volume; what is somebody else's is refused."""
+    blueprint = lab.blueprint(
+        "left", **{"root_volume: 100 GiB": "root_volume: 100 GiB\n      data_volume: {}"}
+    )
+    lab.stacks("up", blueprint, "--yes")
+    kms, fsx, ec2 = lab.client("kms"), lab.client("fsx"), lab.client("ec2")
+    own = [{"Name": "tag:Name", "Values": ["left-cloud-head-1-data"]}]
+
+    def retained() -> tuple[list[str], list[str], list[str]]:
+        """Ids of what the account has: the target of the alias, file systems, data volumes."""
+        return (
+            [a["TargetKeyId"] for a in kms.list_aliases()["Aliases"] if "left" in a["AliasName"]],
+            [
+                one["FileSystemId"]
+                for one in fsx.describe_file_systems()["FileSystems"]
+                if {"Key": "Name", "Value": "left-cloud-scratch"} in one["Tags"]
+            ],
+            [one["VolumeId"] for one in ec2.describe_volumes(Filters=own)["Volumes"]],
+        )
+
+    before = retained()
+    assert [len(ids) for ids in before] == [1, 1, 1]
+    record = lab.folder / "state/local/pulumi/.pulumi/stacks/aws-storage/left-cloud.json"
+    document = json.loads(record.read_text())
+    for resource in document["checkpoint"]["latest"]["resources"]:
+        resource["protect"] = False  # as with 'protect: false' in the stack's configuration
+    record.write_text(json.dumps(document))
+    removed = lab.stacks("down", blueprint, "--yes")
+    assert removed["aws-storage"]["retained"] == []
+    assert retained() == before, "the stack has forgotten them, and the account has not"
+
+    ((key,), _, _) = before
+    other = [{"TagKey": "rackwright:site", "TagValue": "elsewhere"}]
+    kms.tag_resource(KeyId=key, Tags=other)
+    lab.run("up", blueprint, "--target", "local", "--yes", expect=2)
+    kms.tag_resource(KeyId=key, Tags=[{**other[0], "TagValue": "cloud"}])
+
+    foreseen = lab.stacks("preview", blueprint)
+    assert foreseen["aws-storage"]["changes"]["import"] == 4
+    done = lab.stacks("up", blueprint, "--yes")
+    assert done["aws-storage"]["changes"]["import"] == 4
+    assert retained() == before
+    again = lab.stacks("up", blueprint, "--yes")
+    assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
 
 
 def test_a_violation_leaves_nothing_created(lab: Any) -> None:

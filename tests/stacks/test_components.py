@@ -23,7 +23,11 @@ NETWORK_OUTPUTS = {
     "subnet_ids": {"private-a": "subnet-private", "public-a": "subnet-public"},
     "security_group_ids": {"cluster": "sg-cluster", "login": "sg-login"},
 }
-STORAGE_OUTPUTS = {"file_systems": {"scratch": {"id": "fs-1"}}}
+STORAGE_OUTPUTS = {
+    "file_systems": {"scratch": {"id": "fs-1"}},
+    "data_volumes": {"head-1": "vol-0123456789abcdef0"},
+}
+HEAD = LOGIN | {"data_volume": {"size": "200 GiB"}}
 
 Record = Callable[..., Recording]
 
@@ -35,8 +39,14 @@ def lookup(kind: str, name: str) -> pulumi.Output[Any]:
 
 @pytest.fixture
 def declare(recorded: Record) -> Record:
-    def run(kind: StackKind, plan: AwsSitePlan, *, protect: bool = True) -> Recording:
-        args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
+    def run(
+        kind: StackKind,
+        plan: AwsSitePlan,
+        *,
+        protect: bool = True,
+        adopted: dict[str, str] | None = None,
+    ) -> Recording:
+        args = SiteArgs(plan=plan, cluster="atlas", owner="ops", adopted=adopted or {})
 
         def program() -> None:
             Cluster(kind, args, {"name": "atlas"}, lookup, protect=protect)
@@ -322,6 +332,87 @@ def test_head_nodes_are_protected_from_termination_and_login_nodes_are_not(decla
     assert "disableApiTermination" not in login
 
 
+def test_the_state_of_a_head_node_lies_on_a_volume_that_outlives_it(declare: Record) -> None:
+    seen = declare("aws-storage", a_plan(head=HEAD))
+    volume = seen.one("Volume", "atlas-use1-head-1-data")
+
+    assert (volume.protect, volume.retain_on_delete) == (True, True)
+    assert (volume.inputs["type"], volume.inputs["size"]) == ("gp3", 200)
+    assert (volume.inputs["iops"], volume.inputs["throughput"]) == (3000, 125)
+    assert volume.inputs["encrypted"] is True
+    assert volume.inputs["availabilityZone"] == "us-east-1a"
+    assert not {"kmsKeyId", "snapshotId"} & volume.inputs.keys()
+
+    policy = seen.one("LifecyclePolicy").inputs["policyDetails"]
+    (key, value) = next(iter(policy["targetTags"].items()))
+    assert volume.inputs["tags"][key] == value
+    (schedule,) = policy["schedules"]
+    assert schedule["createRule"] == {"interval": 24, "intervalUnit": "HOURS", "times": "03:30"}
+    assert schedule["retainRule"] == {"count": 14}
+
+
+def test_a_volume_has_the_snapshot_and_the_key_that_it_is_given(declare: Record) -> None:
+    key = "arn:aws:kms:us-east-1:111122223333:key/one"
+    data = {"snapshot": "snap-0123456789abcdef0", "encryption_key": key, "snapshots": None}
+    other = {"access": {"encryption_key": key.replace("one", "other")}}
+    seen = declare("aws-storage", a_plan(head=HEAD | {"data_volume": data}, **other))
+    volume = seen.one("Volume")
+
+    assert (volume.inputs["snapshotId"], volume.inputs["kmsKeyId"]) == (data["snapshot"], key)
+    assert "rackwright:snapshots" not in volume.inputs["tags"]
+    assert seen.of("LifecyclePolicy") + seen.of("Role") == []
+    of_site = declare("aws-storage", a_plan(head=HEAD, **other)).one("Volume")
+    assert of_site.inputs["kmsKeyId"].endswith("/other")
+
+
+def test_a_head_node_is_stopped_before_its_volume_leaves_it(declare: Record) -> None:
+    seen = declare("aws-cluster", a_plan(head=HEAD))
+    attached = seen.one("VolumeAttachment", "atlas-use1-head-1-data").inputs
+
+    assert attached["volumeId"] == "vol-0123456789abcdef0"
+    assert attached["instanceId"] == "atlas-use1-head-1-id"
+    assert attached["stopInstanceBeforeDetaching"] is True
+    assert seen.one("Instance", "atlas-use1-head-1").inputs["disableApiTermination"] is True
+    assert seen.one("InstanceState", "atlas-use1-head-1-running-blank").inputs["state"] == "running"
+    assert declare("aws-cluster", a_plan()).of("VolumeAttachment") == []
+
+
+def test_another_image_is_for_head_nodes_that_have_a_volume_of_their_own(declare: Record) -> None:
+    """Nothing else says what an instance keeps whatever the blueprint says later."""
+
+    def ignored(**head: Any) -> set[str]:
+        plan = a_plan(head=LOGIN | head)
+        return set(declare("aws-cluster", plan).one("Instance").ignore_changes)
+
+    volume: dict[str, Any] = {"data_volume": {}}
+    assert ignored() == {"userData", "ami", "keyName"}
+    assert ignored(**volume) == {"userData"}
+    assert ignored(**volume, image="ssm:/aws/service/image") == {"userData", "ami"}
+
+
+def test_what_is_taken_over_is_taken_as_it_is(declare: Record) -> None:
+    system = a_file_system(efa=False, data_repositories=(a_repository(),))
+    plan = a_plan(head=HEAD, file_systems=(system,))
+    every = {
+        "Key atlas-use1-storage": "key-1",
+        "Alias atlas-use1-storage": "alias/atlas-use1-storage",
+        "LustreFileSystem atlas-use1-scratch": "fs-1",
+        "DataRepositoryAssociation atlas-use1-scratch-data0": "dra-1",
+        "Bucket atlas-use1-atlas-data": "atlas-data",
+        "Volume atlas-use1-head-1-data": "vol-1",
+    }
+    seen = declare("aws-storage", plan, adopted=every).resources
+    taken = {f"{r.type.rsplit(':', 1)[-1]} {r.name}": r for r in seen if r.import_id}
+    assert {name: r.import_id for name, r in taken.items()} == every
+    assert all((r.ignore_changes, r.protect) == (("*",), True) for r in taken.values())
+
+    one = {"Bucket atlas-use1-atlas-data": "atlas-data"}
+    seen = declare("aws-storage", plan, adopted=one).resources
+    assert [r.name for r in seen if r.import_id or "*" in r.ignore_changes] == [
+        "atlas-use1-atlas-data"
+    ]
+
+
 def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:
     """A policy of AWS, which lets them read every parameter of the account, was attached."""
     seen = declare("aws-cluster", a_plan())
@@ -329,10 +420,10 @@ def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:
     _, statement = json.loads(policy)["Statement"]
 
     assert all(action.startswith("ssm:Get") for action in statement["Action"])
-    assert statement["Resource"] == [
-        "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1",
-        "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1/*",
-    ]
+    path = "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1"
+    assert set(statement["Resource"]) == {
+        *(f"{path}/{name}" for name in ("network", "storage", "cluster", "node", "node/*")),
+    }
     assert seen.of("RolePolicyAttachment") == []
 
 

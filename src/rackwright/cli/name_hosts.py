@@ -14,7 +14,7 @@ from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
-    from rackwright.provision.fleet_calls import Fleet
+    from rackwright.provision.aws.fleet_calls import Fleet
     from rackwright.provision.targets import Target
 
 SCHEMA = "rackwright.hosts/v1"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rackwright.plan.model import Plan
-    from rackwright.provision.fleet_calls import Fleet
+    from rackwright.provision.aws.fleet_calls import Fleet
     from rackwright.provision.nodes import Bound
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rackwright.ansible_runs.files import Workspace
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
-    from rackwright.provision.fleet_calls import Fleet
+    from rackwright.provision.aws.fleet_calls import Fleet
     from rackwright.provision.naming import Naming
     from rackwright.provision.replacing import Replacing
     from rackwright.provision.targets import Target

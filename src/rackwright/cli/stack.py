@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.cli.hosts import add_hosts
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.replaced_heads import add_replaced_heads, prepare_heads, tell_replaced
 from rackwright.cli.site_status import show_hosts, shows_hosts
 from rackwright.cli.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
+    from rackwright.provision.aws.adoption import Retained
     from rackwright.provision.engine import Site, StackOutcome
     from rackwright.provision.nodes import Bound
     from rackwright.provision.targets import Target
@@ -57,6 +59,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
         )
         add_replacement(parser)
+        add_replaced_heads(parser)
     if verb in _DESTRUCTIVE:
         parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(verb=verb)
@@ -105,7 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
             say=tell_progress,
             plans=_absolute(arguments.save_plan),
             refresh=arguments.refresh,
+            adopt=_adopter(loaded, site, target),
         )
+        tell_replaced(loaded, site, outcomes)
         if arguments.save_plan:
             saved_plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
@@ -144,14 +149,30 @@ def _up(
     """
     from rackwright.provision import engine, nodes
 
+    restored = prepare_heads(arguments, loaded, site, target)
     try:
-        return engine.up(site, target, say=tell_progress, plans=_absolute(arguments.plan))
+        return engine.up(
+            site,
+            target,
+            say=tell_progress,
+            plans=_absolute(arguments.plan),
+            unprotected=restored,
+            adopt=_adopter(loaded, site, target),
+        )
     except ExternalToolError:
         # Where AWS cannot be asked either, the engine's own words are all there is.
         with suppress(ExternalToolError):
             for line in nodes.launch_failures(nodes.fleet_in(loaded.plan, site.name), target):
                 say(line)
         raise
+
+
+def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
+    """Finds what an earlier stack of the site has left in the account."""
+    from rackwright.provision.aws.adoption import Retained
+
+    plan = next(one for one in loaded.plan.aws if one.name == site.name)
+    return Retained(loaded.plan.name, plan, target, say)
 
 
 def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:
@@ -229,7 +250,7 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
         ExternalToolError: nobody can tell, and ``strict`` wants it told.
     """
     from rackwright.provision import nodes
-    from rackwright.provision.fleet_calls import NothingProvisionedError
+    from rackwright.provision.aws.fleet_calls import NothingProvisionedError
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
     try:

@@ -118,6 +118,11 @@ class Cluster(pulumi.ComponentResource):
                     encryption_key=access.encryption_key,
                     key_pair=access.key_pair,
                 ),
+                volumes=(
+                    None
+                    if servers.data_volume is None
+                    else self._lookup("aws-storage", "data_volumes")
+                ),
                 opts=options,
             )
             exports["servers"][servers.role] = declared.addresses()

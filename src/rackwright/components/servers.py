@@ -8,6 +8,8 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.model.aws import DataVolume
+from rackwright.plan.aws.data_volume import DEVICE
 from rackwright.plan.aws.launch_template import Wiring, server_args, settled_properties
 from rackwright.plan.aws.site import ServerPlan
 
@@ -20,6 +22,8 @@ class Servers(pulumi.ComponentResource):
     public_ips: dict[str, pulumi.Output[str]]
     """The same, of nodes that have a public address."""
     instance_ids: dict[str, pulumi.Output[str]]
+    data_volumes: dict[str, pulumi.Output[str]]
+    """The volume of each node that has one apart from its root."""
 
     def __init__(
         self,
@@ -28,6 +32,7 @@ class Servers(pulumi.ComponentResource):
         subnet_id: pulumi.Input[str],
         dns_zone_id: pulumi.Input[str],
         wiring: Wiring,
+        volumes: pulumi.Output[dict[str, str]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(
@@ -39,6 +44,7 @@ class Servers(pulumi.ComponentResource):
         self.private_ips = {}
         self.public_ips = {}
         self.instance_ids = {}
+        self.data_volumes = {}
         settled = settled_properties(servers.server, kept=servers.kept)
         zone = args.plan.network.dns_zone
         for host in servers.names:
@@ -51,7 +57,7 @@ class Servers(pulumi.ComponentResource):
                     tags=args.common_tags() | {"rackwright:role": servers.role},
                     wiring=replace(wiring, user_data=args.plan.server_user_data(host)),
                     public=servers.public,
-                    kept=servers.kept,
+                    protected=servers.protected,
                 ),
                 subnet_id=subnet_id,
                 opts=child_options(self, args, name, ignore_changes=settled),
@@ -65,16 +71,48 @@ class Servers(pulumi.ComponentResource):
                 records=[instance.private_ip],
                 opts=child_options(self, args, name),
             )
+            if servers.data_volume is not None and volumes is not None:
+                self._attach(args, host, instance, volumes[host], servers.data_volume)
+                self.data_volumes[host] = volumes[host]
             self.private_ips[host] = instance.private_ip
             self.instance_ids[host] = instance.id
             if servers.public:
                 self.public_ips[host] = instance.public_ip
         self.register_outputs(self.addresses())
 
+    def _attach(
+        self,
+        args: SiteArgs,
+        host: str,
+        instance: aws.ec2.Instance,
+        volume_id: pulumi.Output[str],
+        volume: DataVolume,
+    ) -> None:
+        """Attach a data volume; before it leaves a node, the node is stopped, so that nothing writes to it."""
+        name = args.name(host, "data")
+        attached = aws.ec2.VolumeAttachment(
+            name,
+            device_name=DEVICE,
+            instance_id=instance.id,
+            volume_id=volume_id,
+            stop_instance_before_detaching=True,
+            opts=child_options(self, args, name),
+        )
+        # The node that was stopped for another volume starts again: each origin has a resource of its own.
+        running = args.name(host, "running", volume.snapshot or "blank")
+        aws.ec2transitgateway.InstanceState(
+            running,
+            instance_id=instance.id,
+            state="running",
+            opts=child_options(self, args, running, depends_on=[attached]),
+        )
+
     def addresses(self) -> dict[str, dict[str, pulumi.Output[str]]]:
         """Where the nodes are, for the configuration step."""
+        volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
         return {
             "private_ips": self.private_ips,
             "public_ips": self.public_ips,
             "instance_ids": self.instance_ids,
+            **volumes,
         }

@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems and the buckets linked into them.
+"""FSx for Lustre file systems, the buckets linked into them, and the data volumes of head nodes.
 
 What holds data is protected from deletion and, even when the protection is lifted, retained.
 """
@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
+from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
-from rackwright.components.tags import SLOW, SiteArgs, child_options
+from rackwright.components.tags import SLOW, SiteArgs, retained_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.fsx import (
     association_args,
+    association_slug,
     bucket_name,
+    bucket_slug,
     file_system_args,
     repository_path,
 )
@@ -30,6 +34,8 @@ class Storage(pulumi.ComponentResource):
     """By name."""
     buckets: dict[str, pulumi.Output[str]]
     """Names of the buckets made here, by name."""
+    data_volumes: dict[str, pulumi.Output[str]]
+    """Ids of the data volumes of head nodes, by host name."""
 
     def __init__(
         self,
@@ -48,7 +54,7 @@ class Storage(pulumi.ComponentResource):
             opts,
         )
         self._args = args
-        self._protect = protect
+        self._protected = protect
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
@@ -67,11 +73,18 @@ class Storage(pulumi.ComponentResource):
                 self.file_systems[system.name] = declared
                 for repository in system.data_repositories:
                     self._association(system, declared, repository, made.get(repository.bucket))
+        self.data_volumes = {}
+        if site.data_volume is not None:
+            options = pulumi.ResourceOptions(parent=self)
+            self.data_volumes = DataVolumes(
+                args, site.data_volume, protect=protect, opts=options
+            ).ids
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """What the cluster's stack and the configuration step need."""
-        return {"file_systems": self.mounts(), "buckets": self.buckets}
+        volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
+        return {"file_systems": self.mounts(), "buckets": self.buckets, **volumes}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
         """How to mount each file system, by name."""
@@ -87,16 +100,8 @@ class Storage(pulumi.ComponentResource):
             for name, declared in self.file_systems.items()
         }
 
-    def _retained(self, name: str, **more: object) -> pulumi.ResourceOptions:
-        return child_options(
-            self,
-            self._args,
-            name,
-            protect=self._protect,
-            retain_on_delete=True,
-            delete_before_replace=False,
-            **more,
-        )
+    def _retained(self, name: str, kind: str = "", **more: Any) -> pulumi.ResourceOptions:
+        return retained_options(self, self._args, name, kind, protect=self._protected, **more)
 
     def _key(self) -> pulumi.Output[str]:
         name = self._args.name("storage")
@@ -106,10 +111,13 @@ class Storage(pulumi.ComponentResource):
             enable_key_rotation=True,
             deletion_window_in_days=30,
             tags=self._args.tags(name),
-            opts=self._retained(name),
+            opts=self._retained(name, "Key"),
         )
         aws.kms.Alias(
-            name, name=f"alias/{name}", target_key_id=key.key_id, opts=self._retained(name)
+            name,
+            name=f"alias/{name}",
+            target_key_id=key.key_id,
+            opts=self._retained(name, "Alias"),
         )
         return key.arn
 
@@ -138,7 +146,14 @@ class Storage(pulumi.ComponentResource):
             security_group_ids=group_ids,
             kms_key_id=key,
             tags=self._args.tags(name),
-            opts=self._retained(name, depends_on=rules, custom_timeouts=SLOW),
+            opts=self._retained(
+                name,
+                "LustreFileSystem",
+                depends_on=rules,
+                # FSx neither changes nor tells them: one that was taken over would be made anew.
+                ignore_changes=["securityGroupIds"],
+                custom_timeouts=SLOW,
+            ),
         )
 
     def _association(
@@ -148,8 +163,7 @@ class Storage(pulumi.ComponentResource):
         repository: DataRepository,
         bucket: aws.s3.Bucket | None,
     ) -> None:
-        slug = repository.path.strip("/").replace("/", "-") or "root"
-        name = self._args.name(system.name, slug)
+        name = self._args.name(system.name, association_slug(repository))
         aws.fsx.DataRepositoryAssociation(
             name,
             file_system_id=declared.id,
@@ -159,21 +173,24 @@ class Storage(pulumi.ComponentResource):
             **association_args(repository),
             tags=self._args.tags(name),
             opts=self._retained(
-                name, depends_on=[] if bucket is None else [bucket], custom_timeouts=SLOW
+                name,
+                "DataRepositoryAssociation",
+                depends_on=[] if bucket is None else [bucket],
+                custom_timeouts=SLOW,
             ),
         )
 
     def _bucket(self, named: str) -> aws.s3.Bucket:
         args, region = self._args, self._args.plan.region
         key = args.plan.access.encryption_key
-        name = args.name(named.replace("{", "").replace("}", ""))
+        name = args.name(bucket_slug(named))
         called = self._named(named)
         bucket = aws.s3.Bucket(
             name,
             bucket=called,
             force_destroy=False,
             tags=args.tags(name),
-            opts=self._retained(name),
+            opts=self._retained(name, "Bucket"),
         )
         aws.s3.BucketVersioning(
             name,

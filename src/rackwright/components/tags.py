@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pydantic import ConfigDict, InstanceOf
+from pydantic import ConfigDict, Field, InstanceOf
 
 from rackwright.model.base import Model
 from rackwright.plan.aws.names import site_prefix
@@ -32,6 +32,8 @@ class SiteArgs(Model):
     plan: InstanceOf[AwsSitePlan]
     cluster: str
     owner: str | None = None
+    adopted: Mapping[str, str] = Field(default_factory=dict)
+    """Ids of what is there already and is to be taken over, by type and name like ``Bucket atlas-use1-data``."""
 
     @property
     def prefix(self) -> str:
@@ -63,3 +65,29 @@ def child_options(
     former = FORMER_NAMES.get(name.removeprefix(f"{args.prefix}-"), ())
     aliases = [pulumi.Alias(name=args.name(old)) for old in former]
     return pulumi.ResourceOptions(parent=parent, aliases=aliases or None, **more)
+
+
+def retained_options(
+    parent: pulumi.Resource,
+    args: SiteArgs,
+    name: str,
+    kind: str = "",
+    *,
+    protect: bool,
+    **more: Any,
+) -> pulumi.ResourceOptions:
+    """The options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack.
+
+    One that is taken over is taken as it is: the next run brings it to what the blueprint says.
+    """
+    if (found := args.adopted.get(f"{kind} {name}")) is not None:
+        more |= {"import_": found, "ignore_changes": ["*"]}
+    return child_options(
+        parent,
+        args,
+        name,
+        protect=protect,
+        retain_on_delete=True,
+        delete_before_replace=False,
+        **more,
+    )

@@ -21,6 +21,11 @@ _TEMPLATE = (
     "drains and replaces them in turn"
 )
 _SURPLUS = "'up' ends no node: 'rackwright replace --surplus' drains and ends them before"
+_VOLUME = ("head", "data_volume")
+_NEXT_HEAD = (
+    "another head node takes its place, once 'up --replace-head' is given: snapshots are made, it is stopped, and its "
+    "data volume is detached, stays as it is and goes to the new one"
+)
 _MOVED = "the nodes are moved or recabled"
 _CABLES = "the nodes behind these links lose them meanwhile"
 _FORMATTED = "fixed when the target is formatted"
@@ -177,9 +182,31 @@ _AWS = (
     ActionRule("sites/aws/login/count", "shrunk", _DRAIN, "the last instances are removed"),
     ActionRule("sites/aws/head/image", "any", _REVIEW,
          "a head node keeps the image that it was made with, since its root volume holds Slurm's state and the "
-         "accounting database: bring new packages by 'configure', or move both to a head node of another site"),
+         "accounting database: give it a 'data_volume' first, or bring new packages by 'configure'"),
     ActionRule("sites/aws/head/root_volume", "shrunk", _REPLACE,
          "a volume cannot shrink: another instance would take its place, without Slurm's state", data=True),
+    ActionRule("sites/aws/head/image", "any", _REPLACE,
+         f"{_NEXT_HEAD}; an image that is named by 'ssm:' replaces none", owner_has=_VOLUME),
+    ActionRule("sites/aws/head/root_volume", "shrunk", _REPLACE, f"a volume cannot shrink: {_NEXT_HEAD}",
+         owner_has=_VOLUME),
+    ActionRule("sites/aws/access/key_pair", "any", _REPLACE,
+         f"an instance keeps its key pair for life: login nodes are made anew, and {_NEXT_HEAD}", owner_has=_VOLUME),
+    ActionRule("sites/aws/head/data_volume", "added", _IN_PLACE,
+         "a volume is made and attached; 'configure' stops slurmctld and MariaDB while it copies their files to it"),
+    ActionRule("sites/aws/head/data_volume", "removed", _REFUSED,
+         "Slurm's state and the accounting database are on it, and nothing moves them back"),
+    ActionRule("sites/aws/head/data_volume/size", "grown", _IN_PLACE,
+         "the volume grows, and 'configure' has its file system fill it"),
+    ActionRule("sites/aws/head/data_volume/size", "shrunk", _REFUSED,
+         "a volume never shrinks: another one would take its place"),
+    *_rules("sites/aws/head/data_volume/", _IN_PLACE, "the volume is modified as it is used", "iops throughput"),
+    ActionRule("sites/aws/head/data_volume/encryption_key", "any", _REFUSED,
+         "a volume keeps its key for life: another one would take its place"),
+    *_rules("sites/aws/head/data_volume/", _IN_PLACE, "snapshots that are there stay until they are too many",
+            "snapshots snapshots/**"),
+    ActionRule("sites/aws/head/data_volume/snapshot", "any", _REPLACE,
+         "a volume of the snapshot takes the place of the one that is there, which is retained: what was written since "
+         "the snapshot is on that one alone"),
     ActionRule("sites/aws/head/count", "shrunk", _DRAIN,
          "the last head nodes would be removed, with what their root volumes hold", data=True),
     ActionRule("sites/aws/login", "added", _IN_PLACE, "new instances"),

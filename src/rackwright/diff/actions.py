@@ -46,6 +46,7 @@ class ActionRule:
         event: ``grown`` and ``shrunk`` are changes of a number.
         reason: why, in words that follow the action.
         data: the same for something that holds data is refused.
+        owner_has: where the owner must have something for the rule to be about it.
     """
 
     pattern: str
@@ -53,16 +54,21 @@ class ActionRule:
     action: Action
     reason: str
     data: bool = False
+    owner_has: tuple[str, ...] = ()
 
     def fits(self, change: Change, events: Iterable[str]) -> bool:
         """Whether the rule is about ``change``."""
-        return self.event in events and _matches(self.pattern.split("/"), change.pattern.split("/"))
+        found: Any = change.owner
+        for name in self.owner_has:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        about = _matches(self.pattern.split("/"), change.pattern.split("/"))
+        return about and self.event in events and (not self.owner_has or found is not None)
 
     @property
-    def weight(self) -> tuple[bool, int, bool]:
+    def weight(self) -> tuple[bool, int, bool, bool]:
         """The larger, the more exactly the rule says what it is about."""
         parts = self.pattern.split("/")
-        return parts[-1] != "**", len(parts), self.event != "any"
+        return parts[-1] != "**", len(parts), bool(self.owner_has), self.event != "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,9 @@ def events_of(change: Change) -> tuple[str, ...]:
 
 def holds_data(item: Mapping[str, Any]) -> bool:
     """Whether a site, a whole blueprint or a node group keeps data that cannot be made anew."""
+    head = item.get("head")
+    if isinstance(head, Mapping) and head.get("data_volume") is not None:
+        return True
     if item.get("role") == "storage" or item.get("file_systems"):
         return True
     inside = [*(item.get("sites") or ()), *(item.get("node_groups") or ())]

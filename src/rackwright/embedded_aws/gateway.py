@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,6 +18,7 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from rackwright.embedded_aws import snapshot
+from rackwright.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright.embedded_aws.operations import Book, Fault, Operation, identify
 from rackwright.faults import damaged
 
@@ -136,9 +138,9 @@ class Gateway:
         operation = identify(
             environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), headers, body
         )
-        fault = self.book.take(operation.name) or Fault(operation.name)
+        fault = self.book.take(operation) or Fault(operation.name)
         if not fault.after:
-            time.sleep(fault.latency_s)
+            self.book.hold(fault.latency_s)
         refused = fault.error and not fault.after
         answer = None if refused else self._answer(operation, environ)
         if answer is None or fault.error:
@@ -146,7 +148,7 @@ class Gateway:
         status, reply_headers, reply = answer
         self.book.record(operation, int(status.split()[0]))
         if fault.after:
-            time.sleep(fault.latency_s)
+            self.book.hold(fault.latency_s)
         start_response(status, reply_headers)
         return [reply]
 
@@ -167,6 +169,11 @@ class Gateway:
                     400,
                     f"the embedded AWS has no {operation.service} operation {operation.name}",
                 )
+            except AccessRefusedError as error:
+                content = environ.get("CONTENT_TYPE", "")
+                status = 400 if "json" in content else 403
+                code = error.code(operation.service)
+                return _error_reply(operation, content, code, status, str(error))
             except Exception as error:  # noqa: BLE001 - moto fails in any way, the server goes on
                 _LOG.exception("%s %s failed", operation.service, operation.name)
                 return _error_reply(
@@ -197,7 +204,7 @@ class Gateway:
         elif (method, action) == ("DELETE", "calls"):
             self.book.calls.clear()
         elif (method, action) == ("GET", "faults"):
-            document = {"faults": self.book.pending()}
+            document = {"faults": self.book.pending(), "held": self.book.held}
         elif (method, action) == ("DELETE", "faults"):
             self.book.clear()
         elif (method, action) == ("POST", "faults"):
@@ -269,4 +276,4 @@ def _error_reply(
         ("Content-Length", str(len(data))),
         ("x-amzn-requestid", request),
     ]
-    return f"{status} {'Internal Server Error' if status >= 500 else 'Bad Request'}", headers, data
+    return f"{status} {HTTPStatus(status).phrase}", headers, data

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote_plus
 _READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan")
 _CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
 _ACTION = re.compile(rb"(?:^|&)Action=([^&]+)")
-_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs"}
+_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs", "dlm": "dlm"}
 
 _COPIES = frozenset({"CopyObject", "UploadPartCopy"})
 
@@ -87,6 +87,7 @@ def identify(method: str, path: str, query: str, headers: dict[str, str], body: 
 class Fault:
     """A fault to inject: the operation it meets, how often, the error and the delay.
 
+    ``*`` is any operation that changes something. ``skip`` calls pass before the first that is met.
     With ``after`` the operation is done and in the log of calls before the delay and the error.
     """
 
@@ -96,15 +97,17 @@ class Fault:
     message: str = ""
     latency_s: float = 0.0
     after: bool = False
+    skip: int = 0
 
 
 @dataclass(slots=True)
 class Book:
-    """The faults still to come and the last calls answered."""
+    """The faults still to come, how many calls they hold now, and the last calls answered."""
 
     limit: int = 10_000
     faults: list[Fault] = field(default_factory=list)
     calls: deque[dict[str, Any]] = field(default_factory=deque)
+    held: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, document: Any) -> Fault:
@@ -113,28 +116,43 @@ class Book:
         Raises:
             ValueError: the document is no fault.
         """
-        known = {"operation", "times", "error", "message", "latency_s", "after"}
+        known = {"operation", "times", "error", "message", "latency_s", "after", "skip"}
         if not isinstance(document, dict) or set(document) - known:
             raise ValueError(f"a fault has the keys {', '.join(sorted(known))}")
         if not isinstance(document.get("operation"), str):
             raise ValueError("'operation' names the API operation, such as 'CreateLaunchTemplate'")
         fault = Fault(**document)
-        if int(fault.times) < 1 or float(fault.latency_s) < 0:
-            raise ValueError("'times' is at least 1 and 'latency_s' at least 0")
+        if int(fault.times) < 1 or float(fault.latency_s) < 0 or int(fault.skip) < 0:
+            raise ValueError("'times' is at least 1, 'latency_s' and 'skip' are at least 0")
         with self._lock:
             self.faults.append(fault)
         return fault
 
-    def take(self, operation: str) -> Fault | None:
+    def take(self, operation: Operation) -> Fault | None:
         """Returns the next fault of an operation and counts it, None where none is due."""
         with self._lock:
             for fault in self.faults:
-                if fault.operation == operation:
-                    fault.times -= 1
-                    if fault.times == 0:
-                        self.faults.remove(fault)
-                    return fault
+                any_change = fault.operation == "*" and not operation.reads_only
+                if fault.operation != operation.name and not any_change:
+                    continue
+                if fault.skip:
+                    fault.skip -= 1
+                    continue
+                fault.times -= 1
+                if fault.times == 0:
+                    self.faults.remove(fault)
+                return fault
         return None
+
+    def hold(self, seconds: float) -> None:
+        """Waits, and counts the call among those that are held."""
+        if not seconds:
+            return
+        with self._lock:
+            self.held += 1
+        time.sleep(seconds)
+        with self._lock:
+            self.held -= 1
 
     def pending(self) -> list[dict[str, Any]]:
         """Returns the faults that are still to come."""

@@ -48,6 +48,9 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from werkzeug.serving import make_server
 
     from rackwright.embedded_aws.api import (
+        dlm,
+        moto_access,
+        moto_ebs,
         moto_ec2,
         moto_fsx,
         moto_iam,
@@ -59,7 +62,18 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from rackwright.embedded_aws.gateway import Gateway, StateFile
     from rackwright.embedded_aws.provider.provider import serve_provider
 
-    additions = (moto_ec2, moto_fsx, moto_iam, moto_instances, moto_network, moto_route53, moto_ssm)
+    additions = (
+        dlm,
+        moto_access,
+        moto_ebs,
+        moto_ec2,
+        moto_fsx,
+        moto_iam,
+        moto_instances,
+        moto_network,
+        moto_route53,
+        moto_ssm,
+    )
     for addition in additions:
         addition.install()
     guard = threading.RLock()

@@ -13,10 +13,15 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.errors import RackwrightError
+from rackwright.inventory.instance_metadata import forwarding_variables, metadata_variables
 from rackwright.inventory.role_variables.base import base_variables, name_variables, own_address
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
-from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
+from rackwright.inventory.role_variables.filesystems import (
+    data_volume_variables,
+    lustre_variables,
+    scratch_variables,
+)
 from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
@@ -98,6 +103,10 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
                 groups.vars(groups.name("nodes", where, group), **variables)
     _add_servers(groups, plan, named, hostvars)
     _add_storage(groups, plan, site, hostvars)
+    _add_instances(groups, plan, named)
+    for name, variables in data_volume_variables(plan, named).items():
+        groups.put(groups.name("data", "volumes"), name)
+        hostvars[name] |= variables
     for where in {host.site for host in hosts}:
         groups.vars(groups.name("site", where), **container_variables(plan, where))
         groups.vars(groups.name("site", where), **name_variables(plan, where))
@@ -134,6 +143,17 @@ def _add_servers(
         ):
             if there:
                 groups.put(groups.name(*title), name)
+
+
+def _add_instances(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
+    """The group of the hosts that are instances on AWS; none where no site is there."""
+    sites = {site.name: site for site in plan.aws}
+    for name, host in hosts.items():
+        if host.site in sites:
+            groups.put(groups.name("instances"), name)
+    for where, group in {(host.site, host.group) for host in hosts.values() if host.site in sites}:
+        groups.vars(groups.name("site", where), **metadata_variables(sites[where]))
+        groups.vars(groups.name("nodes", where, group), **forwarding_variables(sites[where], group))
 
 
 def refuse_templates(inventory: Inventory) -> None:

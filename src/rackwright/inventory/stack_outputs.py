@@ -18,8 +18,10 @@ from typing import Any
 
 from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
+from rackwright.inventory.role_variables.filesystems import DEVICE
 from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.aws.data_volume import by_id
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 
@@ -101,8 +103,11 @@ def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
     for stack in stacks:
         for servers in stack["outputs"].get("servers", {}).values():
             public, instances = servers["public_ips"], servers.get("instance_ids", {})
+            volumes = servers.get("data_volumes", {})
             for name, address in servers["private_ips"].items():
                 found = _address(address, instances.get(name))
+                if name in volumes:
+                    found[DEVICE] = by_id(volumes[name])
                 if name in public:
                     found[PUBLIC] = str(ip_address(public[name]))
                 yield name, found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import Counter
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
@@ -13,7 +14,13 @@ from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
-from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Percent
+from rackwright.model.units import (
+    Gibibytes,
+    MegabytesPerSecond,
+    MegabytesPerSecondPerTebibyte,
+    Percent,
+    Seconds,
+)
 
 
 def _check_network(text: str) -> str:
@@ -128,6 +135,94 @@ class AwsServer(Model):
     """Size of each root volume."""
 
 
+KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]
+
+_HOUR = 3600
+SNAPSHOT_HOURS = (1, 2, 3, 4, 6, 8, 12, 24)
+"""Hours that may lie between two snapshots (Amazon DLM API Reference, ``CreateRule``)."""
+
+
+def _check_interval(seconds: float) -> float:
+    if seconds not in [hours * _HOUR for hours in SNAPSHOT_HOURS]:
+        hours = ", ".join(map(str, SNAPSHOT_HOURS[:-1]))
+        raise ValueError(f"snapshots are {hours} or {SNAPSHOT_HOURS[-1]} hours apart")
+    return seconds
+
+
+class Snapshots(Model):
+    """Snapshots that Amazon Data Lifecycle Manager makes and removes."""
+
+    every: Annotated[Seconds, AfterValidator(_check_interval)] = 24 * _HOUR
+    """Time between two: 1, 2, 3, 4, 6, 8, 12 or 24 hours."""
+    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "03:30"
+    """When the first of a day is due, in UTC; it is made within the hour that follows."""
+    keep: Annotated[int, Field(ge=1, le=1000)] = 14
+    """How many are kept; the oldest goes."""
+
+
+MEBIBYTE = 1.048576
+"""Megabytes, by definition of the binary prefixes (IEC 80000-13)."""
+_LEAST_RATE, _MOST_RATE = 125, 1000
+_IOPS_PER_GIB, _IOPS_PER_MEBIBYTE = 500, 4
+
+
+class DataVolume(Model):
+    """A gp3 volume apart from the root, which stays when the instance goes.
+
+    Bounds: Amazon EBS User Guide, "General Purpose SSD volumes". AWS has raised some of them; these hold anywhere.
+    """
+
+    size: Annotated[Gibibytes, Field(ge=1, le=16_384)] = 100.0
+    """Size of the volume; it can grow, and never shrinks."""
+    iops: Annotated[int, Field(ge=3_000, le=16_000)] = 3_000
+    """Operations a second."""
+    throughput: MegabytesPerSecond = _LEAST_RATE * MEBIBYTE
+    """Rate, 125 to 1000 MiB/s."""
+    encryption_key: KeyArn | None = None
+    """Key that encrypts it; absent, that of ``access``, else AWS's own."""
+    snapshots: Snapshots | None = Snapshots()
+    """When snapshots are made; null for none."""
+    snapshot: Annotated[str, Field(pattern=r"^snap-[0-9a-f]{8,17}$")] | None = None
+    """Snapshot that it is made of; absent, it is blank."""
+
+    @property
+    def mebibytes_per_second(self) -> int:
+        """The rate as EC2 takes it."""
+        return int(self.throughput / MEBIBYTE + 1e-6)
+
+    @model_validator(mode="after")
+    def _is_a_volume(self) -> DataVolume:
+        rate = self.mebibytes_per_second
+        if not _LEAST_RATE <= rate <= _MOST_RATE:
+            raise ValueError(
+                f"a throughput of {rate} MiB/s; gp3 volumes have {_LEAST_RATE} to {_MOST_RATE} MiB/s"
+            )
+        if rate * _IOPS_PER_MEBIBYTE > self.iops:
+            raise ValueError(
+                f"{rate} MiB/s need {rate * _IOPS_PER_MEBIBYTE:,} 'iops', and there are {self.iops:,}"
+            )
+        if self.iops > max(self.size * _IOPS_PER_GIB, 3_000):
+            raise ValueError(
+                f"{self.iops:,} 'iops' need {math.ceil(self.iops / _IOPS_PER_GIB)} GiB, and there are {self.size:g}"
+            )
+        return self
+
+
+class AwsHead(AwsServer):
+    """Head instances, on which Slurm's controller and its database run."""
+
+    data_volume: DataVolume | None = None
+    """Volume of each for Slurm's state and the accounting database; absent, the root volume has them."""
+
+    @model_validator(mode="after")
+    def _one_is_restored(self) -> AwsHead:
+        if self.data_volume is not None and self.data_volume.snapshot and self.count > 1:
+            raise ValueError(
+                f"'snapshot' is the state of one head node, and 'count' is {self.count}"
+            )
+        return self
+
+
 def _check_bucket(name: str) -> str:
     if "{" not in name and len(name) > 63:
         raise ValueError(
@@ -238,7 +333,6 @@ class Limits(Model):
 
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9+=,.@_-]{1,128}$")]
 PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/.+$")]
-KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]
 
 
 class InstanceProfiles(Model):
@@ -280,7 +374,7 @@ class AwsSite(Model):
     """AWS region, like ``us-east-1``."""
     network: AwsNetwork
     node_groups: tuple[AwsNodeGroup, ...]
-    head: AwsServer
+    head: AwsHead
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
     access: AwsAccess = AwsAccess()
@@ -305,7 +399,9 @@ class AwsSite(Model):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
         if self.access.connect == "jump" and self.login is None:
             raise ValueError("'connect: jump' needs 'login' nodes to jump from")
-        for arn in (self.access.permissions_boundary, self.access.encryption_key):
+        volume = self.head.data_volume
+        volume_key = None if volume is None else volume.encryption_key
+        for arn in (self.access.permissions_boundary, self.access.encryption_key, volume_key):
             if arn is not None and partition_of_arn(arn) != partition(self.region):
                 here = partition(self.region)
                 raise ValueError(f"'{arn}' is not in the partition '{here}' of '{self.region}'")

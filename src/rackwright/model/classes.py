@@ -258,6 +258,9 @@ _AWS: Mapping[type[Model], Fields] = {
         parts="capacity",
     ),
     aws.AwsServer: Fields("type image count root_volume"),
+    aws.AwsHead: Fields("type image count root_volume", parts="data_volume"),
+    aws.DataVolume: Fields("size iops throughput encryption_key snapshot", parts="snapshots"),
+    aws.Snapshots: Fields("every at keep"),
     aws.LustreFileSystem: Fields(
         "name deployment capacity throughput efa mount compression",
         parts="data_repositories",

@@ -224,7 +224,14 @@ DATA_SIZE = Dimension(
     },
 )
 THROUGHPUT = Dimension(
-    "throughput", "MB/s", {"MB/s": Decimal(1), "GB/s": Decimal(1000), "TB/s": Decimal(10**6)}
+    "throughput",
+    "MB/s",
+    {
+        "MB/s": Decimal(1),
+        "MiB/s": Decimal(2**20) / Decimal(10**6),
+        "GB/s": Decimal(1000),
+        "TB/s": Decimal(10**6),
+    },
 )
 THROUGHPUT_DENSITY = Dimension("throughput per capacity", "MB/s/TiB", {"MB/s/TiB": Decimal(1)})
 RACK_UNITS = Dimension("rack height", "U", {"U": Decimal(1), "OU": Decimal("1.0799")})

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rackwright.model.cluster import Blueprint, PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile
 
-SETS = ("0.1", "0.2", "0.3")
+SETS = ("0.1", "0.2", "0.3", "0.4")
 """Every policy set, oldest first."""
 
 RELEASED = "0.3"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from rackwright.errors import ExternalToolError, UsageError
-from rackwright.files import write_changed
+from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.backends import PASSPHRASE
+from rackwright.provision.lost_creations.creation import Cloud
+from rackwright.provision.lost_creations.failures import FailedCreations
+from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress
+from rackwright.provision.saved_plans import load_encryption, save_encryption
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
     clear_half_written,
@@ -67,6 +71,7 @@ class StackOutcome:
         details: changed properties of each updated resource.
         outputs: the stack's outputs, secrets replaced.
         retained: resources left on purpose.
+        replaced: type by the name of each resource that another one takes the place of.
     """
 
     kind: StackKind
@@ -75,21 +80,31 @@ class StackOutcome:
     details: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, Any]
     retained: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Options:
-    """How the engine is called."""
+    """How the engine is called.
+
+    Attributes:
+        unprotected: names of resources that may be replaced although they are protected.
+        adopt: finds what the storage stack takes over, by what it has a record of.
+    """
 
     plans: Path | None = None
     refresh: bool = False
+    unprotected: frozenset[str] = frozenset()
+    adopt: Adopter | None = None
 
     def plan_of(self, kind: StackKind) -> str | None:
         """The file of a stack's plan."""
         return str(self.plans / f"{kind}.json") if self.plans else None
 
 
-_ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
+Adopter = Callable[[Collection[str]], Mapping[str, str]]
+"""Takes what a stack has a record of, by type and name; gives ids of what is there already, by the same words."""
+
 _PLAIN = _Options()
 _KILLED = re.compile(r"code: -(\d+)")
 
@@ -101,6 +116,8 @@ def preview(
     say: Callable[[str], None],
     plans: Path | None = None,
     refresh: bool = False,
+    kinds: Iterable[StackKind] = ORDER,
+    adopt: Adopter | None = None,
 ) -> list[StackOutcome]:
     """What ``up`` would do, stack by stack; nothing is changed.
 
@@ -110,19 +127,51 @@ def preview(
         say: takes lines about the progress.
         plans: folder that the plan of each stack is saved in.
         refresh: compare with what is really there, not with what is recorded.
+        kinds: the stacks that are looked at.
+        adopt: finds what the storage stack takes over.
     """
-    options = _Options(plans, refresh)
-    return [_run(site, kind, target, "preview", say, options) for kind in ORDER]
+    options = _Options(plans, refresh, adopt=adopt)
+    return [_run(site, kind, target, "preview", say, options) for kind in kinds]
+
+
+def make_stacks(site: Site, target: Target) -> None:
+    """Make the stacks that are not there, empty: one is previewed only where those exist that it refers to.
+
+    Raises:
+        ExternalToolError: the Pulumi CLI is missing, or fails.
+    """  # noqa: DOC501 - tool_error() makes the ExternalToolError
+    from pulumi import automation
+
+    for kind in ORDER:
+        try:
+            with open_stack(site, kind, target, create=True):
+                continue
+        except automation.CommandError as error:
+            raise tool_error(kind, site, "preview", error) from None
 
 
 def up(
-    site: Site, target: Target, *, say: Callable[[str], None], plans: Path | None = None
+    site: Site,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    plans: Path | None = None,
+    unprotected: Iterable[str] = (),
+    adopt: Adopter | None = None,
 ) -> list[StackOutcome]:
     """Create or change every stack of the site; the order is network, storage, cluster.
 
-    With ``plans``, a step that is not in the saved plan of its stack is refused.
+    Args:
+        site: the site.
+        target: where it is provisioned.
+        say: takes lines about the progress.
+        plans: folder of saved plans; a step that is not in the plan of its stack is refused.
+        unprotected: names of resources that may be replaced although they are protected.
+        adopt: finds what the storage stack takes over; it is taken as it is, and then brought to
+            what the blueprint says, unless a plan is given, which has the first step alone.
     """
-    return _change(site, ORDER, target, "up", say, _Options(plans))
+    options = _Options(plans, unprotected=frozenset(unprotected), adopt=adopt)
+    return _change(site, ORDER, target, "up", say, options)
 
 
 def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[StackOutcome]:
@@ -183,27 +232,64 @@ def _run(
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
         with open_stack(site, kind, target, create=action != "down") as stack:
-            return _run_engine(stack, kind, action, say, options)
+            failures = FailedCreations(
+                target.state / "failed-creations" / f"{kind}.{site.stack}.json"
+            )
+            if action != "preview":
+                settle_stack(stack, failures, Cloud(target, site.region), label=kind, say=say)
+            run = partial(_run_engine, stack, kind, action, failures, options)
+            adopted = _adopted(stack, kind, action, options)
+            if not adopted:
+                return run()
+            own = stack.workspace.program
+            stack.workspace.program = _program(site, kind, adopted)
+            taken = run()
+            if action == "preview" or options.plans:
+                return taken
+            stack.workspace.program = own
+            brought = run()
+            return replace(brought, changes=dict(Counter(taken.changes) + Counter(brought.changes)))
     except automation.StackNotFoundError:
         return StackOutcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
         raise tool_error(kind, site, action, error) from None
 
 
+def _program(
+    site: Site, kind: StackKind, adopted: Mapping[str, str] | None = None
+) -> Callable[[], None]:
+    from rackwright.provision.program import inline_program
+
+    return inline_program(
+        kind, site.blueprint, site.layers, site.name, gate=site.gate, adopted=adopted
+    )
+
+
+def _adopted(
+    stack: automation.Stack, kind: StackKind, action: str, options: _Options
+) -> Mapping[str, str]:
+    """What the stack takes over; nothing but the one that holds data does."""
+    if kind != "aws-storage" or action == "down" or options.adopt is None:
+        return {}
+    recorded = {f"{_token(one)} {one['urn'].rsplit('::', 1)[-1]}" for one in _resources(stack)}
+    return options.adopt(recorded)
+
+
 def _run_engine(
     stack: automation.Stack,
     kind: StackKind,
     action: Literal["preview", "up", "down"],
-    say: Callable[[str], None],
+    failures: FailedCreations,
     options: _Options,
 ) -> StackOutcome:
-    if action != "preview":
-        _settle(stack, kind, say)
+    if action == "up" and options.unprotected:
+        _unprotect(stack, options.unprotected)
     if action == "up" and options.plans:
-        _load_encryption(stack, options.plans / f"{kind}.settings.json")
+        load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     outputs: dict[str, Any] = {}
-    with StackProgress(kind, dry_run=action == "preview") as progress:
+    progress = StackProgress(kind, dry_run=action == "preview")
+    with failures.noted(progress.failed), progress:
         if action == "preview":
             stack.preview(
                 on_event=progress,
@@ -222,7 +308,7 @@ def _run_engine(
                 exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet
             )
     if action == "preview" and options.plans:
-        _save_encryption(stack, options.plans / f"{kind}.settings.json")
+        save_encryption(stack, options.plans / f"{kind}.settings.json")
     retained: tuple[str, ...] = ()
     if action == "down":
         left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]
@@ -230,7 +316,13 @@ def _run_engine(
         if not left:
             stack.workspace.remove_stack(stack.name)
     return StackOutcome(
-        kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
+        kind,
+        dict(progress.changes),
+        progress.unchanged,
+        progress.details,
+        outputs,
+        retained,
+        progress.replaced,
     )
 
 
@@ -245,7 +337,6 @@ def open_stack(
     """
     from pulumi import automation
 
-    from rackwright.provision.program import inline_program
     from rackwright.provision.tools import find_pulumi, pulumi_environment
     from rackwright.provision.tools.automation import automation_command
 
@@ -261,7 +352,6 @@ def open_stack(
         runtime="python",
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
-    program = inline_program(kind, site.blueprint, site.layers, site.name, gate=site.gate)
     provider = target.secrets_provider
     kept = {}
     if provider not in {None, PASSPHRASE}:
@@ -277,54 +367,24 @@ def open_stack(
             secrets_provider=provider,
             stack_settings=kept,
         )
-        stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
+        stack = opener(
+            stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options
+        )
         stack.set_config("aws:region", automation.ConfigValue(site.region))
         yield stack
 
 
-def _save_encryption(stack: automation.Stack, file: Path) -> None:
-    """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
-
-    The engine's workspace is made anew for each run, and with it the salt of a passphrase.
-    """
-    settings = stack.workspace.stack_settings(stack.name)
-    write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
-
-
-def _load_encryption(stack: automation.Stack, file: Path) -> None:
-    """Read secrets as the saved plan has written them.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
-        saved = saved if isinstance(saved, Mapping) else None
-    except (OSError, ValueError, RecursionError):
-        saved = None
-    if saved is None:
-        raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
-    settings = stack.workspace.stack_settings(stack.name)
-    for name in _ENCRYPTION:
-        setattr(settings, name, saved.get(name))
-    stack.workspace.save_stack_settings(stack.name, settings)
-
-
-def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:
-    """Forget operations that a killed engine had begun, so that the next run repeats them.
-
-    The programs give every resource a stable name or a tag of its own, so repeating a creation
-    that did succeed is refused or adopted by the provider, never duplicated silently.
-    """
+def _unprotect(stack: automation.Stack, names: frozenset[str]) -> None:
+    """Lift the protection of some resources in the record; the program protects them again."""
     deployment = stack.export_stack()
     content = dict(deployment.deployment or {})
-    pending = content.get("pending_operations") or []
-    if not pending:
-        return
-    names = ", ".join(op["resource"]["urn"].rsplit("::", 1)[-1] for op in pending)
-    say(f"{kind}: the last run was cut off during {names}; it is repeated")
-    deployment.deployment = {**content, "pending_operations": []}
-    stack.import_stack(deployment)
+    resources = [
+        {**one, "protect": False} if one["urn"].rsplit("::", 1)[-1] in names else one
+        for one in content.get("resources") or []
+    ]
+    if resources != content.get("resources"):
+        deployment.deployment = {**content, "resources": resources}
+        stack.import_stack(deployment)
 
 
 def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
@@ -401,6 +461,7 @@ def render_json(
                     "details": {name: list(diff) for name, diff in o.details.items()},
                     "outputs": dict(o.outputs),
                     "retained": list(o.retained),
+                    "replaced": sorted(o.replaced),
                 }
                 for o in outcomes
             ],

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from rackwright.locks import exclusive
 from rackwright.plan.model import Plan
-from rackwright.provision.fleet_calls import Fleet, FleetCalls
+from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.naming import Naming, NodeInstance, assigned, held, record_changes
 from rackwright.provision.outdated import (
     OutdatedNode,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,6 +44,7 @@ class StackSource:
         packs: folders of more policies.
         waivers: the file of waivers that hold; None judges without any. The same for ``baseline``.
         gate: what was read already, instead of packs, waivers and baseline.
+        adopted: ids of what is there already and is taken over, by type and name.
     """
 
     blueprint: Path
@@ -54,13 +55,15 @@ class StackSource:
     waivers: Path | None = None
     baseline: Path | None = None
     gate: Gate | None = None
+    adopted: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(kind: StackKind) -> None:
     """Run the native project of ``kind``; leave with an exit code when it is refused.
 
     Configuration: ``blueprint`` (a path, relative to the project), ``site``, ``layers`` (a list of
-    paths), ``packs`` (folders of more policies), ``waivers`` and ``baseline`` (files; without them
+    paths), ``adopted`` (ids of what is there already and is taken over, by type and name),
+    ``packs`` (folders of more policies), ``waivers`` and ``baseline`` (files; without them
     nothing is waived) and ``protect`` (storage, true unless set) are read from the stack.
     """
     with guarded():
@@ -79,8 +82,11 @@ def inline_program(
     site: str | None = None,
     *,
     gate: Gate | None = None,
+    adopted: Mapping[str, str] | None = None,
 ) -> Callable[[], None]:
     """The program of ``kind`` for the Automation API.
+
+    ``adopted`` has the ids of what it takes over, by type and name.
 
     It raises ``RefusedError``, which carries the exit code, before it declares anything.
     """
@@ -89,6 +95,7 @@ def inline_program(
         tuple(Path(layer) for layer in layers),
         site,
         gate=gate,
+        adopted=dict(adopted or {}),
     )
 
     def program() -> None:
@@ -113,7 +120,9 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
     from rackwright.components.cluster import Cluster
     from rackwright.components.tags import SiteArgs
 
-    args = SiteArgs(plan=plan, cluster=loaded.plan.name, owner=loaded.plan.owner)
+    args = SiteArgs(
+        plan=plan, cluster=loaded.plan.name, owner=loaded.plan.owner, adopted=source.adopted
+    )
     cluster = Cluster(
         kind,
         args,
@@ -168,6 +177,7 @@ def _read_config() -> StackSource:
         packs=_team_packs(blueprint, [_join(project, str(pack)) for pack in packs]),
         waivers=_join(project, waivers) if waivers else None,
         baseline=_join(project, baseline) if baseline else None,
+        adopted=config.get_object("adopted") or {},
     )
 
 

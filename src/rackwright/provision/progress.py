@@ -8,8 +8,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from rackwright.provision.lost_creations.failures import failed_creation
 from rackwright.terminal import LiveLine, is_terminal, own_text
 
 if TYPE_CHECKING:
@@ -24,9 +25,12 @@ _VERBS = {
     "delete-replaced": "deleted the replaced",
 }
 _QUIET = frozenset({"same", "read", "discard", "read-discard", "read-replacement"})
+_REPLACING = frozenset({"replace", "create-replacement", "delete-replaced"})
 _LOOKING = frozenset({"refresh"})
 """Steps that only read what is there; what follows from it has a step of its own."""
 _SEVERITIES = frozenset({"error", "warning"})
+_RECORDED = 1
+"""Status of a step that failed half way: the engine has recorded what it made."""
 
 
 @dataclass
@@ -38,6 +42,8 @@ class StackProgress:
         changes: number of steps by operation, ``same`` left out; resources of the cloud only.
         unchanged: number of resources that stay as they are.
         details: changed properties by resource name, for a preview.
+        replaced: type by the name of each resource that another one takes the place of.
+        failed: creations that failed, in the form of a checkpoint; AWS may have done them.
     """
 
     label: str
@@ -45,8 +51,10 @@ class StackProgress:
     dry_run: bool = False
     changes: Counter[str] = field(default_factory=Counter)
     details: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
     unchanged: int = 0
     errors: list[str] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list)
     _started: dict[str, float] = field(default_factory=dict)
     _line: LiveLine | None = None
 
@@ -82,8 +90,15 @@ class StackProgress:
             meta = event.res_op_failed_event.metadata
             self._started.pop(meta.urn, None)
             self._say(f"failed: {_op(meta)} {_name(meta.urn)}")
+            if event.res_op_failed_event.status != _RECORDED:
+                self._note(meta)
         elif event.diagnostic_event and event.diagnostic_event.severity in _SEVERITIES:
             self._diagnose(event.diagnostic_event.severity, event.diagnostic_event.message)
+
+    def _note(self, meta: StepEventMetadata) -> None:
+        failed = failed_creation(meta)
+        if failed is not None and _is_real(meta) and not self.dry_run:
+            self.failed.append(failed)
 
     def _begin(self, meta: StepEventMetadata) -> None:
         operation = _op(meta)
@@ -104,6 +119,8 @@ class StackProgress:
 
     def _count(self, meta: StepEventMetadata, operation: str) -> None:
         self.changes[operation] += 1
+        if operation in _REPLACING:
+            self.replaced[_name(meta.urn)] = _type(meta.type)
         changed = tuple(sorted(meta.detailed_diff or ())) or tuple(meta.diffs or ())
         if changed and operation == "update":
             self.details[_name(meta.urn)] = changed

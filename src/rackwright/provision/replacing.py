@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackwright.provision.fleet_calls import Fleet, FleetCalls
+from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.naming import Naming, held
 from rackwright.provision.nodes import bind
 from rackwright.provision.outdated import ScalingGroup

@@ -10,11 +10,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rackwright import __version__
 from rackwright.errors import UsageError
 from rackwright.files import write_changed
+
+if TYPE_CHECKING:
+    from pulumi import automation
 
 SEAL = "seal.json"
 SCHEMA = "rackwright.plan/v1"
@@ -90,3 +93,34 @@ def _plans(folder: Path) -> dict[str, str]:
         for path in sorted(folder.glob("*.json"))
         if path.name != SEAL
     }
+
+
+_ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
+
+
+def save_encryption(stack: automation.Stack, file: Path) -> None:
+    """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
+
+    The engine's workspace is made anew for each run, and with it the salt of a passphrase.
+    """
+    settings = stack.workspace.stack_settings(stack.name)
+    write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
+
+
+def load_encryption(stack: automation.Stack, file: Path) -> None:
+    """Read secrets as the saved plan has written them.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        saved = json.loads(file.read_text(encoding="utf-8"))
+        saved = saved if isinstance(saved, Mapping) else None
+    except (OSError, ValueError, RecursionError):
+        saved = None
+    if saved is None:
+        raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
+    settings = stack.workspace.stack_settings(stack.name)
+    for name in _ENCRYPTION:
+        setattr(settings, name, saved.get(name))
+    stack.workspace.save_stack_settings(stack.name, settings)

@@ -21,6 +21,7 @@ from rackwright.templates.making import BLUEPRINT, MODELINE, SCHEMA
 PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "AirSupply": {"type": ["air-handlers"]},
     "AwsNodeGroup": {"type": ["instances"]},
+    "AwsHead": {"type": ["instances"]},
     "AwsServer": {"type": ["instances"]},
     "Cables": {"cable": ["cables"], "upper_cable": ["cables"]},
     "CoolingLoop": {"cdu": ["cdus"]},

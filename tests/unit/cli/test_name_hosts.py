@@ -13,8 +13,8 @@ from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, targets
+from rackwright.provision.aws.fleet_calls import NothingProvisionedError
 from rackwright.provision.engine import StackOutcome
-from rackwright.provision.fleet_calls import NothingProvisionedError
 from rackwright.provision.naming import NodeInstance, assigned
 from rackwright.provision.nodes import Bound
 from rackwright.provision.outdated import OutdatedNode, Surplus

@@ -13,7 +13,7 @@ from rackwright.cli import main
 from rackwright.embedded_aws.api import moto_instances
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, replacing, targets
-from rackwright.provision.fleet_calls import Fleet
+from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.nodes import Bound, bind
 from rackwright.provision.outdated import OutdatedNode, Surplus
 from rackwright.provision.targets import Target

@@ -49,7 +49,10 @@ PATTERNS = sorted({*patterns(Blueprint), CLUSTER_SUBNET, SUBNETS, HOSTS})
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.pattern}-{rule.event}")
 def test_every_rule_is_about_a_field_of_the_model(rule: ActionRule) -> None:
-    changes = (Change(p, p, "changed", 1, 2, "", "", None, {}) for p in PATTERNS)
+    owner: dict[str, Any] = {}
+    for name in reversed(rule.owner_has):
+        owner = {name: owner}
+    changes = (Change(p, p, "changed", 1, 2, "", "", None, owner) for p in PATTERNS)
     assert any(rule.fits(change, [rule.event]) for change in changes), rule.pattern
 
 

@@ -46,6 +46,7 @@ def in_site(*path: Any, to: Any) -> Any:
     return change
 
 
+VOLUME = ("head", "data_volume")
 GROUP = ("node_groups", 0)
 SYSTEM = ("file_systems", 0)
 
@@ -87,6 +88,34 @@ def test_fields_of_a_cloud_site(path: Any, to: Any, action: Action) -> None:
     found = updates_of(change, a_cloud())
     assert action in {update.action for update in found.values()}
     assert (Action.REFUSED in {u.action for u in found.values()}) == (action is Action.REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "action"),
+    [
+        (("head", "image"), "ami-0fedcba9876543210", Action.REPLACE),
+        (("head", "root_volume"), "50 GiB", Action.REPLACE),
+        (("access",), {"key_pair": "other"}, Action.REPLACE),
+        ((*VOLUME, "size"), "300 GiB", Action.IN_PLACE),
+        ((*VOLUME, "size"), "50 GiB", Action.REFUSED),
+        ((*VOLUME, "iops"), 6000, Action.IN_PLACE),
+        ((*VOLUME, "throughput"), "250 MiB/s", Action.IN_PLACE),
+        ((*VOLUME, "snapshots"), {"keep": 30}, Action.IN_PLACE),
+        ((*VOLUME, "snapshot"), "snap-0123456789abcdef0", Action.REPLACE),
+        (VOLUME, None, Action.REFUSED),
+    ],
+)
+def test_a_head_node_with_a_data_volume(path: Any, to: Any, action: Action) -> None:
+    head = a_cloud()["head"] | {"data_volume": {"size": "100 GiB", "iops": 4000}}
+    update, *_ = updates_of(in_site(*path, to=to), a_cloud(head=head)).values()
+    assert update.action is action
+    if action is Action.REPLACE and path != (*VOLUME, "snapshot"):
+        assert "its data volume is detached, stays as it is" in update.reason
+
+
+def test_a_data_volume_comes_without_a_word_of_another_head_node() -> None:
+    (update,) = updates_of(in_site(*VOLUME, to={"size": "100 GiB"}), a_cloud()).values()
+    assert update.action is Action.IN_PLACE
 
 
 @pytest.mark.parametrize(
@@ -231,5 +260,5 @@ def test_what_holds_data() -> None:
 
 
 def test_every_rule_is_written_once() -> None:
-    keys = [(rule.pattern, rule.event) for rule in RULES]
+    keys = [(rule.pattern, rule.event, rule.owner_has) for rule in RULES]
     assert len(set(keys)) == len(keys)

@@ -15,7 +15,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.embedded_aws import control
-from rackwright.embedded_aws.operations import identify
+from rackwright.embedded_aws.operations import Book, Operation, identify
 from rackwright.errors import ExternalToolError
 from unit.embedded_aws.engine import Engine, admin, client_of
 from unit.embedded_aws.test_types import TRUST, World
@@ -195,11 +195,36 @@ def test_calls_are_recorded_and_bad_faults_refused(embedded: control.Embedded) -
     client_of(embedded, "route53").list_hosted_zones()
     names = [one["operation"] for one in admin(embedded, "GET", "calls")["calls"]]
     assert names == ["ListBuckets", "ListHostedZones"]
-    for bad in ({}, {"operation": 1}, {"operation": "X", "times": 0}, {"other": 1}):
+    for bad in (
+        {},
+        {"operation": 1},
+        {"operation": "X", "times": 0},
+        {"other": 1},
+        {"operation": "X", "skip": -1},
+    ):
         with pytest.raises(urllib.error.HTTPError, match="400"):
             admin(embedded, "POST", "faults", bad)
     with pytest.raises(urllib.error.HTTPError, match="404"):
         admin(embedded, "GET", "nothing")
+
+
+def test_a_fault_meets_the_call_after_those_that_it_skips() -> None:
+    book = Book()
+    book.add({"operation": "*", "skip": 1, "error": "Lost"})
+    reads, changes = Operation("ec2", "", "DescribeVpcs"), Operation("ec2", "", "CreateVpc")
+    assert [book.take(one) is not None for one in (changes, reads, changes, changes)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    book.add({"operation": "CreateVpc", "times": 2})
+    assert [book.take(one) is not None for one in (reads, changes, changes, changes)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_an_operation_that_moto_lacks_says_so(embedded: control.Embedded) -> None:

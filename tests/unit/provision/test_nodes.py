@@ -16,8 +16,8 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
-from rackwright.provision import fleet_calls
-from rackwright.provision.fleet_calls import Fleet, NothingProvisionedError
+from rackwright.provision.aws import calls, fleet_calls
+from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
 from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus
 from rackwright.provision.targets import Target
@@ -173,14 +173,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch, status: int, code: str, times: int) 
         )
         return AWSResponse(request.url, status, {}, Body(text.encode()))
 
-    first = fleet_calls._make_client
+    first = calls.make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)
         client.meta.events.register_first("before-send.ec2.CreateTags", answer)
         return client
 
-    monkeypatch.setattr(fleet_calls, "_make_client", make)
+    monkeypatch.setattr(fleet_calls, "make_client", make)
     return called
 
 

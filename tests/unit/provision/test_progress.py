@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pulumi.automation.events import EngineEvent
 
 from rackwright.harmless import DRAWING
 from rackwright.provision.progress import StackProgress
@@ -41,6 +42,29 @@ def test_looking_is_no_change_and_what_follows_from_it_is() -> None:
     progress(event("refresh"))
     progress(event("update"))
     assert (dict(progress.changes), progress.details) == ({"update": 1}, {"vpc": ("tags",)})
+
+
+def failed(operation: str, status: int) -> Any:
+    """A step that failed, as the engine tells it."""
+    token = "aws:ec2/vpc:Vpc"
+    urn = f"urn:pulumi:s::p::{token}::vpc"
+    state = {"type": token, "urn": urn, "custom": True, "inputs": {"cidrBlock": "10.0.0.0/16"}}
+    meta = {"op": operation, "urn": urn, "type": token, "new": state}
+    told = {"resOpFailedEvent": {"metadata": meta, "status": status, "steps": 1}}
+    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, **told})
+
+
+def test_creations_that_failed_and_are_not_recorded_are_kept() -> None:
+    progress = StackProgress("aws-network", io.StringIO())
+    unknown, half_made = 2, 1
+    progress(failed("create", half_made))
+    progress(failed("update", unknown))
+    assert progress.failed == []
+    progress(failed("create", unknown))
+    assert [one["inputs"] for one in progress.failed] == [{"cidrBlock": "10.0.0.0/16"}]
+    foreseen = StackProgress("aws-network", io.StringIO(), dry_run=True)
+    foreseen(failed("create", unknown))
+    assert foreseen.failed == []
 
 
 class Screen(io.StringIO):

@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.embedded_aws.api import moto_instances
-from rackwright.provision import fleet_calls
-from rackwright.provision.fleet_calls import Fleet
+from rackwright.provision.aws import calls, fleet_calls
+from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus
 from rackwright.provision.replacing import Replacing
@@ -102,7 +102,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
         "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
     }
     activities = [{"StatusCode": "Successful"}, failed_activity]
-    first = fleet_calls._make_client
+    first = calls.make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)
@@ -118,7 +118,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
             client.describe_scaling_activities = describe
         return client
 
-    monkeypatch.setattr(fleet_calls, "_make_client", make)
+    monkeypatch.setattr(fleet_calls, "make_client", make)
     made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0)
     failed = made.renew(["dgx-1"])
     assert list(failed) == ["dgx-1"]

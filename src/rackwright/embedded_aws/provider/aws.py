@@ -6,12 +6,12 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-MARK_TAG = "rackwright:urn"
 DEFAULT_REGION = "us-west-2"
 ACCOUNT = "123456789012"
 # moto takes any key for the one account there is.
@@ -88,6 +88,11 @@ class Aws:
     def arn(self, service: str, resource: str) -> str:
         """Returns the ARN of a resource of this account and region."""
         return f"arn:{self.partition}:{service}:{self.region}:{ACCOUNT}:{resource}"
+
+
+def client_token() -> str:
+    """Returns a token for one call: AWS takes a repetition of the call with it for the call itself."""
+    return uuid4().hex
 
 
 def code_of(error: ClientError) -> str:

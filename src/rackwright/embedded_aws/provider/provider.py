@@ -22,7 +22,6 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from rackwright.embedded_aws.provider import invokes
 from rackwright.embedded_aws.provider.aws import (
     DEFAULT_REGION,
-    MARK_TAG,
     Aws,
     Clients,
     code_of,
@@ -34,7 +33,6 @@ from rackwright.embedded_aws.provider.resource import (
     Resource,
     autoname,
     differing,
-    mark_of,
     preview_outputs,
     put_tags,
     read_outputs,
@@ -45,9 +43,8 @@ from rackwright.embedded_aws.provider.wire import UNKNOWN, Props, decode, encode
 
 VERSION = "7.51.1"
 _MODULES = ("ec2_network", "ec2_routing", "ec2_security", "ec2_capacity", "ec2_template",
-            "ec2_instance", "autoscaling", "iam", "s3", "fsx", "route53", "ssm_kms")  # fmt: skip
+            "ec2_instance", "ec2_volume", "autoscaling", "dlm", "iam", "s3", "fsx", "route53", "ssm_kms")  # fmt: skip
 _PEERS = 256
-_SCOPES = 4096
 _MEGABYTE = 1 << 20
 _INCOMPLETE = "__incomplete"
 _LOG = logging.getLogger(__name__)
@@ -71,10 +68,9 @@ class MissingTypeError(Exception):
 
 @dataclass(slots=True)
 class _Memory:
-    """What the engine said on each connection: its configuration and the ids it knows."""
+    """The configuration that the engine gave on each connection."""
 
     aws: OrderedDict[str, Aws] = field(default_factory=OrderedDict)
-    known: OrderedDict[tuple[str, str], set[str]] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def configure(self, peer: str, aws: Aws) -> None:
@@ -88,17 +84,6 @@ class _Memory:
         with self.lock:
             found = self.aws.get(peer)
             return found or (next(reversed(self.aws.values())) if self.aws else None)
-
-    def note(self, peer: str, urn: str, identity: str) -> None:
-        with self.lock:
-            self.known.setdefault((peer, urn), set()).add(identity)
-            self.known.move_to_end((peer, urn))
-            while len(self.known) > _SCOPES:
-                self.known.popitem(last=False)
-
-    def taken(self, peer: str, urn: str) -> set[str]:
-        with self.lock:
-            return set(self.known.get((peer, urn), ()))
 
 
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
@@ -194,7 +179,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     def Diff(self, request: Any, context: Any) -> Any:
         with _reported(context, "comparing", request.urn):
             resource = _resource(request.urn)
-            self._memory.note(context.peer(), request.urn, request.id)
             olds, news = decode(request.old_inputs) or decode(request.olds), decode(request.news)
             names = [n for n in differing(resource, olds, news) if n not in request.ignoreChanges]
             aws, state = self._aws(context, news), decode(request.olds)
@@ -251,20 +235,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                     )
                 outputs.setdefault("region", aws.region)
                 return provider_pb2.CreateResponse(id="", properties=encode(outputs))
-            mark = mark_of(resource, request.urn, inputs)
-            taken = self._memory.taken(context.peer(), request.urn)
-            identity = resource.find(aws, inputs, mark, taken)
-            found = identity is not None
-            if identity is None:
-                tags = {**wanted_tags(aws, inputs), MARK_TAG: mark}
-                identity = resource.create(aws, inputs, tags)
-            else:
-                _LOG.info("%s: taking over %s of an unrecorded Create", request.urn, identity)
-            self._memory.note(context.peer(), request.urn, identity)
+            identity = resource.create(aws, inputs, wanted_tags(aws, inputs))
             try:
                 resource.apply(aws, identity, {}, inputs)
-                if found:
-                    put_tags(resource, aws, identity, {}, inputs)
                 outputs_read = read_outputs(resource, aws, identity, inputs)
             except (ClientError, BotoCoreError) as error:
                 reason = describe(error) if isinstance(error, ClientError) else str(error)
@@ -281,8 +254,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             outputs = read_outputs(resource, self._aws(context, state), request.id, state)
             if outputs is None:
                 return provider_pb2.ReadResponse(id="")
-            self._memory.note(context.peer(), request.urn, request.id)
             live = _live_inputs(resource, inputs, outputs)
+            if not inputs:  # it is imported
+                live = resource.defaults(self._aws(context, state), live)
             if state.get(_INCOMPLETE):
                 outputs[_INCOMPLETE] = True
             return provider_pb2.ReadResponse(
@@ -295,7 +269,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             state, news = decode(request.olds), decode(request.news)
             olds = decode(request.old_inputs) or state
             aws = self._aws(context, news)
-            self._memory.note(context.peer(), request.urn, request.id)
             if request.preview:
                 kept = {**state, **news, **dict.fromkeys(resource.renewed(olds, news), UNKNOWN)}
                 if resource.taggable and not has_unknown(news.get("tags")):
@@ -316,7 +289,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             resource = _resource(request.urn)
             state = decode(request.properties)
             aws = self._aws(context, state)
-            self._memory.note(context.peer(), request.urn, request.id)
             try:
                 resource.delete(aws, request.id, state)
             except ClientError as error:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws, is_missing
+from rackwright.embedded_aws.provider.aws import Aws, is_missing
 from rackwright.embedded_aws.provider.wire import UNKNOWN, Props, has_unknown
 
 REGISTRY: dict[str, Resource] = {}
@@ -33,6 +33,8 @@ class Resource:
     name_limit: ClassVar[int] = 255
     unordered: ClassVar[frozenset[str]] = frozenset()
     documents: ClassVar[frozenset[str]] = frozenset()
+    silent: ClassVar[frozenset[str]] = frozenset()
+    """Inputs that stay what they are where the program says nothing of them."""
     taggable: ClassVar[bool] = True
     delete_first: ClassVar[bool] = False
 
@@ -50,10 +52,6 @@ class Resource:
     def check(self, inputs: Props) -> list[tuple[str, str]]:
         """Returns what is wrong with the inputs, as property and reason."""
         return []
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        """Returns the id of a resource that an earlier, lost Create made, None for no such one."""
-        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         """Returns the id of the resource made."""
@@ -78,19 +76,6 @@ class Resource:
         raise NotImplementedError
 
 
-def mark_of(resource: Resource, urn: str, inputs: Props) -> str:
-    """Returns the tag value by which a lost Create is found again.
-
-    It depends on the URN and on the inputs that force a replacement, so that the successor of a
-    resource is not taken for the resource itself.
-    """
-    made_up = set(inputs.get("__defaults") or ())
-    names = (resource.replace | {"region"}) - made_up
-    fixed = {name: inputs.get(name) for name in sorted(names)}
-    text = json.dumps([urn, fixed], sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
-
-
 def wanted_tags(aws: Aws, inputs: Props) -> dict[str, str]:
     """Returns the tags that the program asks for, those of the provider included."""
     tags = inputs.get("tags")
@@ -98,7 +83,7 @@ def wanted_tags(aws: Aws, inputs: Props) -> dict[str, str]:
 
 
 def public_tags(tags: Iterable[Mapping[str, str]] | Mapping[str, str]) -> dict[str, str]:
-    """Returns tags as a mapping, without the mark and those that AWS itself sets."""
+    """Returns tags as a mapping, without those that AWS itself sets."""
     pairs: dict[str, str]
     if isinstance(tags, Mapping):
         pairs = dict(tags)
@@ -108,9 +93,7 @@ def public_tags(tags: Iterable[Mapping[str, str]] | Mapping[str, str]) -> dict[s
             key = tag.get("Key", tag.get("TagKey", tag.get("key")))
             value = tag.get("Value", tag.get("TagValue", tag.get("value")))
             pairs[str(key)] = str(value or "")
-    return {
-        key: value for key, value in pairs.items() if key != MARK_TAG and not key.startswith("aws:")
-    }
+    return {key: value for key, value in pairs.items() if not key.startswith("aws:")}
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
@@ -162,7 +145,10 @@ def differing(resource: Resource, olds: Props, news: Props) -> list[str]:
     """Returns the names of the inputs that differ, sorted."""
     names = {name for name in {*olds, *news} if not name.startswith("__")}
     return sorted(
-        name for name in names if not equal(resource, name, olds.get(name), news.get(name))
+        name
+        for name in names
+        if not (name in resource.silent and news.get(name) is None)
+        and not equal(resource, name, olds.get(name), news.get(name))
     )
 
 

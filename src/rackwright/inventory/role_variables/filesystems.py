@@ -1,4 +1,4 @@
-"""Lustre and local scratch, as variables of the roles that set them up.
+"""Lustre, local scratch and data volumes, as variables of the roles that set them up.
 
 What the blueprint does not say is listed by name in a variable of its own, which stops the role:
 no device is touched on a guess.
@@ -23,7 +23,9 @@ from rackwright.model.storage import (
     split_nids,
 )
 from rackwright.model.users import Users
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.software.state_folders import state_folders
 from rackwright.plan.software.versions import upstream
 from rackwright.plan.storage.filesystem import mount_source
 
@@ -326,3 +328,33 @@ def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, A
             }
             known = {key: value for key, value in made.items() if value is not None}
             yield (site.name, group.name), known
+
+
+DEVICE = "data_volume_device"
+"""Variable of a host with its volume, by its name below /dev/disk/by-id."""
+
+
+def data_volume_variables(plan: Plan, hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
+    """The variables of each of ``hosts`` that has a data volume, by its name in the inventory.
+
+    Which volume it is, the outputs of the stacks tell: without them the role ``data_volume`` stops, so
+    that nothing is written to a root volume in its place.
+    """
+    volumes = {(site.name, name): site.data_volume for site in plan.aws for name in site.data_hosts}
+    found: dict[str, dict[str, Any]] = {}
+    for name, host in hosts.items():
+        volume = volumes.get((host.site, host.name))
+        if volume is not None:
+            found[name] = {
+                "data_volume_size_gib": volume.size,
+                "data_volume_folders": [
+                    {
+                        "name": folder.name,
+                        "path": folder.path,
+                        "user": folder.user,
+                        "services": list(folder.services),
+                    }
+                    for folder in state_folders(plan, host)
+                ],
+            }
+    return found

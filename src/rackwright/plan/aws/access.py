@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.aws_partitions import partition
+from rackwright.plan.aws.tags import SNAPSHOT_TAG
 
 InstanceRole = Literal["head", "login", "node"]
 """What instances of one role have in common; ``node`` is that of the compute nodes."""
@@ -23,9 +24,29 @@ def instance_roles(site: AwsSite) -> Iterator[InstanceRole]:
     yield "node"
 
 
+STACK_PARAMETERS = ("network", "storage", "cluster")
+"""Parameters that the stacks write, one each, with their outputs: ids and addresses, nothing secret."""
+
+
 def parameter_path(cluster: str, site: str) -> str:
     """The path below which the site's SSM parameters lie."""
     return f"/rackwright/{cluster}/{site}"
+
+
+def readable_parameters(cluster: str, site: str, role: InstanceRole) -> tuple[str, ...]:
+    """Names of the parameters that instances of a role may read, as IAM matches them.
+
+    Whoever may read a path by ``GetParametersByPath`` gets all that lies below it, so a compute node is
+    granted the outputs of the stacks by name and not the path that they share with the head's own.
+    Users have shells on login nodes, which read nothing.
+    """
+    path = parameter_path(cluster, site)
+    if role == "head":
+        return (path, f"{path}/*")
+    if role == "node":
+        own = f"{path}/{role}"
+        return (*(f"{path}/{name}" for name in STACK_PARAMETERS), own, f"{own}/*")
+    return ()
 
 
 def assume_role_policy() -> dict[str, Any]:
@@ -46,10 +67,10 @@ def assume_role_policy() -> dict[str, Any]:
 def instance_policy(
     cluster: str, site: AwsSite, account: str, role: InstanceRole
 ) -> dict[str, Any]:
-    """What an instance may do: be reached by Session Manager, and read its own cluster's parameters.
+    """What an instance may do: be reached by Session Manager, and read parameters of its own role and cluster.
 
-    Users have shells on login nodes, which read nothing. AWS's own policy for Session Manager
-    (``AmazonSSMManagedInstanceCore``) would let every job read every parameter of the account.
+    AWS's own policy for Session Manager (``AmazonSSMManagedInstanceCore``) would let it read every parameter
+    of the account. Nothing ships logs, so nothing is granted for them.
     """
     statements = [
         {
@@ -65,18 +86,76 @@ def instance_policy(
             "Resource": "*",
         }
     ]
-    if role != "login":
+    if readable := readable_parameters(cluster, site.name, role):
         start = f"arn:{partition(site.region)}:ssm:{site.region}:{account}:parameter"
-        path = start + parameter_path(cluster, site.name)
         statements.append(
             {
                 "Sid": "ReadOwnParameters",
                 "Effect": "Allow",
                 "Action": ["ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath"],
-                "Resource": [path, f"{path}/*"],
+                "Resource": [start + name for name in readable],
             }
         )
     return _document(*statements)
+
+
+def snapshot_trust_policy() -> dict[str, Any]:
+    """The trust policy of the role that makes snapshots: that of Amazon Data Lifecycle Manager."""
+    return _document(
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "dlm.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    )
+
+
+def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
+    """What that role may do: make snapshots of the site's own volumes, and remove those it made.
+
+    AWS's own (``AWSDataLifecycleManagerServiceRole``) deletes any snapshot of the account and shares it with others.
+    EC2 tells of volumes and snapshots only all together. Nobody but the service sets a tag that begins with ``aws:``.
+    """
+    start = f"arn:{partition(site.region)}:ec2:{site.region}"
+    volumes, snapshots = f"{start}:*:volume/*", f"{start}::snapshot/*"
+    made_by_it = {"aws:ResourceTag/aws:dlm:lifecycle-policy-id": "*"}
+    return _document(
+        {
+            "Sid": "SeeVolumesAndSnapshots",
+            "Effect": "Allow",
+            "Action": ["ec2:DescribeVolumes", "ec2:DescribeSnapshots", "ec2:DescribeInstances"],
+            "Resource": "*",
+        },
+        {
+            "Sid": "MakeSnapshotsOfOwnVolumes",
+            "Effect": "Allow",
+            "Action": "ec2:CreateSnapshot",
+            "Resource": volumes,
+            "Condition": {"StringEquals": {f"aws:ResourceTag/{SNAPSHOT_TAG}": prefix}},
+        },
+        {
+            "Sid": "MakeSnapshots",
+            "Effect": "Allow",
+            "Action": "ec2:CreateSnapshot",
+            "Resource": snapshots,
+        },
+        {
+            "Sid": "TagThem",
+            "Effect": "Allow",
+            "Action": "ec2:CreateTags",
+            "Resource": snapshots,
+        },
+        {
+            "Sid": "RemoveOwnSnapshots",
+            "Effect": "Allow",
+            "Action": "ec2:DeleteSnapshot",
+            "Resource": snapshots,
+            "Condition": {
+                "StringEquals": {f"aws:ResourceTag/{SNAPSHOT_TAG}": prefix},
+                "StringLike": made_by_it,
+            },
+        },
+    )
 
 
 def tls_only_policy(region: str, bucket: str) -> dict[str, Any]:

@@ -79,6 +79,16 @@ def repository_path(repository: DataRepository, bucket: str) -> str:
     return f"s3://{bucket}" + (f"/{prefix}" if prefix else "")
 
 
+def association_slug(repository: DataRepository) -> str:
+    """What a data repository association is called beside its file system."""
+    return repository.path.strip("/").replace("/", "-") or "root"
+
+
+def bucket_slug(template: str) -> str:
+    """What a bucket is called among the resources of its site."""
+    return template.replace("{", "").replace("}", "")
+
+
 def bucket_name(template: str, account: str, region: str) -> str:
     """The name of a bucket as the blueprint has it, with what stands for account and region filled in."""
     return template.replace("{account}", account).replace("{region}", region)

@@ -179,7 +179,7 @@ def server_args(
     tags: Mapping[str, str],
     wiring: Wiring = PLANNED,
     public: bool = False,
-    kept: bool = False,
+    protected: bool = False,
 ) -> dict[str, Any]:
     """A head or login instance, its subnet aside.
 
@@ -189,7 +189,7 @@ def server_args(
         tags: its tags.
         wiring: ids of what it refers to.
         public: it takes a public address.
-        kept: its root volume holds data, so that EC2 ends it only after its protection is lifted.
+        protected: EC2 ends it only after its protection is lifted.
     """
     return {
         "ami": wiring.image,
@@ -204,7 +204,7 @@ def server_args(
             "tags": {**tags, "Name": name},
         },
         "tags": {**tags, "Name": name},
-        **({"disable_api_termination": True} if kept else {}),
+        **({"disable_api_termination": True} if protected else {}),
         **({} if wiring.user_data is None else {"user_data": wiring.user_data}),
         **({} if wiring.key_pair is None else {"key_name": wiring.key_pair}),
     }

@@ -65,6 +65,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
         if getattr(site.access.instance_profiles, role) is None:
             yield AwsName("IAM role", f"{prefix}-{role}", path, f"'{role}'")
             yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
+    if planned.snapshots is not None:
+        yield AwsName("IAM role", f"{prefix}-snapshots", path, "'snapshots'")
     groups: set[str] = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
     if site.login is not None:
         groups.add("login")

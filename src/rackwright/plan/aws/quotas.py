@@ -148,6 +148,9 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
             )
         for plan in planned.servers:
             yield Contributor(plan.role, plan.server.count, math.ceil(plan.server.root_volume))
+        if planned.data_volume is not None:
+            size = math.ceil(planned.data_volume.size)
+            yield Contributor("head data volume", len(planned.data_hosts), size)
     else:
         for system in site.file_systems:
             yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else system.capacity)

@@ -10,17 +10,26 @@ from typing import Any, Literal
 from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import (
     AwsAccess,
+    AwsHead,
     AwsNetwork,
     AwsNodeGroup,
     AwsServer,
     AwsSite,
+    DataVolume,
     Limits,
     LustreFileSystem,
+    Snapshots,
 )
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic
-from rackwright.plan.aws.access import InstanceRole, instance_policy, instance_roles
+from rackwright.plan.aws.access import (
+    InstanceRole,
+    instance_policy,
+    instance_roles,
+    snapshot_policy,
+)
+from rackwright.plan.aws.data_volume import volume_args
 from rackwright.plan.aws.fsx import bucket_names
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
@@ -108,9 +117,19 @@ class ServerPlan:
     """They take public addresses."""
 
     @property
+    def protected(self) -> bool:
+        """EC2 ends them only after their protection is lifted."""
+        return self.role == "head"
+
+    @property
+    def data_volume(self) -> DataVolume | None:
+        """The volume that each of them has apart from its root; None without."""
+        return self.server.data_volume if isinstance(self.server, AwsHead) else None
+
+    @property
     def kept(self) -> bool:
         """Their root volumes hold data: Slurm's state and the accounting database."""
-        return self.role == "head"
+        return self.protected and self.data_volume is None
 
     @property
     def vcpus(self) -> int | None:
@@ -191,6 +210,31 @@ class AwsSitePlan:
     def stated_tags(self) -> Mapping[str, str]:
         """Tags that the blueprint states; resources have those of ``tags`` beside."""
         return self.site.tags
+
+    @property
+    def data_volume(self) -> DataVolume | None:
+        """The volume that each of its head nodes has apart from its root; None without."""
+        return self.site.head.data_volume
+
+    @property
+    def data_hosts(self) -> tuple[str, ...]:
+        """The head nodes that have one, by name."""
+        return () if self.data_volume is None else self.servers[0].names
+
+    @property
+    def snapshots(self) -> Snapshots | None:
+        """When snapshots of those volumes are made; None for never."""
+        return None if self.data_volume is None else self.data_volume.snapshots
+
+    def data_volume_args(
+        self, volume: DataVolume, prefix: str, tags: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """A data volume, exactly as it is deployed."""
+        return volume_args(self.site, volume, prefix=prefix, tags=tags)
+
+    def snapshot_policy(self, prefix: str) -> dict[str, Any]:
+        """What the role may do that makes snapshots of them, as a document of IAM."""
+        return snapshot_policy(self.site, prefix)
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:

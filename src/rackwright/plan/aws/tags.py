@@ -1,7 +1,7 @@
 """Tags that every service takes which they are put on.
 
-The tags of a site go on resources of EC2, Auto Scaling, IAM, KMS, Systems Manager, S3, Route 53 and FSx, and
-instances show theirs in their metadata. What one of them refuses ends a deployment half-way.
+The tags of a site go on resources of EC2, Auto Scaling, IAM, KMS, Systems Manager, S3, Route 53, FSx and Data
+Lifecycle Manager, and instances show theirs in their metadata. What one of them refuses ends a deployment half-way.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ MOST_TAGS = 50
 OWN_PREFIX = "rackwright:"
 HOST_TAG = "rackwright:host"
 """Tag of an instance with its host name."""
+SNAPSHOT_TAG = "rackwright:snapshots"
+"""Tag of the volumes that a lifecycle policy makes snapshots of, with the prefix of the site."""
 OWN_KEYS = (
     "rackwright:cluster",
     "rackwright:site",

@@ -2,7 +2,11 @@
 
 Head and login nodes are single instances, whose names are known when they are made. Instances of a node group are
 all made from one launch template: each waits for the tag that ``rackwright up`` and ``rackwright hosts`` give it, which
-it reads in its own metadata. Nothing here is secret, for every program on an instance can read its user data.
+it reads in its own metadata.
+
+Metadata are root's from the first boot on, before anybody can log in and before slurmd: cloud-init runs ``bootcmd``
+before both, at every boot, and where the role ``instance_metadata`` has come it leaves them to its rules. An image
+without nftables has them from the role on. Nothing here is secret all the same.
 """
 
 from __future__ import annotations
@@ -18,6 +22,17 @@ LONGEST = 16_384
 _BEGIN = """\
 #cloud-config
 preserve_hostname: {preserve}
+bootcmd:
+  - |
+    test -e /etc/rackwright/instance-metadata.nft || nft -f - <<'END'
+    table inet rackwright_instance_metadata {{
+      chain output {{
+        type filter hook output priority 0;
+        ip daddr 169.254.169.254 meta skuid != 0 reject
+        ip6 daddr fd00:ec2::254 meta skuid != 0 reject
+      }}
+    }}
+    END
 write_files:
   - path: /etc/systemd/resolved.conf.d/rackwright.conf
     content: |
@@ -74,13 +89,13 @@ runcmd:
 
 
 def server_user_data(site: AwsSite, host: str) -> str:
-    """What names a head or login node at its first boot."""
+    """What names a head or login node at its first boot, with metadata for root alone."""
     zone = site.network.dns_zone
     return (_BEGIN + _NAMED).format(preserve="false", zone=zone, host=host)
 
 
 def node_user_data(site: AwsSite) -> str:
-    """What names an instance of a node group as soon as it has its tag, and at each boot."""
+    """What names an instance of a node group as soon as it has its tag, and at each boot; the metadata are root's."""
     return (_BEGIN + _BY_TAG).format(preserve="true", zone=site.network.dns_zone, tag=HOST_TAG)
 
 

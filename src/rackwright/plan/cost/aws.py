@@ -1,7 +1,7 @@
 """Cost of a site on AWS: every instance on all hours of the year, storage and network by the hour.
 
 Cost = instances × price + volumes + file systems + NAT gateways + addresses + endpoints. Traffic,
-requests, buckets, backups and taxes depend on use and are not part of it.
+requests, buckets, backups, snapshots and taxes depend on use and are not part of it.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostL
             pricing.offer(server.type),
             servers.path,
         )
+    yield from _data_volumes(site, pricing)
     yield from _file_systems(site, pricing)
     yield from _network(site, pricing)
 
@@ -122,6 +123,17 @@ def _computers(
     what = f"{count:,} × {size:,} GiB gp3"
     found = pricing.find(Offer.STORAGE, "ebs-gp3")
     yield _line(site, group, "volumes", what, Decimal(count * size), found, "month", path)
+
+
+def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    """Size alone: rates above those of every gp3 volume, and snapshots, have no price here."""
+    volume, count = site.data_volume, len(site.data_hosts)
+    if volume is not None:
+        size = math.ceil(volume.size)
+        what = f"{count:,} × {size:,} GiB gp3 for data"
+        found = pricing.find(Offer.STORAGE, "ebs-gp3")
+        path = (*site.path, "head", "data_volume")
+        yield _line(site, "head", "volumes", what, Decimal(count * size), found, "month", path)
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rackwright.plan.aws import fsx
 from rackwright.plan.aws.endpoints import (
     NEEDED,
@@ -15,8 +17,10 @@ from rackwright.plan.aws.names import AwsName, resource_names
 from rackwright.plan.aws.nic import LayoutError, UnknownLayoutError
 from rackwright.plan.aws.quotas import QuotaUse, quota_uses
 from rackwright.plan.aws.security_groups import network_rules, storage_rules
-from rackwright.plan.aws.site import STANDARD_QUOTA
+from rackwright.plan.aws.site import STANDARD_QUOTA, AwsSitePlan
 from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
+from rackwright.plan.model import Plan
+from rackwright.plan.software.state_folders import state_folders
 
 __all__ = [
     "MOST_TAGS",
@@ -38,7 +42,23 @@ __all__ = [
     "resource_names",
     "same_keys",
     "server_args",
+    "state_of_heads",
     "storage_rules",
     "unreachable",
     "value_problem",
 ]
+
+
+def state_of_heads(plan: Plan) -> Iterator[tuple[AwsSitePlan, str]]:
+    """The sites on AWS whose head nodes hold what the cluster cannot do without.
+
+    Returns:
+        each such site, with what its head nodes hold in words.
+    """
+    for site in plan.aws:
+        names = site.servers[0].names
+        mine = [host for host in plan.hosts if host.site == site.name and host.name in names]
+        held = {folder.name for host in mine for folder in state_folders(plan, host)}
+        words = {"slurmctld": "the state of Slurm", "mysql": "the accounting database"}
+        if told := [text for name, text in words.items() if name in held]:
+            yield site, " and ".join(told)

@@ -18,6 +18,7 @@ MODULE = "github.com/hashicorp/terraform-provider-aws"
 SERVICES = frozenset(
     {
         "autoscaling",
+        "dlm",
         "ec2",
         "elb",  # what groups of instances are asked for, and so is the next
         "elbv2",

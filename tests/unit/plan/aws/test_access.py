@@ -44,13 +44,23 @@ def actions(role: InstanceRole) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("role", ["head", "node"])
-def test_instances_change_nothing_and_read_only_their_own_path(role: InstanceRole) -> None:
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("head", {"", "/*"}),
+        ("node", {"/network", "/storage", "/cluster", "/node", "/node/*"}),
+    ],
+)
+def test_instances_change_nothing_and_read_only_their_own_path(
+    role: InstanceRole, names: set[str]
+) -> None:
+    """A compute node could read what a team keeps for the head alone."""
     found = actions(role)
     path = f"arn:aws:ssm:us-east-1:{ACCOUNT}:parameter/rackwright/atlas/use1"
 
-    assert set(found) == {"*", path, f"{path}/*"}
-    assert all(action.startswith("ssm:GetParameter") for action in found[path])
+    assert set(found) == {"*", *(path + name for name in names)}
+    for name in names:
+        assert all(action.startswith("ssm:GetParameter") for action in found[path + name])
     assert not [action for action in found["*"] if "Parameter" in action]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
@@ -25,6 +26,27 @@ def test_a_server_is_born_with_its_name() -> None:
     assert (made["hostname"], made["fqdn"]) == ("head-1", "head-1.atlas.internal")
     (search,) = made["write_files"]
     assert search["content"] == "[Resolve]\nDomains=atlas.internal\n"
+
+
+@pytest.mark.parametrize("data", [server_user_data(a_site(), "head-1"), node_user_data(a_site())])
+def test_metadata_are_roots_before_the_role_comes(data: str, tmp_path) -> None:
+    """Jobs of an image that starts slurmd by itself read the credentials of the node's role."""
+    (command,) = yaml.safe_load(data)["bootcmd"]
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "nft").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words; cat > {tmp_path}/rules\n')
+    (tools / "nft").chmod(0o755)
+    environment = {"PATH": f"{tools}:/usr/bin:/bin"}
+    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=60)
+    assert (tmp_path / "words").read_text() == "-f -\n"
+    role = yaml.safe_load(Path("roles/instance_metadata/vars/main.yml").read_text())
+    words = (tmp_path / "rules").read_text().split()
+    # The role finds the table by its name and makes it anew; where its file is, the command does nothing.
+    assert words[:3] == ["table", "inet", role["instance_metadata_table"]]
+    assert f"test -e {role['instance_metadata_rules']} || nft" in command
+    text = " ".join(words)
+    assert "ip daddr 169.254.169.254 meta skuid != 0 reject" in text
+    assert "ip6 daddr fd00:ec2::254 meta skuid != 0 reject" in text
 
 
 def test_a_node_waits_for_its_tag_before_slurmd_starts() -> None:

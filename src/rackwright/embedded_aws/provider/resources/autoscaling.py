@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import Aws
 from rackwright.embedded_aws.provider.resource import Resource, changed, take
 from rackwright.embedded_aws.provider.resources.ec2_template import to_api
 from rackwright.embedded_aws.provider.wire import Props
@@ -44,7 +44,7 @@ class Group(Resource):
         *_FIELDS,
     )
     computed = ("arn", "availabilityZones", "defaultCooldown", "desiredCapacity")
-    unordered = frozenset({"tags", "vpcZoneIdentifiers"})
+    unordered = frozenset({"suspendedProcesses", "tags", "vpcZoneIdentifiers"})
     taggable = False
 
     def check(self, inputs: Props) -> list[tuple[str, str]]:
@@ -64,16 +64,6 @@ class Group(Resource):
         )["AutoScalingGroups"]
         found: dict[str, Any] | None = groups[0] if groups else None
         return found
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        pages = aws.client("autoscaling").get_paginator("describe_auto_scaling_groups").paginate()
-        for page in pages:
-            for group in page["AutoScalingGroups"]:
-                tags = {one["Key"]: one.get("Value") for one in group.get("Tags", [])}
-                name = str(group["AutoScalingGroupName"])
-                if tags.get(MARK_TAG) == mark and name not in taken:
-                    return name
-        return None
 
     @staticmethod
     def _source(inputs: Props) -> dict[str, Any]:
@@ -107,10 +97,9 @@ class Group(Resource):
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         held = self._tags(inputs, aws.default_tags)
-        mark = {"Key": MARK_TAG, "Value": tags[MARK_TAG], "PropagateAtLaunch": False}
         aws.client("autoscaling").create_auto_scaling_group(
             AutoScalingGroupName=inputs["name"],
-            Tags=[*held.values(), mark],
+            Tags=list(held.values()),
             **take(inputs, _FIELDS),
             **self._source(inputs),
             **self._where(inputs),
@@ -174,6 +163,7 @@ class Group(Resource):
             "healthCheckGracePeriod": group.get("HealthCheckGracePeriod"),
             "placementGroup": group.get("PlacementGroup") or None,
             "protectFromScaleIn": group.get("NewInstancesProtectedFromScaleIn"),
+            "suspendedProcesses": [one["ProcessName"] for one in group["SuspendedProcesses"]],
             "tags": [
                 {
                     "key": one["Key"],
@@ -181,7 +171,7 @@ class Group(Resource):
                     "propagateAtLaunch": one["PropagateAtLaunch"],
                 }
                 for one in group.get("Tags", [])
-                if one["Key"] != MARK_TAG and one["Key"] not in aws.default_tags
+                if one["Key"] not in aws.default_tags
             ]
             or state.get("tags"),
         }

@@ -3,28 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws, is_missing
+from rackwright.embedded_aws.provider.aws import Aws, is_missing
 from rackwright.embedded_aws.provider.resource import Resource, public_tags, tag_list
-from rackwright.embedded_aws.provider.wire import Props
 
 _GONE = frozenset({"deleted", "deleting", "terminated", "shutting-down", "cancelled", "failed"})
 
 
 class Ec2Resource(Resource):
-    """A resource of EC2 that is described by its id and found by its tags."""
+    """A resource of EC2 that is described by its id."""
 
     kind: ClassVar[str] = ""
     operation: ClassVar[str] = ""
     ids: ClassVar[str] = ""
     items: ClassVar[str] = ""
     key: ClassVar[str] = ""
-    filters: ClassVar[str | None] = "Filters"
-    """Name of the argument by which moto finds tags; None where it does not know them."""
 
     def describe(self, aws: Aws, **arguments: Any) -> list[dict[str, Any]]:
         """Returns the live resources that the arguments name."""
@@ -44,17 +41,6 @@ class Ec2Resource(Resource):
                 return None
             raise
         return found[0] if found else None
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        wanted = [{"Name": f"tag:{MARK_TAG}", "Values": [mark]}]
-        arguments = {self.filters: wanted} if self.filters is not None else {}
-        ids = [
-            str(item[self.key])
-            for item in self.describe(aws, **arguments)
-            # Not every operation of moto knows this filter: it would answer with another's.
-            if {"Key": MARK_TAG, "Value": mark} in (item.get("Tags") or [])
-        ]
-        return next((one for one in sorted(ids) if one not in set(taken)), None)
 
     def specifications(self, tags: Mapping[str, str]) -> list[dict[str, Any]]:
         """Returns the tag specification for the call that makes the resource."""

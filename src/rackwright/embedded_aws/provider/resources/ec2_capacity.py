@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
-from rackwright.embedded_aws.provider.aws import ACCOUNT, MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws
 from rackwright.embedded_aws.provider.resource import changed, take
 from rackwright.embedded_aws.provider.resources.ec2_base import Ec2Resource
 from rackwright.embedded_aws.provider.wire import Props
@@ -175,7 +175,7 @@ class CapacityBlockReservation(CapacityReservation):
         made = aws.ec2.purchase_capacity_block(
             CapacityBlockOfferingId=inputs["capacityBlockOfferingId"],
             InstancePlatform=inputs["instancePlatform"],
-            TagSpecifications=self.specifications({MARK_TAG: tags[MARK_TAG], **tags}),
+            TagSpecifications=self.specifications(tags),
         )
         return str(made["CapacityReservation"]["CapacityReservationId"])
 

@@ -7,7 +7,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import Aws, client_token
 from rackwright.embedded_aws.provider.resource import changed, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.resources.ec2_base import Ec2Resource
 from rackwright.embedded_aws.provider.resources.ec2_template import to_api
@@ -142,7 +142,7 @@ class Instance(Ec2Resource):
         made = aws.ec2.run_instances(
             MinCount=1,
             MaxCount=1,
-            ClientToken=tags[MARK_TAG],
+            ClientToken=client_token(),
             TagSpecifications=specifications,
             **arguments,
         )

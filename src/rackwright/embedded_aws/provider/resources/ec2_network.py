@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws
@@ -173,7 +173,7 @@ class InternetGateway(Ec2Resource):
             return None
         return {
             "arn": self.arn(aws, identity),
-            "vpcId": next((one["VpcId"] for one in item.get("Attachments", [])), None),
+            "vpcId": next((one["VpcId"] for one in item.get("Attachments", [])), ""),
             "ownerId": ACCOUNT,
             **self.tagged(item),
         }
@@ -249,7 +249,7 @@ class NatGateway(Ec2Resource):
 
     token = "aws:ec2/natGateway:NatGateway"
     kind, operation, ids = "natgateway", "describe_nat_gateways", "NatGatewayIds"
-    items, key, filters = "NatGateways", "NatGatewayId", "Filter"
+    items, key = "NatGateways", "NatGatewayId"
     replace = frozenset({"allocationId", "connectivityType", "privateIp", "subnetId"})
     inputs = ("allocationId", "connectivityType", "subnetId")
     computed = ("associationId", "networkInterfaceId", "privateIp", "publicIp")
@@ -300,7 +300,6 @@ class VpcDhcpOptions(Ec2Resource):
     token = "aws:ec2/vpcDhcpOptions:VpcDhcpOptions"
     kind, operation, ids = "dhcp-options", "describe_dhcp_options", "DhcpOptionsIds"
     items, key = "DhcpOptions", "DhcpOptionsId"
-    filters = None
     replace = frozenset(_DHCP)
     inputs = tuple(_DHCP)
     computed = ("arn", "ownerId")
@@ -348,9 +347,6 @@ class VpcDhcpOptionsAssociation(Ec2Resource):
     required = inputs = ("dhcpOptionsId", "vpcId")
     computed = ()
     taggable = False
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         aws.ec2.associate_dhcp_options(DhcpOptionsId=inputs["dhcpOptionsId"], VpcId=inputs["vpcId"])

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import ACCOUNT, MARK_TAG, Aws, is_missing
+from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws, client_token, is_missing
 from rackwright.embedded_aws.provider.resource import Resource, changed, take
 from rackwright.embedded_aws.provider.resources.ec2_base import Ec2Resource
 from rackwright.embedded_aws.provider.wire import Props
@@ -146,16 +147,11 @@ class Route(Resource):
         routes: list[dict[str, Any]] = tables["RouteTables"][0]["Routes"]
         return next((one for one in routes if one.get(key) == value), None)
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        held = self._held(aws, inputs)
-        if held is None or not _same_target(held, take(inputs, _TARGETS)):
-            return None
-        return self._identity(inputs)
-
     @staticmethod
     def _identity(inputs: Props) -> str:
         _, value = _destination(take(inputs, _DESTINATIONS), _DESTINATIONS.values())
-        return f"{inputs['routeTableId']}_{value}"
+        # As the provider of AWS itself makes it: the CRC-32 of the destination ends it.
+        return f"r-{inputs['routeTableId']}{zlib.crc32(str(value).encode())}"
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         aws.ec2.create_route(
@@ -206,14 +202,6 @@ class RouteTableAssociation(Resource):
                     found: dict[str, Any] = one
                     return found
         return None
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        if not inputs.get("subnetId"):
-            return None
-        held = self._held(aws, {"association.subnet-id": inputs["subnetId"]})
-        if held is None or held["RouteTableId"] != inputs["routeTableId"]:
-            return None
-        return str(held["RouteTableAssociationId"])
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         names = {"subnetId": "SubnetId", "gatewayId": "GatewayId"}
@@ -290,7 +278,7 @@ class VpcEndpoint(Ec2Resource):
             **_SETS,
         }
         made = aws.ec2.create_vpc_endpoint(
-            ClientToken=tags[MARK_TAG],
+            ClientToken=client_token(),
             TagSpecifications=self.specifications(tags),
             **take(inputs, names),
         )
@@ -353,7 +341,7 @@ class FlowLog(Ec2Resource):
 
     token = "aws:ec2/flowLog:FlowLog"
     kind, operation, ids = "vpc-flow-log", "describe_flow_logs", "FlowLogIds"
-    items, key, filters = "FlowLogs", "FlowLogId", "Filter"
+    items, key = "FlowLogs", "FlowLogId"
     inputs = (
         "iamRoleArn",
         "logDestination",

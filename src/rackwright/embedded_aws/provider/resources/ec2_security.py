@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import ACCOUNT, MARK_TAG, Aws, code_of
+from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws, code_of
 from rackwright.embedded_aws.provider.resource import changed, take
 from rackwright.embedded_aws.provider.resources.ec2_base import Ec2Resource
 from rackwright.embedded_aws.provider.wire import Props
@@ -177,7 +177,7 @@ class DefaultSecurityGroup(SecurityGroup):
     def defaults(self, aws: Aws, inputs: Props) -> Props:
         return {"ingress": [], "egress": [], **inputs}
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
+    def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         groups = self.describe(
             aws,
             Filters=[
@@ -185,10 +185,11 @@ class DefaultSecurityGroup(SecurityGroup):
                 {"Name": "group-name", "Values": ["default"]},
             ],
         )
-        return str(groups[0]["GroupId"]) if groups else None
-
-    def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
-        raise LookupError(f"the VPC {inputs['vpcId']} has no default security group")
+        if not groups:
+            raise LookupError(f"the VPC {inputs['vpcId']} has no default security group")
+        identity = str(groups[0]["GroupId"])
+        self.tag(aws, identity, dict(tags), [])
+        return identity
 
     def delete(self, aws: Aws, identity: str, state: Props) -> None:
         """The default group goes with its VPC."""
@@ -238,15 +239,6 @@ class _Rule(Ec2Resource):
                     value = value.rsplit("/", 1)[-1]
                 permission[group] = [{key: value, **text}]
         return permission
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        wanted = {"Name": f"tag:{MARK_TAG}", "Values": [mark]}
-        group = {"Name": "group-id", "Values": [inputs["securityGroupId"]]}
-        for rule in self.describe(aws, Filters=[group]):
-            held = {one["Key"]: one["Value"] for one in rule.get("Tags", [])}
-            if held.get(MARK_TAG) == wanted["Values"][0] and rule[self.key] not in taken:
-                return str(rule[self.key])
-        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         verb = "egress" if self.egress else "ingress"

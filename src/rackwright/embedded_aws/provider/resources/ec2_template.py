@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import Aws, client_token
 from rackwright.embedded_aws.provider.resource import changed, flag, tag_list
 from rackwright.embedded_aws.provider.resources.ec2_base import Ec2Resource
 from rackwright.embedded_aws.provider.wire import Props
@@ -99,7 +99,6 @@ class LaunchTemplate(Ec2Resource):
     token = "aws:ec2/launchTemplate:LaunchTemplate"
     kind, operation, ids = "launch-template", "describe_launch_templates", "LaunchTemplateIds"
     items, key = "LaunchTemplates", "LaunchTemplateId"
-    filters = None
     replace = frozenset({"name", "namePrefix"})
     named = "name"
     name_limit = 128
@@ -126,7 +125,7 @@ class LaunchTemplate(Ec2Resource):
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         made = aws.ec2.create_launch_template(
             LaunchTemplateName=inputs["name"],
-            ClientToken=tags[MARK_TAG],
+            ClientToken=client_token(),
             LaunchTemplateData=template_data(inputs),
             TagSpecifications=self.specifications(tags),
             **({"VersionDescription": inputs["description"]} if inputs.get("description") else {}),

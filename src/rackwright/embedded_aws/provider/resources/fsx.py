@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rackwright.embedded_aws.provider.aws import ACCOUNT, MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws, client_token
 from rackwright.embedded_aws.provider.resource import Resource, changed, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.resources.ec2_template import to_api
 from rackwright.embedded_aws.provider.wire import Props
@@ -45,8 +45,13 @@ _CHANGEABLE = {
 }
 
 
+def _tags(tags: Mapping[str, str]) -> dict[str, Any]:
+    """The argument with the tags; FSx refuses one without any."""
+    return {"Tags": tag_list(tags)} if tags else {}
+
+
 class _FsxResource(Resource):
-    """What FSx resources share: looking up by id or tag, and tagging."""
+    """What FSx resources share: looking up by id, and tagging."""
 
     arn_of: ClassVar[str] = "ResourceARN"
     operation: ClassVar[str] = ""
@@ -58,13 +63,6 @@ class _FsxResource(Resource):
         reply = getattr(aws.client("fsx"), self.operation)(**{self.ids: [identity]})
         found = reply[self.items]
         return dict(found[0]) if found else None
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        for item in getattr(aws.client("fsx"), self.operation)()[self.items]:
-            tags = {one["Key"]: one["Value"] for one in item.get("Tags", [])}
-            if tags.get(MARK_TAG) == mark and item[self.key] not in taken:
-                return str(item[self.key])
-        return None
 
     def tag(self, aws: Aws, identity: str, put: dict[str, str], drop: list[str]) -> None:
         item = self.one(aws, identity)
@@ -84,6 +82,14 @@ class LustreFileSystem(_FsxResource):
     operation, ids, items = "describe_file_systems", "FileSystemIds", "FileSystems"
     key = "FileSystemId"
     required = ("subnetIds",)
+    silent = frozenset(
+        {
+            "dailyAutomaticBackupStartTime",
+            "fileSystemTypeVersion",
+            "kmsKeyId",
+            "weeklyMaintenanceStartTime",
+        }
+    )
     unordered = frozenset({"securityGroupIds"})
     inputs = (
         "subnetIds",
@@ -120,9 +126,9 @@ class LustreFileSystem(_FsxResource):
             FileSystemType="LUSTRE",
             # The provider's ``subnetIds`` is one id: a Lustre file system has one subnet.
             SubnetIds=[inputs["subnetIds"]],
-            ClientRequestToken=tags[MARK_TAG],
+            ClientRequestToken=client_token(),
             LustreConfiguration=self._lustre(inputs, _LUSTRE),
-            Tags=tag_list(tags),
+            **_tags(tags),
             **take(inputs, names),
         )
         return str(made["FileSystem"]["FileSystemId"])
@@ -198,8 +204,8 @@ class DataRepositoryAssociation(_FsxResource):
         }
         policies = {"S3": to_api(inputs["s3"])} if inputs.get("s3") else {}
         made = aws.client("fsx").create_data_repository_association(
-            ClientRequestToken=tags[MARK_TAG],
-            Tags=tag_list(tags),
+            ClientRequestToken=client_token(),
+            **_tags(tags),
             **take(inputs, names),
             **policies,
         )
@@ -228,6 +234,7 @@ class DataRepositoryAssociation(_FsxResource):
         return {
             "arn": item["ResourceARN"],
             "associationId": identity,
+            "batchImportMetaDataOnCreate": item.get("BatchImportMetaDataOnCreate"),
             "dataRepositoryPath": item["DataRepositoryPath"],
             "fileSystemId": item["FileSystemId"],
             "fileSystemPath": item["FileSystemPath"],

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws, is_missing
+from rackwright.embedded_aws.provider.aws import Aws, is_missing
 from rackwright.embedded_aws.provider.resource import (
     Resource,
     changed,
     public_tags,
-    same_document,
     tag_list,
     take,
 )
@@ -36,30 +35,12 @@ class IamResource(Resource):
 
     noun: ClassVar[str] = ""
     argument: ClassVar[str] = ""
-    listing: ClassVar[tuple[str, str]] = ("", "")
-
-    def identity_of(self, item: Mapping[str, Any]) -> str:
-        """Returns the id of a listed resource."""
-        return str(item[self.argument])
 
     def tags_of(self, aws: Aws, identity: str) -> list[dict[str, str]]:
         """Returns the tags of a resource, a list of keys and values."""
         reply = getattr(aws.client("iam"), f"list_{self.noun}_tags")(**{self.argument: identity})
         tags: list[dict[str, str]] = reply["Tags"]
         return tags
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        operation, key = self.listing
-        scope = {"Scope": "Local"} if operation == "list_policies" else {}
-        for page in aws.client("iam").get_paginator(operation).paginate(**scope):
-            for item in page[key]:
-                identity = self.identity_of(item)
-                if identity in taken:
-                    continue
-                tags = {one["Key"]: one["Value"] for one in self.tags_of(aws, identity)}
-                if tags.get(MARK_TAG) == mark:
-                    return identity
-        return None
 
     def tag(self, aws: Aws, identity: str, put: dict[str, str], drop: list[str]) -> None:
         client = aws.client("iam")
@@ -73,7 +54,7 @@ class Role(IamResource):
     """A role, its inline and attached policies."""
 
     token = "aws:iam/role:Role"
-    noun, argument, listing = "role", "RoleName", ("list_roles", "Roles")
+    noun, argument = "role", "RoleName"
     named = "name"
     name_limit = 64
     replace = frozenset({"name", "namePrefix", "path"})
@@ -185,20 +166,6 @@ class RolePolicy(Resource):
     computed = ()
     taggable = False
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        if "name" not in (inputs.get("__defaults") or ()):
-            return None
-        # The name was made up, and the one of the lost Create had another ending.
-        client, role = aws.client("iam"), inputs["role"]
-        stem = inputs["name"].rpartition("-")[0]
-        for name in client.list_role_policies(RoleName=role)["PolicyNames"]:
-            if name.rpartition("-")[0] != stem or f"{role}:{name}" in taken:
-                continue
-            held = client.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-            if same_document(_plain(held), _text(inputs["policy"])):
-                return f"{role}:{name}"
-        return None
-
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         aws.client("iam").put_role_policy(
             RoleName=inputs["role"],
@@ -253,7 +220,7 @@ class Policy(IamResource):
     """A managed policy of the account."""
 
     token = "aws:iam/policy:Policy"
-    noun, argument, listing = "policy", "PolicyArn", ("list_policies", "Policies")
+    noun, argument = "policy", "PolicyArn"
     named = "name"
     name_limit = 128
     replace = frozenset({"description", "name", "namePrefix", "path"})
@@ -261,9 +228,6 @@ class Policy(IamResource):
     inputs = ("description", "name", "path", "policy")
     documents = frozenset({"policy"})
     computed = ("arn", "attachmentCount", "policyId")
-
-    def identity_of(self, item: Mapping[str, Any]) -> str:
-        return str(item["Arn"])
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         made = aws.client("iam").create_policy(
@@ -318,7 +282,6 @@ class InstanceProfile(IamResource):
 
     token = "aws:iam/instanceProfile:InstanceProfile"
     noun, argument = "instance_profile", "InstanceProfileName"
-    listing = ("list_instance_profiles", "InstanceProfiles")
     named = "name"
     name_limit = 128
     replace = frozenset({"name", "namePrefix", "path"})
@@ -361,7 +324,7 @@ class InstanceProfile(IamResource):
             "arn": item["Arn"],
             "name": item["InstanceProfileName"],
             "path": item["Path"],
-            "role": next((one["RoleName"] for one in item["Roles"]), None),
+            "role": next((one["RoleName"] for one in item["Roles"]), ""),
             "createDate": item["CreateDate"],
             "uniqueId": item["InstanceProfileId"],
             "tagsAll": public_tags(item.get("Tags", [])),

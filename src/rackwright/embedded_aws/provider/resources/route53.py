@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import Aws, client_token
 from rackwright.embedded_aws.provider.resource import Resource, changed, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.wire import Props
 
@@ -31,21 +31,12 @@ class Zone(Resource):
             for one in inputs.get("vpcs") or []
         }
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        client = aws.client("route53")
-        for page in client.get_paginator("list_hosted_zones").paginate():
-            for zone in page["HostedZones"]:
-                identity = zone["Id"].rsplit("/", 1)[-1]
-                if identity not in taken and zone["CallerReference"] == mark:
-                    return str(identity)
-        return None
-
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         client = aws.client("route53")
         networks = list(self._networks(aws, inputs).values())
         arguments: dict[str, Any] = {
             "Name": inputs["name"],
-            "CallerReference": tags[MARK_TAG],
+            "CallerReference": client_token(),
             "HostedZoneConfig": {
                 "Comment": inputs.get("comment", ""),
                 "PrivateZone": bool(networks),
@@ -55,7 +46,8 @@ class Zone(Resource):
             arguments["VPC"] = networks[0]
         made = client.create_hosted_zone(**arguments)
         identity = str(made["HostedZone"]["Id"].rsplit("/", 1)[-1])
-        self.tag(aws, identity, dict(tags), [])
+        if tags:
+            self.tag(aws, identity, dict(tags), [])
         return identity
 
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
@@ -172,20 +164,16 @@ class Record(Resource):
                     return dict(one)
         return None
 
-    def _identity(self, aws: Aws, inputs: Props) -> str:
-        parts = [inputs["zoneId"], self._name(aws, inputs), inputs["type"]]
+    @staticmethod
+    def _identity(inputs: Props) -> str:
+        name = str(inputs["name"]).rstrip(".").lower()
+        parts = [inputs["zoneId"], name, inputs["type"]]
         return "_".join([*parts, *filter(None, [inputs.get("setIdentifier")])])
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        held, wanted = self._held(aws, inputs), self._set(aws, inputs)
-        if held is None or {**held, "Name": wanted["Name"]} != wanted:
-            return None
-        return self._identity(aws, inputs)
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         action = "UPSERT" if inputs.get("allowOverwrite") else "CREATE"
         self._change(aws, inputs["zoneId"], action, self._set(aws, inputs))
-        return self._identity(aws, inputs)
+        return self._identity(inputs)
 
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
         if olds:

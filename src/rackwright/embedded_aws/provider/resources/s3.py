@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws, is_missing
+from rackwright.embedded_aws.provider.aws import Aws, is_missing
 from rackwright.embedded_aws.provider.resource import Resource, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.resources.ec2_template import to_api
 from rackwright.embedded_aws.provider.wire import Props
@@ -46,21 +46,6 @@ class Bucket(Resource):
             raise
         return {one["Key"]: one["Value"] for one in tags}
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        for one in aws.client("s3").list_buckets()["Buckets"]:
-            name = str(one["Name"])
-            if name in taken:
-                continue
-            held = self._tags(aws, name)
-            # A bucket is tagged by a call of its own: untagged, it may be one half made.
-            if held.get(MARK_TAG) == mark or (name == inputs["bucket"] and not held):
-                if not held:
-                    aws.client("s3").put_bucket_tagging(
-                        Bucket=name, Tagging={"TagSet": tag_list({MARK_TAG: mark})}
-                    )
-                return name
-        return None
-
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         client, name = aws.client("s3"), str(inputs["bucket"])
         try:
@@ -77,7 +62,8 @@ class Bucket(Resource):
         if inputs.get("objectLockEnabled"):
             where["ObjectLockEnabledForBucket"] = True
         client.create_bucket(Bucket=name, **where)
-        client.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tag_list(tags)})
+        if tags:
+            client.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tag_list(tags)})
         return name
 
     def tag(self, aws: Aws, identity: str, put: dict[str, str], drop: list[str]) -> None:

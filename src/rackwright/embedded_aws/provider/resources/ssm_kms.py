@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws, code_of, is_missing
+from rackwright.embedded_aws.provider.aws import Aws, code_of, is_missing
 from rackwright.embedded_aws.provider.resource import Resource, changed, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.wire import Props
 
@@ -41,15 +41,6 @@ class Parameter(Resource):
         aws.client("ssm").put_parameter(
             Name=name, Type=inputs["type"], Value=value, **take(inputs, names), **extra
         )
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        client = aws.client("ssm")
-        wanted = [{"Key": f"tag:{MARK_TAG}", "Values": [mark]}]
-        for page in client.get_paginator("describe_parameters").paginate(ParameterFilters=wanted):
-            for one in page["Parameters"]:
-                if one["Name"] not in taken:
-                    return str(one["Name"])
-        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         if inputs.get("overwrite"):
@@ -98,20 +89,6 @@ class Key(Resource):
     inputs = ("deletionWindowInDays", "description", "enableKeyRotation", "isEnabled", "policy")
     documents = frozenset({"policy"})
     computed = ("arn", "keyId", "policy")
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        client = aws.client("kms")
-        for page in client.get_paginator("list_keys").paginate():
-            for one in page["Keys"]:
-                identity = one["KeyId"]
-                tags = client.list_resource_tags(KeyId=identity)["Tags"]
-                held = {tag["TagKey"]: tag["TagValue"] for tag in tags}
-                if held.get(MARK_TAG) != mark or identity in taken:
-                    continue
-                state = client.describe_key(KeyId=identity)["KeyMetadata"]["KeyState"]
-                if state != "PendingDeletion":
-                    return str(identity)
-        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         names = {
@@ -209,11 +186,6 @@ class Alias(Resource):
     def _key(target: str) -> str:
         return target.rsplit("/", 1)[-1]
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        held = self._held(aws, inputs["name"])
-        same = held is not None and held.get("TargetKeyId") == self._key(inputs["targetKeyId"])
-        return str(inputs["name"]) if same else None
-
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         aws.client("kms").create_alias(
             AliasName=inputs["name"], TargetKeyId=self._key(inputs["targetKeyId"])
@@ -251,15 +223,6 @@ class LogGroup(Resource):
     name_limit = 512
     replace = frozenset({"logGroupClass", "name", "namePrefix"})
     inputs = ("kmsKeyId", "name", "retentionInDays")
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        client = aws.client("logs")
-        for page in client.get_paginator("describe_log_groups").paginate():
-            for one in page["logGroups"]:
-                name = str(one["logGroupName"])
-                if name not in taken and self._tags(aws, name).get(MARK_TAG) == mark:
-                    return name
-        return None
 
     def _arn(self, aws: Aws, name: str) -> str:
         return aws.arn("logs", f"log-group:{name}")

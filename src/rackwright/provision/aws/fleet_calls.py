@@ -9,21 +9,20 @@ Reading takes ``autoscaling:DescribeAutoScalingGroups``, ``ec2:DescribeInstances
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
+from rackwright.plan.aws.names import site_prefix
+from rackwright.provision.aws.calls import error_code, make_client, refusals
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
 
-ATTEMPTS = 10
-"""Times that a call is made when AWS throttles it or fails; the waits between them grow."""
 GROUPS_PER_PAGE = 100
 INSTANCES_PER_PAGE = 1000
 PROTECTED_PER_CALL = 50
@@ -33,6 +32,8 @@ RECORDS_PER_PAGE = 300
 """Items that one answer holds, or one call names: the most that the API gives."""
 CHANGES_PER_BATCH = 400
 """Records changed by one call. Route 53 takes 1,000, and an ``UPSERT`` counts as two of them."""
+SNAPSHOT_WAITS = 240
+"""Times that a snapshot is looked at, 15 s apart: an hour."""
 _ALIVE = ["pending", "running", "stopping", "stopped"]
 _LEAVING = ("Terminat", "Detach")
 _TEMPLATE_ID, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
@@ -114,16 +115,16 @@ class FleetCalls:
 
         Raises:
             ExternalToolError: AWS refuses, or cannot be asked.
-        """  # noqa: DOC501 - _refusals() turns ClientError into it
+        """  # noqa: DOC501 - refusals() turns ClientError into it
         from botocore.exceptions import ClientError
 
-        with _refusals("ec2:DescribeLaunchTemplateVersions"):
+        with refusals("ec2:DescribeLaunchTemplateVersions"):
             try:
                 told = self._client("ec2").describe_launch_template_versions(
                     LaunchTemplateId=version.id, Versions=[version.number]
                 )["LaunchTemplateVersions"]
             except ClientError as error:
-                if not _code(error).startswith("InvalidLaunchTemplate"):
+                if not error_code(error).startswith("InvalidLaunchTemplate"):
                     raise
                 return None
         return told[0]["LaunchTemplateData"] if told else None
@@ -132,7 +133,7 @@ class FleetCalls:
         """Let a group choose these of its instances when it gets smaller, or not."""
         client = self._client("autoscaling")
         for begin in range(0, len(ids), PROTECTED_PER_CALL):
-            with _refusals("autoscaling:SetInstanceProtection"):
+            with refusals("autoscaling:SetInstanceProtection"):
                 client.set_instance_protection(
                     AutoScalingGroupName=name,
                     InstanceIds=list(ids[begin : begin + PROTECTED_PER_CALL]),
@@ -141,14 +142,14 @@ class FleetCalls:
 
     def end(self, instance: str, *, smaller: bool) -> None:
         """End an instance of a group, which gets smaller by it or launches another one."""
-        with _refusals("autoscaling:TerminateInstanceInAutoScalingGroup"):
+        with refusals("autoscaling:TerminateInstanceInAutoScalingGroup"):
             self._client("autoscaling").terminate_instance_in_auto_scaling_group(
                 InstanceId=instance, ShouldDecrementDesiredCapacity=smaller
             )
 
     def lower_minimum(self, name: str, count: int) -> None:
         """Let a group become as small as ``count``; that ends nothing."""
-        with _refusals("autoscaling:UpdateAutoScalingGroup"):
+        with refusals("autoscaling:UpdateAutoScalingGroup"):
             self._client("autoscaling").update_auto_scaling_group(
                 AutoScalingGroupName=name, MinSize=count
             )
@@ -161,7 +162,7 @@ class FleetCalls:
         found = next((one for one in self.groups() if one.group == group), None)
         if found is None:
             return f"the node group '{group}' has no Auto Scaling group"
-        with _refusals("autoscaling:DescribeScalingActivities"):
+        with refusals("autoscaling:DescribeScalingActivities"):
             told = self._client("autoscaling").describe_scaling_activities(
                 AutoScalingGroupName=found.name, MaxRecords=ACTIVITIES_READ
             )["Activities"]
@@ -177,7 +178,7 @@ class FleetCalls:
         """
         name = f"{parameter_path(self.fleet.cluster, self.fleet.site)}/{what}"
         client = self._client("ssm")
-        with _refusals("ssm:GetParameter"):
+        with refusals("ssm:GetParameter"):
             try:
                 value = client.get_parameter(Name=name)["Parameter"]["Value"]
             except client.exceptions.ParameterNotFound:
@@ -188,26 +189,74 @@ class FleetCalls:
         told: Mapping[str, Any] = json.loads(value)
         return told
 
-    def release_servers(self) -> list[str]:
-        """Lift the protection from termination of head nodes; their instances."""
+    def servers(self, hosts: Collection[str]) -> dict[str, str]:
+        """The living instance of each of these head nodes that has one."""
+        prefix = site_prefix(self.fleet.cluster, self.fleet.site)
+        name_of = {f"{prefix}-{host}": host for host in hosts}
+        return {
+            name_of[tags["Name"]]: str(one["InstanceId"])
+            for one in self._heads()
+            if (tags := _tags(one)).get("Name") in name_of
+        }
+
+    def _heads(self) -> Iterator[Mapping[str, Any]]:
         filters = [
             *self._own(),
             {"Name": "tag:rackwright:role", "Values": ["head"]},
             {"Name": "instance-state-name", "Values": _ALIVE},
         ]
-        pages = self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters)
-        found = [
-            one["InstanceId"]
-            for page in pages
-            for reservation in page["Reservations"]
-            for one in reservation["Instances"]
-        ]
+        for page in self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters):
+            for reservation in page["Reservations"]:
+                yield from reservation["Instances"]
+
+    def release_servers(self) -> list[str]:
+        """Lift the protection from termination of head nodes; their instances."""
+        found = [str(one["InstanceId"]) for one in self._heads()]
         for one in found:
-            with _refusals("ec2:ModifyInstanceAttribute"):
-                self._client("ec2").modify_instance_attribute(
-                    InstanceId=one, DisableApiTermination={"Value": False}
-                )
+            self.release(one)
         return found
+
+    def release(self, instance: str) -> None:
+        """Lift the protection from termination of an instance."""
+        with refusals("ec2:ModifyInstanceAttribute"):
+            self._client("ec2").modify_instance_attribute(
+                InstanceId=instance, DisableApiTermination={"Value": False}
+            )
+
+    def snapshot(self, instance: str, description: str) -> list[str]:
+        """Snapshots of all volumes of an instance at one moment, which are not complete yet; their ids."""
+        tags = {
+            "rackwright:cluster": self.fleet.cluster,
+            "rackwright:site": self.fleet.site,
+            "Name": description,
+        }
+        listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+        with refusals("ec2:CreateSnapshots"):
+            made = self._client("ec2").create_snapshots(
+                InstanceSpecification={"InstanceId": instance},
+                Description=description,
+                TagSpecifications=[{"ResourceType": "snapshot", "Tags": listed}],
+            )
+        return [str(one["SnapshotId"]) for one in made["Snapshots"]]
+
+    def wait_for_snapshots(self, ids: Sequence[str]) -> None:
+        """Wait until snapshots are complete.
+
+        Raises:
+            ExternalToolError: they are not, in the time that AWS's own waiter takes.
+        """
+        from botocore.exceptions import WaiterError
+
+        waiter = self._client("ec2").get_waiter("snapshot_completed")
+        pace = {"Delay": 15, "MaxAttempts": SNAPSHOT_WAITS}
+        with refusals("ec2:DescribeSnapshots"):
+            try:
+                waiter.wait(SnapshotIds=list(ids), WaiterConfig=pace)
+            except WaiterError as error:
+                raise ExternalToolError(
+                    f"the snapshots {', '.join(ids)} are not complete: {error}",
+                    hint="run the same command again once they are",
+                ) from None
 
     def topology(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The network nodes above each of these instances of which EC2 tells them."""
@@ -215,7 +264,7 @@ class FleetCalls:
         client = self._client("ec2")
         for begin in range(0, len(ids), TOPOLOGIES_PER_CALL):
             batch = list(ids[begin : begin + TOPOLOGIES_PER_CALL])
-            with _refusals("ec2:DescribeInstanceTopology"):
+            with refusals("ec2:DescribeInstanceTopology"):
                 told = client.describe_instance_topology(InstanceIds=batch)
             for one in told["Instances"]:
                 if nodes := one.get("NetworkNodes"):
@@ -245,15 +294,15 @@ class FleetCalls:
 
         Raises:
             ExternalToolError: AWS refuses, or cannot be asked.
-        """  # noqa: DOC501 - _refusals() turns ClientError into it
+        """  # noqa: DOC501 - refusals() turns ClientError into it
         from botocore.exceptions import ClientError
 
         tags = [{"Key": HOST_TAG, "Value": host}]
-        with _refusals("ec2:CreateTags"):
+        with refusals("ec2:CreateTags"):
             try:
                 self._client("ec2").create_tags(Resources=[one.id], Tags=tags)
             except ClientError as error:
-                if _code(error) != "InvalidInstanceID.NotFound":
+                if error_code(error) != "InvalidInstanceID.NotFound":
                     raise
                 return False
         return True
@@ -263,20 +312,20 @@ class FleetCalls:
         client = self._client("route53")
         for begin in range(0, len(changes), CHANGES_PER_BATCH):
             batch = list(changes[begin : begin + CHANGES_PER_BATCH])
-            with _refusals("route53:ChangeResourceRecordSets"):
+            with refusals("route53:ChangeResourceRecordSets"):
                 client.change_resource_record_sets(
                     HostedZoneId=zone_id, ChangeBatch={"Changes": batch}
                 )
 
     def _pages(self, service: str, operation: str, size: int, **arguments: Any) -> Iterator[Any]:
         paginator = self._client(service).get_paginator(operation)
-        with _refusals(f"{service}:{operation.title().replace('_', '')}"):
+        with refusals(f"{service}:{operation.title().replace('_', '')}"):
             yield from paginator.paginate(PaginationConfig={"PageSize": size}, **arguments)
 
     def _client(self, service: str) -> Any:
         if service not in self._clients:
-            with _refusals(service):
-                self._clients[service] = _make_client(self.target, service, self.fleet.region)
+            with refusals(service):
+                self._clients[service] = make_client(self.target, service, self.fleet.region)
         return self._clients[service]
 
 
@@ -326,63 +375,6 @@ def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance
         subnet=described.get("SubnetId"),
         protected=group.members[described["InstanceId"]],
     )
-
-
-def _make_client(target: Target, service: str, region: str) -> Any:
-    """A client of the place where ``target`` provisions.
-
-    On AWS the credentials are those that boto3 finds, the same that the Pulumi provider does.
-    """
-    import boto3
-    from botocore.config import Config
-
-    retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
-    if target.endpoint is None:
-        made = boto3.session.Session().client(
-            service, region_name=region, config=Config(retries=retries)
-        )
-    else:
-        # Real credentials and a proxy's hosts must not meet the embedded AWS.
-        made = boto3.session.Session(
-            aws_access_key_id=target.environment["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=target.environment["AWS_SECRET_ACCESS_KEY"],
-        ).client(
-            service,
-            region_name=region,
-            endpoint_url=target.endpoint,
-            config=Config(retries=retries, proxies={}),
-        )
-    return made
-
-
-@contextmanager
-def _refusals(action: str) -> Iterator[None]:
-    """Turn what AWS refuses into an error that says what was asked.
-
-    Raises:
-        ExternalToolError: AWS refuses what is asked inside, or cannot be asked.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        yield
-    except ClientError as error:
-        message = str(error.response.get("Error", {}).get("Message", "")).strip().rstrip(".")
-        hint = "run the same command again"
-        if "AccessDenied" in _code(error) or "Unauthorized" in _code(error):
-            hint = f"the credentials need the permission '{action}'"
-        raise ExternalToolError(
-            f"AWS refuses '{action}': {_code(error)}: {message}", hint=hint
-        ) from None
-    except BotoCoreError as error:
-        raise ExternalToolError(
-            f"AWS cannot be asked for '{action}': {error}",
-            hint="look at the credentials and the network",
-        ) from None
-
-
-def _code(error: Any) -> str:
-    return str(error.response.get("Error", {}).get("Code", "unknown"))
 
 
 def _tags(described: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,20 @@
+"""Who may read the metadata of instances, as variables of the role ``instance_metadata``."""
+
+from __future__ import annotations
+
+from rackwright.plan.aws.site import AwsSitePlan
+
+_READERS = {"instance-connect": ["ec2-instance-connect"]}
+"""Users beside root that a way to hosts needs: sshd looks for keys that were sent as the one of EC2 Instance
+Connect (``AuthorizedKeysCommandUser`` of the package ``ec2-instance-connect``)."""
+
+
+def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
+    """Variables of all hosts of an AWS site."""
+    return {"instance_metadata_users": _READERS.get(site.access.connect, [])}
+
+
+def forwarding_variables(site: AwsSitePlan, group: str) -> dict[str, bool]:
+    """Variables of a node group whose containers behind a bridge may read the metadata, as the blueprint says."""
+    reaches = any(one.group.name == group and one.group.metadata_hops > 1 for one in site.groups)
+    return {"instance_metadata_forwarded": True} if reaches else {}

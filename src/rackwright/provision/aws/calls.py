@@ -1,0 +1,71 @@
+"""Clients of AWS where a target provisions, and what AWS refuses in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rackwright.errors import ExternalToolError
+from rackwright.provision.targets import Target
+
+ATTEMPTS = 10
+"""Times that a call is made when AWS throttles it or fails; the waits between them grow."""
+
+
+def make_client(target: Target, service: str, region: str) -> Any:
+    """A client of the place where ``target`` provisions.
+
+    On AWS the credentials are those that boto3 finds, the same that the Pulumi provider does.
+    """
+    import boto3
+    from botocore.config import Config
+
+    retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
+    if target.endpoint is None:
+        made = boto3.session.Session().client(
+            service, region_name=region, config=Config(retries=retries)
+        )
+    else:
+        # Real credentials and a proxy's hosts must not meet the embedded AWS.
+        made = boto3.session.Session(
+            aws_access_key_id=target.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=target.environment["AWS_SECRET_ACCESS_KEY"],
+        ).client(
+            service,
+            region_name=region,
+            endpoint_url=target.endpoint,
+            config=Config(retries=retries, proxies={}),
+        )
+    return made
+
+
+@contextmanager
+def refusals(action: str) -> Iterator[None]:
+    """Turn what AWS refuses into an error that says what was asked.
+
+    Raises:
+        ExternalToolError: AWS refuses what is asked inside, or cannot be asked.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        message = str(error.response.get("Error", {}).get("Message", "")).strip().rstrip(".")
+        hint = "run the same command again"
+        if "AccessDenied" in error_code(error) or "Unauthorized" in error_code(error):
+            hint = f"the credentials need the permission '{action}'"
+        raise ExternalToolError(
+            f"AWS refuses '{action}': {error_code(error)}: {message}", hint=hint
+        ) from None
+    except BotoCoreError as error:
+        raise ExternalToolError(
+            f"AWS cannot be asked for '{action}': {error}",
+            hint="look at the credentials and the network",
+        ) from None
+
+
+def error_code(error: Any) -> str:
+    """The code of an error that AWS answers with."""
+    return str(error.response.get("Error", {}).get("Code", "unknown"))

@@ -1,0 +1,158 @@
+"""A creation whose end nobody has recorded, and what was found of it in AWS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackwright.provision.aws.calls import make_client, refusals
+from rackwright.provision.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class LostCreation:
+    """A creation that an engine began.
+
+    Attributes:
+        type: the resource's type, like ``aws:ec2/vpc:Vpc``.
+        inputs: what it was to be made of, secrets left out.
+        entry: the resource as the engine's checkpoint has it, without an id.
+        known: ids of the resources of this type that are recorded; none of them is what is sought.
+    """
+
+    urn: str
+    type: str
+    inputs: Mapping[str, Any]
+    entry: Mapping[str, Any]
+    known: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """Its name in the stack program."""
+        return self.urn.rsplit("::", 1)[-1]
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The tags that it was to get."""
+        tags = self.inputs.get("tags") or {}
+        if isinstance(tags, Mapping):
+            return {str(key): str(value) for key, value in tags.items()}
+        return {str(one["key"]): str(one["value"]) for one in tags}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundResource:
+    """Something in AWS that may be what was made.
+
+    Attributes:
+        id: as the AWS provider of Pulumi calls it.
+        making: AWS is still at work on it.
+    """
+
+    id: str
+    making: bool = False
+
+
+class UnclearError(Exception):
+    """Whether AWS has what was made cannot be told.
+
+    Attributes:
+        why: what is not clear, with ids.
+        mend: what a person can do.
+    """
+
+    def __init__(self, why: str, mend: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.mend = mend
+
+
+@dataclass
+class Cloud:
+    """AWS where the stack is, asked in pages."""
+
+    target: Target
+    region: str
+    _clients: dict[str, Any] = field(default_factory=dict)
+
+    def client(self, service: str) -> Any:
+        """The client of a service."""
+        if service not in self._clients:
+            with refusals(service):
+                self._clients[service] = make_client(self.target, service, self.region)
+        return self._clients[service]
+
+    def call(
+        self, service: str, operation: str, *, missing: tuple[str, ...] = (), **arguments: Any
+    ) -> dict[str, Any] | None:
+        """The answer of one call; None where its error's code is among ``missing``.
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be asked.
+        """  # noqa: DOC501 - refusals() turns ClientError into it
+        from botocore.exceptions import ClientError
+
+        client = self.client(service)
+        with refusals(f"{service}:{_action(operation)}"):
+            try:
+                answer: dict[str, Any] = getattr(client, operation)(**arguments)
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") in missing:
+                    return None
+                raise
+        return answer
+
+    def listed(
+        self, service: str, operation: str, items: str, **arguments: Any
+    ) -> Iterator[dict[str, Any]]:
+        """The items of all pages of an operation."""
+        client = self.client(service)
+        with refusals(f"{service}:{_action(operation)}"):
+            if client.can_paginate(operation):
+                for page in client.get_paginator(operation).paginate(**arguments):
+                    yield from page.get(items, ())
+            else:
+                # Some have pages that botocore does not know.
+                told = getattr(client, operation)(**arguments)
+                yield from told[items]
+                while token := told.get("NextToken"):
+                    told = getattr(client, operation)(**arguments, NextToken=token)
+                    yield from told[items]
+
+
+Finder = Callable[[Cloud, LostCreation], list[FoundResource]]
+"""Finds everything in AWS that may have been made by a creation."""
+
+
+def own(lost: LostCreation, identity: str, tags: Mapping[str, str]) -> list[FoundResource]:
+    """What bears the one name that the creation may take, if its tags say that it is the same.
+
+    Raises:
+        UnclearError: it has other tags.
+    """
+    if identity in lost.known or carries(tags, lost.tags):
+        return [FoundResource(identity)]
+    raise UnclearError(
+        f"'{identity}' exists in AWS without the tags that '{lost.name}' gets",
+        "rename or remove it if it is somebody else's; give it the tags "
+        f"{_words(lost.tags)} if it is this site's",
+    )
+
+
+def carries(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether something has all the tags that are wanted; it may have more."""
+    return all(tags.get(key) == value for key, value in wanted.items())
+
+
+def tags_of(item: Mapping[str, Any], key: str = "Tags") -> dict[str, str]:
+    """The tags of what AWS describes."""
+    return {str(one["Key"]): str(one.get("Value", "")) for one in item.get(key) or ()}
+
+
+def _words(tags: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(tags.items())) or "(none)"
+
+
+def _action(operation: str) -> str:
+    return operation.title().replace("_", "")

@@ -1,0 +1,527 @@
+"""Each type: nothing is there, one is there, two could be it, somebody else has its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from rackwright.embedded_aws.provider.resource import REGISTRY
+from rackwright.provision.lost_creations.creation import FoundResource, UnclearError
+from rackwright.provision.lost_creations.settlement import FINDERS, REPEATED
+from unit.provision.lost_creations.world import (
+    IMAGE,
+    POLICY,
+    TRUST,
+    World,
+    lost,
+    lustre,
+    tags,
+)
+
+Inputs = Callable[[World], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A type with the inputs that a program gives it.
+
+    Attributes:
+        twice: AWS makes a second one of the same inputs.
+        named: somebody else's may have its name.
+    """
+
+    token: str
+    inputs: Inputs
+    twice: bool = False
+    named: bool = False
+
+    @property
+    def label(self) -> str:
+        return self.token.rsplit(":", 1)[-1]
+
+
+def rule(world: World) -> dict[str, Any]:
+    return {
+        "securityGroupId": world.group(),
+        "ipProtocol": "tcp",
+        "fromPort": 22,
+        "toPort": 22,
+        "cidrIpv4": "10.0.0.0/8",
+        "tags": tags("ssh"),
+    }
+
+
+def offering(world: World) -> dict[str, Any]:
+    offer = world.invoke(
+        "aws:ec2/getCapacityBlockOffering:getCapacityBlockOffering",
+        instanceType="p5.48xlarge",
+        instanceCount=2,
+        capacityDurationHours=24,
+    )
+    return {
+        "capacityBlockOfferingId": offer["capacityBlockOfferingId"],
+        "instancePlatform": "Linux/UNIX",
+        "tags": tags("block"),
+    }
+
+
+def fleet(world: World) -> dict[str, Any]:
+    return {
+        "name": "atlas-use1-dgx",
+        "minSize": 0,
+        "maxSize": 2,
+        "vpcZoneIdentifiers": [world.subnet()],
+        "launchTemplate": {"id": world.template(), "version": "1"},
+        "tags": [
+            {"key": key, "value": value, "propagateAtLaunch": True}
+            for key, value in tags("dgx").items()
+        ],
+    }
+
+
+CASES = (
+    Case(
+        "aws:ec2/vpc:Vpc", lambda w: {"cidrBlock": "10.9.0.0/16", "tags": tags("vpc")}, twice=True
+    ),
+    Case(
+        "aws:ec2/subnet:Subnet",
+        lambda w: {
+            "vpcId": w.vpc(),
+            "cidrBlock": "10.0.240.0/20",
+            "availabilityZone": "us-east-1b",
+            "tags": tags("intra-b"),
+        },
+    ),
+    Case(
+        "aws:ec2/internetGateway:InternetGateway",
+        lambda w: {"vpcId": w.vpc(), "tags": tags("internet")},
+        twice=True,
+    ),
+    Case("aws:ec2/eip:Eip", lambda w: {"domain": "vpc", "tags": tags("nat")}, twice=True),
+    Case(
+        "aws:ec2/natGateway:NatGateway",
+        lambda w: {
+            "subnetId": w.subnet(),
+            "connectivityType": "private",
+            "tags": tags("nat"),
+        },
+        twice=True,
+    ),
+    Case(
+        "aws:ec2/routeTable:RouteTable",
+        lambda w: {"vpcId": w.vpc(), "tags": tags("routes")},
+        twice=True,
+    ),
+    Case(
+        "aws:ec2/route:Route",
+        lambda w: {
+            "routeTableId": w.table(),
+            "destinationCidrBlock": "0.0.0.0/0",
+            "gatewayId": w.gateway(),
+        },
+    ),
+    Case(
+        "aws:ec2/routeTableAssociation:RouteTableAssociation",
+        lambda w: {"routeTableId": w.table(), "subnetId": w.subnet()},
+    ),
+    Case(
+        "aws:ec2/securityGroup:SecurityGroup",
+        lambda w: {"vpcId": w.vpc(), "name": "cluster", "tags": tags("cluster")},
+    ),
+    Case("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", rule),
+    Case("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule),
+    Case(
+        "aws:ec2/vpcEndpoint:VpcEndpoint",
+        lambda w: {
+            "vpcId": w.vpc(),
+            "serviceName": "com.amazonaws.us-east-1.s3",
+            "tags": tags("endpoint-s3"),
+        },
+        twice=True,
+    ),
+    Case(
+        "aws:ec2/vpcDhcpOptions:VpcDhcpOptions",
+        lambda w: {"domainName": "lab", "tags": tags("dhcp")},
+        twice=True,
+    ),
+    Case(
+        "aws:ec2/flowLog:FlowLog",
+        lambda w: {
+            "vpcId": w.vpc(),
+            "trafficType": "ALL",
+            "logDestination": f"arn:aws:s3:::{w.bucket()}",
+            "logDestinationType": "s3",
+            "tags": tags("flows"),
+        },
+    ),
+    Case(
+        "aws:ec2/placementGroup:PlacementGroup",
+        lambda w: {"name": "atlas-use1-dgx", "strategy": "cluster", "tags": tags("dgx")},
+        named=True,
+    ),
+    Case(
+        "aws:ec2/capacityReservation:CapacityReservation",
+        lambda w: {
+            "availabilityZone": "us-east-1a",
+            "instanceCount": 2,
+            "instancePlatform": "Linux/UNIX",
+            "instanceType": "p5.48xlarge",
+            "tags": tags("reserved"),
+        },
+        twice=True,
+    ),
+    Case("aws:ec2/capacityBlockReservation:CapacityBlockReservation", offering),
+    Case(
+        "aws:ec2/launchTemplate:LaunchTemplate",
+        lambda w: {
+            "name": "atlas-use1-dgx",
+            "imageId": IMAGE,
+            "instanceType": "m5.large",
+            "tags": tags("dgx"),
+        },
+        named=True,
+    ),
+    Case(
+        "aws:ec2/instance:Instance",
+        lambda w: {
+            "ami": IMAGE,
+            "instanceType": "m5.large",
+            "subnetId": w.subnet(),
+            "tags": tags("head-1"),
+        },
+        twice=True,
+    ),
+    Case("aws:autoscaling/group:Group", fleet, named=True),
+    Case("aws:fsx/lustreFileSystem:LustreFileSystem", lustre, twice=True),
+    Case(
+        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+        lambda w: {
+            "fileSystemId": w.lustre(),
+            "fileSystemPath": "/data",
+            "dataRepositoryPath": "s3://bucket-of-atlas/",
+            "tags": tags("data"),
+        },
+    ),
+    Case(
+        "aws:s3/bucket:Bucket", lambda w: {"bucket": "atlas-data", "tags": tags("data")}, named=True
+    ),
+    Case(
+        "aws:iam/role:Role",
+        lambda w: {"name": "atlas-head", "assumeRolePolicy": TRUST, "tags": tags("head")},
+        named=True,
+    ),
+    Case(
+        "aws:iam/rolePolicy:RolePolicy",
+        lambda w: {"name": "parameters", "role": w.role(), "policy": POLICY},
+    ),
+    Case(
+        "aws:iam/policy:Policy",
+        lambda w: {"name": "atlas", "policy": POLICY, "tags": tags("policy")},
+        named=True,
+    ),
+    Case(
+        "aws:iam/instanceProfile:InstanceProfile",
+        lambda w: {"name": "atlas-head", "role": w.role(), "tags": tags("head")},
+        named=True,
+    ),
+    Case(
+        "aws:route53/zone:Zone",
+        lambda w: {
+            "name": "atlas.internal",
+            "comment": "private zone of atlas-use1",
+            "vpcs": [{"vpcId": w.vpc()}],
+            "tags": tags("zone"),
+        },
+    ),
+    Case(
+        "aws:route53/record:Record",
+        lambda w: {
+            "zoneId": w.zone(),
+            "name": "head-1.atlas.internal",
+            "type": "A",
+            "ttl": 60,
+            "records": ["10.0.0.4"],
+        },
+    ),
+    Case(
+        "aws:ssm/parameter:Parameter",
+        lambda w: {
+            "name": "/rackwright/atlas/use1/network",
+            "type": "String",
+            "value": "{}",
+            "tags": tags("parameter"),
+        },
+        named=True,
+    ),
+    Case(
+        "aws:kms/key:Key",
+        lambda w: {"description": "file systems of atlas", "tags": tags("storage")},
+        twice=True,
+    ),
+    Case(
+        "aws:kms/alias:Alias",
+        lambda w: {"name": "alias/atlas-storage", "targetKeyId": w.key()},
+    ),
+    Case(
+        "aws:dlm/lifecyclePolicy:LifecyclePolicy",
+        lambda w: {
+            "description": "data volumes of atlas",
+            "executionRoleArn": f"arn:aws:iam::123456789012:role/{w.role()}",
+            "policyDetails": {
+                "resourceTypes": ["VOLUME"],
+                "targetTags": {"rackwright:snapshots": "atlas-use1"},
+                "schedules": [
+                    {
+                        "name": "daily",
+                        "createRule": {"interval": 24, "intervalUnit": "HOURS", "times": "03:30"},
+                        "retainRule": {"count": 14},
+                    }
+                ],
+            },
+            "tags": tags("snapshots"),
+        },
+        twice=True,
+    ),
+    Case(
+        "aws:cloudwatch/logGroup:LogGroup",
+        lambda w: {"name": "/atlas/flows", "tags": tags("flows")},
+        named=True,
+    ),
+)
+
+
+TRIED_BELOW = {
+    "aws:ebs/volume:Volume",
+    "aws:ec2/volumeAttachment:VolumeAttachment",
+    "aws:s3/bucketV2:BucketV2",
+}
+"""Types that are tried by themselves, and a name that the provider had before."""
+
+
+def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list[FoundResource]:
+    made = FINDERS[case.token](world.cloud, lost(case.token, inputs, known=known))
+    return [one for one in made if one.id not in known]
+
+
+def test_every_type_is_found_or_repeated() -> None:
+    types = set(REGISTRY)
+    assert types <= set(FINDERS) | REPEATED
+    assert not set(FINDERS) & REPEATED
+    cases = {case.token for case in CASES}
+    assert set(FINDERS) - cases == TRIED_BELOW
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_what_was_made_is_found_by_its_id(world: World, case: Case) -> None:
+    inputs = case.inputs(world)
+    assert found(world, case, inputs) == []
+    identity = world.create(case.token, inputs)
+    assert found(world, case, inputs) == [FoundResource(identity)]
+    assert found(world, case, inputs, identity) == [], "it is recorded already"
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.twice], ids=lambda c: c.label)
+def test_two_that_could_be_it_are_both_named(world: World, case: Case) -> None:
+    inputs = case.inputs(world)
+    ids = {world.create(case.token, inputs), world.create(case.token, inputs)}
+    assert len(ids) == 2
+    assert {one.id for one in found(world, case, inputs)} == ids
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.twice or case.named], ids=lambda c: c.label
+)
+def test_what_has_other_tags_is_not_taken(world: World, case: Case) -> None:
+    inputs = case.inputs(world)
+    given = inputs["tags"]
+    other = (
+        {**given, "rackwright:site": "use2"}
+        if isinstance(given, dict)
+        else [{**one, "value": "other"} for one in given]
+    )
+    identity = world.create(case.token, {**inputs, "tags": other})
+    if case.named:
+        with pytest.raises(UnclearError, match="exists in AWS without the tags") as caught:
+            found(world, case, inputs)
+        assert identity.rsplit("/", 1)[-1] in caught.value.why
+        assert "rackwright:cluster=atlas" in caught.value.mend
+    else:
+        assert found(world, case, inputs) == []
+
+
+def test_what_stands_elsewhere_is_not_taken(world: World) -> None:
+    token = "aws:ec2/natGateway:NatGateway"
+    inputs = {"connectivityType": "private", "tags": tags("nat")}
+    world.create(token, {**inputs, "subnetId": world.subnet(1)})
+    wanted = {**inputs, "subnetId": world.subnet()}
+    assert FINDERS[token](world.cloud, lost(token, wanted)) == []
+
+
+def test_what_is_ended_is_not_taken(world: World) -> None:
+    token = "aws:ec2/instance:Instance"
+    inputs = {
+        "ami": IMAGE,
+        "instanceType": "m5.large",
+        "subnetId": world.subnet(),
+        "tags": tags("head-1"),
+    }
+    identity = world.create(token, inputs)
+    world.aws.ec2.terminate_instances(InstanceIds=[identity])
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
+
+
+def test_a_creation_without_tags_is_unclear(world: World) -> None:
+    for token in ("aws:ec2/vpc:Vpc", "aws:kms/key:Key"):
+        with pytest.raises(UnclearError, match="told from others"):
+            FINDERS[token](world.cloud, lost(token, {"cidrBlock": "10.0.0.0/16"}))
+
+
+@pytest.mark.parametrize(
+    ("destination", "digest"), [("0.0.0.0/0", "1080289494"), ("10.8.0.0/16", "3646884271")]
+)
+def test_a_route_has_the_id_that_the_provider_gives(
+    world: World, destination: str, digest: str
+) -> None:
+    inputs = {
+        "routeTableId": world.table(),
+        "destinationCidrBlock": destination,
+        "gatewayId": world.gateway(),
+    }
+    world.create("aws:ec2/route:Route", inputs)
+    (one,) = FINDERS["aws:ec2/route:Route"](world.cloud, lost("aws:ec2/route:Route", inputs))
+    assert one.id == f"r-{world.table()}{digest}"
+
+
+def test_a_route_through_something_else_is_unclear(world: World) -> None:
+    inputs = {"routeTableId": world.table(), "destinationCidrBlock": "0.0.0.0/0"}
+    world.create("aws:ec2/route:Route", {**inputs, "gatewayId": world.gateway()})
+    wanted = {**inputs, "natGatewayId": "nat-1"}
+    with pytest.raises(UnclearError, match=r"through igw-.*, and not through nat-1"):
+        FINDERS["aws:ec2/route:Route"](world.cloud, lost("aws:ec2/route:Route", wanted))
+
+
+def test_a_subnet_with_another_table_is_unclear(world: World) -> None:
+    token = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+    inputs = {"routeTableId": world.table(), "subnetId": world.subnet()}
+    identity = world.create(token, inputs)
+    with pytest.raises(UnclearError, match=identity):
+        FINDERS[token](world.cloud, lost(token, {**inputs, "routeTableId": "rtb-other"}))
+
+
+def test_a_rule_of_the_other_direction_is_not_taken(world: World) -> None:
+    inputs = rule(world)
+    world.create("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", inputs)
+    token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
+
+
+def test_a_rule_is_told_by_what_it_allows(world: World) -> None:
+    token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+    whole = {"securityGroupId": world.group(), "ipProtocol": "-1", "tags": tags("cluster")}
+    inputs = {**whole, "referencedSecurityGroupId": world.group()}
+    # The provider tags a rule by a second call.
+    identity = world.create(token, {**inputs, "tags": {}})
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
+    wide = {**whole, "cidrIpv4": "10.0.0.0/8"}
+    assert FINDERS[token](world.cloud, lost(token, wide)) == []
+    world.create(token, {**wide, "tags": tags("another")})
+    with pytest.raises(UnclearError, match=r"sgr-.*without the tags"):
+        FINDERS[token](world.cloud, lost(token, wide))
+    assert FINDERS[token](world.cloud, lost(token, {**rule(world), "toPort": 23})) == []
+
+
+def test_a_record_with_another_address_is_unclear(world: World) -> None:
+    token = "aws:route53/record:Record"
+    inputs = {"zoneId": world.zone(), "name": "Head-1", "type": "A", "records": ["10.0.0.4"]}
+    assert world.create(token, inputs) == f"{world.zone()}_head-1_A"
+    (one,) = FINDERS[token](world.cloud, lost(token, inputs))
+    assert one.id == f"{world.zone()}_head-1_A"
+    with pytest.raises(UnclearError, match=r"10\.0\.0\.4, and not as 10\.0\.0\.5"):
+        FINDERS[token](world.cloud, lost(token, {**inputs, "records": ["10.0.0.5"]}))
+
+
+def test_an_alias_of_another_key_is_unclear(world: World) -> None:
+    token = "aws:kms/alias:Alias"
+    inputs = {"name": "alias/atlas", "targetKeyId": world.key()}
+    world.create(token, inputs)
+    with pytest.raises(UnclearError, match="stands for the key"):
+        FINDERS[token](world.cloud, lost(token, {**inputs, "targetKeyId": world.key("other")}))
+
+
+def test_a_key_that_is_to_be_deleted_is_not_taken(world: World) -> None:
+    token = "aws:kms/key:Key"
+    inputs = {"description": "storage", "tags": tags("storage")}
+    identity = world.create(token, inputs)
+    world.aws.client("kms").schedule_key_deletion(KeyId=identity, PendingWindowInDays=7)
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
+
+
+def test_an_untagged_bucket_is_taken_only_while_it_is_empty(world: World) -> None:
+    token = "aws:s3/bucket:Bucket"
+    inputs = {"bucket": "atlas-data", "tags": tags("data")}
+    world.create(token, {"bucket": "atlas-data"})
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource("atlas-data")]
+    world.aws.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
+    with pytest.raises(UnclearError, match="without tags and holds data"):
+        FINDERS[token](world.cloud, lost(token, inputs))
+
+
+def test_an_untagged_zone_is_told_by_its_comment_and_network(world: World) -> None:
+    token = "aws:route53/zone:Zone"
+    inputs = {
+        "name": "atlas.internal",
+        "comment": "private zone of atlas-use1",
+        "vpcs": [{"vpcId": world.vpc()}],
+        "tags": tags("zone"),
+    }
+    identity = world.create(token, {**inputs, "tags": {}})
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
+    elsewhere = {**inputs, "vpcs": [{"vpcId": "vpc-other"}]}
+    assert FINDERS[token](world.cloud, lost(token, elsewhere)) == []
+    with pytest.raises(UnclearError, match=identity):
+        FINDERS[token](world.cloud, lost(token, {**inputs, "comment": "another"}))
+
+
+def test_a_path_with_another_repository_is_unclear(world: World) -> None:
+    token = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
+    inputs = {
+        "fileSystemId": world.lustre(),
+        "fileSystemPath": "/data",
+        "dataRepositoryPath": "s3://one",
+    }
+    identity = world.create(token, inputs)
+    with pytest.raises(UnclearError, match=identity) as caught:
+        FINDERS[token](world.cloud, lost(token, {**inputs, "dataRepositoryPath": "s3://two"}))
+    assert f"--association-id {identity}" in caught.value.mend
+
+
+def test_a_volume_and_its_attachment_are_found(world: World) -> None:
+    token = "aws:ebs/volume:Volume"
+    inputs = {"availabilityZone": "us-east-1a", "size": 10, "tags": tags("head-1-data")}
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
+    listed = [{"Key": key, "Value": value} for key, value in tags("head-1-data").items()]
+    volume = world.aws.ec2.create_volume(
+        AvailabilityZone="us-east-1a",
+        Size=10,
+        TagSpecifications=[{"ResourceType": "volume", "Tags": listed}],
+    )["VolumeId"]
+    assert [one.id for one in FINDERS[token](world.cloud, lost(token, inputs))] == [volume]
+
+    token = "aws:ec2/volumeAttachment:VolumeAttachment"
+    instance = world.get(
+        "aws:ec2/instance:Instance",
+        "head-1",
+        ami=IMAGE,
+        instanceType="m5.large",
+        subnetId=world.subnet(),
+    )
+    joined = {"volumeId": volume, "instanceId": instance, "deviceName": "/dev/sdf"}
+    assert FINDERS[token](world.cloud, lost(token, joined)) == []
+    world.aws.ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
+    (one,) = FINDERS[token](world.cloud, lost(token, joined))
+    assert one.id.startswith("vai-")
+    with pytest.raises(UnclearError, match="as /dev/sdf, and not to"):
+        FINDERS[token](world.cloud, lost(token, {**joined, "instanceId": "i-other"}))
