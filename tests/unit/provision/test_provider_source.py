@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools.provider_source import MODULE, copy_cut
+from rackwright.provision.tools import provider_source
+from rackwright.provision.tools.provider_source import MODULE, SERVICES, copy_cut
 
 SDK = "github.com/aws/aws-sdk-go-v2/service"
 PACKAGES = f"""package sdkv2
@@ -44,6 +45,12 @@ func (c *AWSClient) OrganizationsClient(ctx context.Context) *organizations.Clie
 	return one
 }}
 """
+SDK_OF = {
+    "elb": "elasticloadbalancing",
+    "elbv2": "elasticloadbalancingv2",
+    "logs": "cloudwatchlogs",
+}
+"""Services whose SDK has another name than the provider has for them."""
 FILES = {
     "go.mod": "",
     "main.go": "",
@@ -110,3 +117,13 @@ def test_other_sources_than_the_pinned_ones_are_refused(source: Path, tmp_path: 
     packages.write_text("package sdkv2\n")
     with pytest.raises(ExternalToolError, match="not those that are pinned"):
         copy_cut(source, tmp_path / "target")
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES - {"meta"}))
+def test_the_sdk_of_each_service_is_pinned(service: str) -> None:
+    """One without built nothing: `missing go.sum entry`."""
+    pins = Path(provider_source.__file__).parents[1] / "gotools/aws-provider"
+    name = f"{SDK}/{SDK_OF.get(service, service)} v"
+    wanted, sums = ((pins / file).read_text() for file in ("go.mod", "go.sum"))
+    assert wanted.count(name) == 1
+    assert sums.count(name) == 2
