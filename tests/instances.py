@@ -23,6 +23,7 @@ import instance_metadata
 from e2e.conftest import Lab as Cloud
 from lab_snapshots import digests, keep
 from lab_support import Machines, some_machines
+from rackwright.catalog.loader import load_catalogue
 from rackwright.lab import host as hosts
 from rackwright.lab.base import cache_folder, clear, make_base, recipe_key, suite_of
 from rackwright.lab.host import LabHost
@@ -30,11 +31,11 @@ from rackwright.lab.lab import CONTROLLER, HostSpec
 from rackwright.lab.repository import ask_as_this_machine, scratch, source
 from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
+from rackwright.model.instances import Instance
 
 NETWORK, NAMES = "10.20.0.0/16", "names"
 """The network of the VPC, and the machine with its name server, which no subnet reaches as far as to."""
 FIRST_INDEX = 10
-GPUS = 8
 USER = "debian"
 """The account that cloud-init makes on Debian."""
 
@@ -51,6 +52,32 @@ HYPERVISOR = "/etc/hypervisor-uuid"
 SSHD = "HostKey /etc/ssh/ssh_host_ed25519_key\nHostCertificate /etc/ssh/ssh_host_ed25519_key-cert.pub\n"
 RESOLVED = "[Resolve]\nDNS={server}\nLLMNR=no\nMulticastDNS=no\n"
 """Stands for what DHCP says in a VPC."""
+HARDWARE = """\
+#!/bin/sh
+set -e
+total=$(cat /etc/hardware/memory)
+sed "s/^MemTotal:.*/MemTotal:       $total kB/" /proc/meminfo > /run/meminfo
+mount --bind /run/meminfo /proc/meminfo
+mount --bind /etc/hardware/cpuinfo /proc/cpuinfo
+mkdir -p /run/class/upper /run/class/work
+mount -t overlay overlay -o lowerdir=/sys/class,upperdir=/run/class/upper,workdir=/run/class/work /sys/class
+for number in $(seq $(cat /etc/hardware/efa)); do
+  mkdir -p /sys/class/infiniband/efa_$number/device
+  ln -s /sys/bus/pci/drivers/efa /sys/class/infiniband/efa_$number/device/driver
+done
+"""
+"""Has a machine show the processors, memory and EFA devices of its instance type."""
+HARDWARE_UNIT = """\
+[Unit]
+Before=ssh.service
+
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/hardware
+
+[Install]
+WantedBy=multi-user.target
+"""
 DNSMASQ = "no-resolv\nno-hosts\naddn-hosts=/etc/zone.hosts\nlocal=/internal/\n"
 
 
@@ -101,11 +128,15 @@ def _install(base: Path, root: Path, packages: Sequence[str]) -> None:
         # The namespace of a machine has its address from its birth, and cloud-init would take it away.
         (root / "usr/sbin/dhclient").unlink()
         (root / HYPERVISOR[1:]).write_text(f"ec2{uuid.uuid4().hex[3:]}\n")
-        source = root / "usr/lib/python3/dist-packages/cloudinit/sources/DataSourceEc2.py"
-        text = source.read_text()
+        datasource = root / "usr/lib/python3/dist-packages/cloudinit/sources/DataSourceEc2.py"
+        text = datasource.read_text()
         assert "/sys/hypervisor/uuid" in text
-        source.write_text(text.replace("/sys/hypervisor/uuid", HYPERVISOR))
+        datasource.write_text(text.replace("/sys/hypervisor/uuid", HYPERVISOR))
         (root / "etc/ssh/sshd_config.d/certificate.conf").write_text(SSHD)
+        (root / "usr/local/sbin/hardware").write_text(HARDWARE)
+        (root / "usr/local/sbin/hardware").chmod(0o755)
+        (root / "etc/systemd/system/hardware.service").write_text(HARDWARE_UNIT)
+        run("chroot", root, "systemctl", "enable", "hardware")
     else:
         (root / "etc/resolv.conf").write_text("")
         (root / "etc/dnsmasq.d/zone.conf").write_text(DNSMASQ)
@@ -137,6 +168,7 @@ class Instances:
     _end: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
+        self._catalogue = load_catalogue()
         base = Path((self.machines.lab.folder / "base").read_text("utf-8"))
         self._below = (self.disks / "image", base)
         self.key, self._authority = self.folder / "platform", self.folder / "authority"
@@ -185,6 +217,7 @@ class Instances:
     def _bear(self, one: dict[str, Any], ec2: Any) -> None:
         lab, address = self.machines.lab, one["PrivateIpAddress"]
         self._born += 1
+        known = self._catalogue.get(Instance, one["InstanceType"])
         name = f"ip-{address.replace('.', '-')}"
         folder = lab.folder / "hosts" / name
         prefix = ipaddress.IPv4Network(NETWORK).prefixlen
@@ -194,12 +227,12 @@ class Instances:
             FIRST_INDEX + self._born,
             ipaddress.IPv4Interface(f"{address}/{prefix}"),
             folder,
-            GPUS if one["InstanceType"].startswith("p5") else 0,
+            0 if known.accelerators is None else known.accelerators.count,
         )
         self.there[one["InstanceId"]] = host
         folder.mkdir(parents=True)
         public = one.get("PublicIpAddress")
-        hosts.build(host, self._below, self._files(host, public))
+        hosts.build(host, self._below, self._files(host, public) | _hardware(known))
         hosts.connect(host, lab.bridge)
         run("ip", "-n", host.namespace, "addr", "add", "169.254.169.254/32", "dev", "lo")
         if public is None:
@@ -293,6 +326,19 @@ class Instances:
             self._zone = text
             (self.machines.host(NAMES).root / "etc/zone.hosts").write_text(text)
             self.machines.on(NAMES, "systemctl reload dnsmasq")
+
+
+def _hardware(instance: Instance) -> dict[str, tuple[str, int]]:
+    """The files of what a machine shows of the hardware of an instance type."""
+    assert instance.vcpus is not None
+    assert instance.memory is not None
+    efa = instance.efa_interfaces
+    processors = "".join(f"processor\t: {number}\n\n" for number in range(instance.vcpus.value))
+    return {
+        "etc/hardware/cpuinfo": (processors, 0o644),
+        "etc/hardware/memory": (f"{int(instance.memory.value * 1024**2)}\n", 0o644),
+        "etc/hardware/efa": (f"{0 if efa is None else efa.value}\n", 0o644),
+    }
 
 
 @contextmanager

@@ -223,7 +223,7 @@ def test_they_become_a_cluster_that_runs_a_job_across_nodes(site: Site) -> None:
 
 
 def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -> None:
-    """`up --waves` is interrupted once the first node has ended, and goes on."""
+    """`up --waves` is interrupted at three steps of its first node, and goes on."""
     before = site.look()
     wrap = "sleep 40; echo done > /tmp/ended"
     job = site.on(
@@ -231,8 +231,11 @@ def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -
     )
     site.change("type: p5.48xlarge", "type: p5en.48xlarge")
     waves = ("--inventory", site.inventory, "--launch-timeout", "10 min")
-    site.interrupt("up", "--yes", "--waves", "unit", "--wave-limit", "1", *waves, at="ending i-")
-    site.run("up", "--yes", "--resume", *waves)
+    begun = ["--waves", "unit", "--wave-limit", "1"]
+    for mark in ("draining", "ending i-", "verifying"):
+        site.interrupt("up", "--yes", *begun, *waves, at=mark)
+        begun = ["--resume"]
+    site.run("up", "--yes", *begun, *waves)
     after = site.look()
     assert set(after) == set(before)
     assert not set(after.values()) & set(before.values()), "each host has another instance"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +19,14 @@ import pytest
 import yaml
 
 from e2e.conftest import IMAGE, SITE, Lab
+from killed_runs import live, live_whole
 from rackwright.catalog.loader import load_catalogue
 from rackwright.embedded_aws import control
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
+from rackwright.provision.tools.aws_provider import add_plugin, find_aws_provider
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 
 REGION = "us-east-1"
 LAYOUTS = (
@@ -37,6 +41,10 @@ class Real(Lab):
     """The command line, the engine with AWS's own provider, and the embedded AWS."""
 
     plugins: Path
+
+    @property
+    def target(self) -> str:
+        return "aws"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -63,17 +71,23 @@ class Real(Lab):
         return {one["stack"]: one["changes"] for one in json.loads(said)["stacks"]}
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
-    from rackwright.provision.tools.aws_provider import add_plugin, find_aws_provider
-
+def start(folder: Path) -> Real:
+    """The command line with an embedded AWS of its own in ``folder``."""
     plugin = find_aws_provider()
     assert plugin is not None, "run 'make aws-provider'"
-    folder = tmp_path_factory.mktemp("real")
     add_plugin(plugin, folder / "pulumi-home")
-    made = Real(folder, folder / "pulumi-home")
+    return Real(folder, folder / "pulumi-home")
+
+
+def stop(real: Real) -> None:
+    control.stop(real.folder / "state/local/embedded-aws")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+    made = start(tmp_path_factory.mktemp("real"))
     yield made
-    control.stop(folder / "state/local/embedded-aws")
+    stop(made)
 
 
 def a_group(name: str, instance: Instance, capacity: dict[str, Any]) -> dict[str, Any]:
@@ -190,6 +204,19 @@ def test_the_life_of_each_layout_and_kind(real: Real) -> None:
     )
     # What holds data is retained, and with it the network interfaces' groups and their VPC.
     assert len(vpcs["Vpcs"]) <= 1
+
+
+def test_runs_that_are_killed_make_nothing_twice_and_forget_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    seed = int(os.environ.get("RACKWRIGHT_SEED") or secrets.randbelow(1_000_000))
+    print(f"RACKWRIGHT_SEED={seed}")
+    first, second = (start(tmp_path_factory.mktemp(name)) for name in ("whole", "killed"))
+    try:
+        live(second, seed, 6, live_whole(first))
+    finally:
+        stop(first)
+        stop(second)
 
 
 def instances_of(real: Real, cluster: str) -> list[str]:
