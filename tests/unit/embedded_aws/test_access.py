@@ -64,6 +64,22 @@ def instance(owner: Caller, embedded: control.Embedded) -> Caller:
     )
 
 
+def test_a_job_with_a_role_of_its_forge_acts_as_the_owner(
+    owner: Caller, embedded: control.Embedded
+) -> None:
+    """IAM here has no role of a job, which was refused its state in a bucket."""
+    role = "arn:aws:iam::123456789012:role/of-a-job"
+    found = owner.client("sts").assume_role(RoleArn=role, RoleSessionName="job")["Credentials"]
+    job = Caller(
+        embedded.endpoint,
+        aws_access_key_id=found["AccessKeyId"],
+        aws_secret_access_key=found["SecretAccessKey"],
+        aws_session_token=found["SessionToken"],
+    )
+    job.client("s3").create_bucket(Bucket="state-of-a-job")
+    assert job.client("ssm").get_parameter(Name=OTHERS)["Parameter"]["Value"] == OTHERS
+
+
 def test_what_is_allowed_is_answered(instance: Caller) -> None:
     ssm = instance.client("ssm")
     assert ssm.get_parameter(Name=OWN)["Parameter"]["Value"] == OWN

@@ -1,7 +1,8 @@
 """What instances may do: calls with credentials of a role are judged by the role's policies, as IAM does.
 
-The commands of a team act as the owner of the account, whom nobody refuses anything. Credentials of a role are
-those with a session token, as an instance finds them in its metadata. moto judges either all calls or none, knows
+The commands of a team act as the owner of the account, whom nobody refuses anything, also with a role that IAM here
+does not have, like the one that a job takes by OIDC. Credentials of a role are those with a session token, as an
+instance finds them in its metadata. moto judges either all calls or none, knows
 no conditions and no boundaries, and of most services not the resource: whatever is not Parameter Store's is judged
 as if all resources were asked for.
 """
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from moto.core.authorization import ActionAuthenticatorMixin
+from moto.iam.exceptions import NotFoundException
 from moto.ssm.responses import SimpleSystemManagerResponse
 from moto.utilities.utils import get_partition
 from werkzeug.exceptions import HTTPException
@@ -69,6 +71,8 @@ def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") 
             headers=self.headers,
             action=self._get_action(),
         )
+        if not _is_here(request):
+            return
         request.check_signature()
         for one in (resource,) if isinstance(resource, str) else resource:
             request.check_action_permitted(one)
@@ -76,6 +80,15 @@ def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") 
         denied = "AccessDenied" in str(getattr(error, "error_type", ""))
         message = str(getattr(error, "message", "") or error.name)
         raise AccessRefusedError(message, denied=denied) from None
+
+
+def _is_here(request: Any) -> bool:
+    """Whether IAM has the role of the caller."""
+    try:
+        request.backend.get_role(request._access_key._owner_role_name)
+    except NotFoundException:
+        return False
+    return True
 
 
 def _parameters(self: Any) -> str | list[str]:
