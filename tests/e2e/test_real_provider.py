@@ -165,7 +165,7 @@ def test_every_type_and_kind_of_capacity_is_planned(real: Real) -> None:
         kinds = [{"kind": "on-demand"}]
         if entry.accelerators is not None:
             kinds += [reserved(real, entry.instance_type, 1), bought(real, entry.instance_type, 1)]
-        groups += [a_group(f"{name}-{kind['kind'][:3]}", entry, kind) for kind in kinds]
+        groups += [a_group(f"{name}-{kind['kind'][0]}", entry, kind) for kind in kinds]
     planned = real.changes("preview", a_blueprint(real, "planned", groups))
     # A launch template and a group of each, and placement groups of those that are bought on demand.
     assert planned["aws-cluster"]["create"] > 2 * len(groups)
