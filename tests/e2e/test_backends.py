@@ -48,7 +48,7 @@ def cloud() -> Iterator[FakeCloud]:
 @pytest.fixture
 def team(lab: Any, forge: FakeForge, tmp_path: Path, request: pytest.FixtureRequest) -> Team:
     """A team whose runners reach AWS, which is the embedded one, with no key of their own."""
-    name = request.node.name.removeprefix("test_")[:12].replace("_", "-").strip("-")
+    name = request.node.name.rpartition("_")[2]  # teams share the account
     text = lab.blueprint(name, **{"nat: single": "nat: none", "endpoints: [s3]": "endpoints: []"})
     start, _, rest = text.read_text().partition("    file_systems:\n")
     made = a_team(tmp_path, tmp_path / "state", forge, start + rest[rest.index("    limits:") :])
@@ -110,7 +110,7 @@ def test_a_bucket_with_a_key(lab: Any, team: Team, tmp_path: Path) -> None:
     }
     applied(team, tmp_path / "run", **where)
     assert "AssumeRoleWithWebIdentity" in lab.calls()
-    secrets = state(lab, "keyed-state", "a-bucket-wit-cloud")["checkpoint"]["latest"]
+    secrets = state(lab, "keyed-state", "key-cloud")["checkpoint"]["latest"]
     assert secrets["secrets_providers"]["type"] == "cloud"
     assert secrets["secrets_providers"]["state"]["url"] == provider
 
@@ -124,7 +124,7 @@ def a_lock_of_a_lost_runner_is_shown_and_lifted(
     lab: Any, team: Team, folder: Path, where: dict[str, str]
 ) -> None:
     held = {"pid": 7, "username": "ci", "hostname": "runner-9", "timestamp": "2026-11-23T10:00:00Z"}
-    key = ".pulumi/locks/organization/aws-network/a-bucket-wit-cloud/lost.json"
+    key = ".pulumi/locks/organization/aws-network/key-cloud/lost.json"
     s3 = lab.client("s3")
     s3.put_object(Bucket="keyed-state", Key=key, Body=json.dumps(held).encode())
     code, blocked = team.github("apply", "plan", folder / "again", **ROLES, **where)
@@ -135,7 +135,7 @@ def a_lock_of_a_lost_runner_is_shown_and_lifted(
     assert "'rackwright unlock' lifts the lock" in blocked.log
 
     said = unlock(lab, team, where, expect=2)
-    assert "aws-network/a-bucket-wit-cloud: held by ci@runner-9 (process 7)" in said
+    assert "aws-network/key-cloud: held by ci@runner-9 (process 7)" in said
     assert s3.list_objects_v2(Bucket="keyed-state", Prefix=key)["KeyCount"] == 1
     assert "lifted" in unlock(lab, team, where, "--yes")
     assert s3.list_objects_v2(Bucket="keyed-state", Prefix=key)["KeyCount"] == 0
