@@ -66,7 +66,8 @@ for number in $(seq $(cat /etc/hardware/efa)); do
   ln -s /sys/bus/pci/drivers/efa /sys/class/infiniband/efa_$number/device/driver
 done
 """
-"""Has a machine show the processors, memory and EFA devices of its instance type."""
+"""Has a machine show the processors, memory and EFA devices of its instance type; `nvidia-smi` lists its GPUs."""
+NVIDIA_SMI = "#!/bin/sh\ncat /etc/hardware/gpus\n"
 HARDWARE_UNIT = """\
 [Unit]
 Before=ssh.service
@@ -135,6 +136,8 @@ def _install(base: Path, root: Path, packages: Sequence[str]) -> None:
         (root / "etc/ssh/sshd_config.d/certificate.conf").write_text(SSHD)
         (root / "usr/local/sbin/hardware").write_text(HARDWARE)
         (root / "usr/local/sbin/hardware").chmod(0o755)
+        (root / "usr/local/bin/nvidia-smi").write_text(NVIDIA_SMI)
+        (root / "usr/local/bin/nvidia-smi").chmod(0o755)
         (root / "etc/systemd/system/hardware.service").write_text(HARDWARE_UNIT)
         run("chroot", root, "systemctl", "enable", "hardware")
     else:
@@ -332,11 +335,14 @@ def _hardware(instance: Instance) -> dict[str, tuple[str, int]]:
     """The files of what a machine shows of the hardware of an instance type."""
     assert instance.vcpus is not None
     assert instance.memory is not None
-    efa = instance.efa_interfaces
+    efa, board = instance.efa_interfaces, instance.accelerators
+    gpus = "" if board is None else f"NVIDIA {board.model}"
+    listed = [f"GPU {n}: {gpus} (UUID: GPU-{n})\n" for n in range(board.count if board else 0)]
     processors = "".join(f"processor\t: {number}\n\n" for number in range(instance.vcpus.value))
     return {
         "etc/hardware/cpuinfo": (processors, 0o644),
         "etc/hardware/memory": (f"{int(instance.memory.value * 1024**2)}\n", 0o644),
+        "etc/hardware/gpus": ("".join(listed), 0o644),
         "etc/hardware/efa": (f"{0 if efa is None else efa.value}\n", 0o644),
     }
 

@@ -59,6 +59,9 @@ class Real(Lab):
             "AWS_SECRET_ACCESS_KEY": "embedded",
             "AWS_REGION": REGION,
             "AWS_EC2_METADATA_DISABLED": "true",
+            # S3 Control has the account in the name of its host, which nobody can resolve here.
+            "HTTP_PROXY": embedded.endpoint,
+            "NO_PROXY": "127.0.0.1,localhost",
             "PULUMI_BACKEND_URL": f"file://{backend}",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
