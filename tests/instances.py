@@ -156,6 +156,9 @@ class Instances:
         cluster: whose instances they are.
         folder: for keys and settings of ssh.
         disks: of what `make_disks` has made.
+        there: the machines, by the ids of their instances.
+        born: how many there have been.
+        trouble: what ended the watch before its time.
     """
 
     machines: Machines
@@ -164,10 +167,10 @@ class Instances:
     folder: Path
     disks: Path
     there: dict[str, LabHost] = field(default_factory=dict)
+    born: int = 0
     trouble: BaseException | None = None
     _services: dict[str, Process] = field(default_factory=dict)
     _zone: str = ""
-    _born: int = 0
     _end: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -219,7 +222,7 @@ class Instances:
 
     def _bear(self, one: dict[str, Any], ec2: Any) -> None:
         lab, address = self.machines.lab, one["PrivateIpAddress"]
-        self._born += 1
+        self.born += 1
         known = self._catalogue.get(Instance, one["InstanceType"])
         name = f"ip-{address.replace('.', '-')}"
         folder = lab.folder / "hosts" / name
@@ -227,7 +230,7 @@ class Instances:
         host = LabHost(
             lab.name,
             name,
-            FIRST_INDEX + self._born,
+            FIRST_INDEX + self.born,
             ipaddress.IPv4Interface(f"{address}/{prefix}"),
             folder,
             0 if known.accelerators is None else known.accelerators.count,

@@ -150,12 +150,6 @@ class Site:
         assert process.returncode not in {0, None}, said
         assert "Traceback" not in said, said
 
-    def launched(self) -> int:
-        """How many instances the node group has ever launched."""
-        wanted = [{"Name": "tag:aws:autoscaling:groupName", "Values": [f"{NAME}-cloud-train"]}]
-        told = self.cloud.client("ec2").describe_instances(Filters=wanted)["Reservations"]
-        return sum(len(part["Instances"]) for part in told)
-
     def types(self) -> dict[str, str]:
         """The type of each instance of the node group that is there."""
         wanted = [
@@ -240,7 +234,7 @@ def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -
     assert set(after) == set(before)
     assert not set(after.values()) & set(before.values()), "each host has another instance"
     assert site.types() == dict.fromkeys(after.values(), "p5en.48xlarge")
-    assert site.launched() == 6, "and none has been launched twice"
+    assert site.instances.born == 5 + 3, "and none has been launched twice"
     shown = site.on("login-1", f"scontrol --oneliner show job {job}")
     assert ("JobState=COMPLETED" in shown, "Restarts=0" in shown) == (True, True), shown
     ran = site.on("login-1", "srun --chdir=/ -N3 hostname")
