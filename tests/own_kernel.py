@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ansible
+import pytest
 
 from rackwright.lab import repository
 from rackwright.lab.base import clear, make_base, suite_of
@@ -25,6 +26,8 @@ from rackwright.lab.system import run
 COLLECTIONS = Path("src/ansible_collections")
 MODULES = "rackwright/cluster/plugins"
 KERNEL = "user-mode-linux"
+UNFIT = "ptrace set fp regs failed"
+"""What it says where it has no room for the registers of a processor."""
 GUEST = """\
 #!/usr/bin/python3
 import json, os, subprocess
@@ -112,8 +115,10 @@ class OwnKernel:
                 process.wait()
         ended = self.root / "steps/done.json"
         done = [Done(*one) for one in json.loads(ended.read_text())] if ended.exists() else []
-        said = (self.folder / "console").read_text(errors="replace")[-2000:]
-        assert len(done) == len(commands), f"{len(done)} of {len(commands)} commands: {said}"
+        said = (self.folder / "console").read_text(errors="replace")
+        if UNFIT in said:
+            pytest.skip("Linux 6.1 in user mode cannot hold the registers of this processor (AMX)")
+        assert len(done) == len(commands), f"{len(done)} of {len(commands)} commands: {said[-2000:]}"
         return done
 
 
