@@ -106,7 +106,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
         if group.addresses_per_node is not None
     ]
     if site.demand is not None and site.demand.file_systems:
-        count = len(site.file_systems)
+        count = len(site.made_file_systems)
         each = site.demand.file_systems / count
         rows.append(Contributor("file system", count, each))
     if site.demand is not None and site.demand.servers:

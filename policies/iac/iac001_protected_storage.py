@@ -25,10 +25,12 @@ class ProtectedStorage(Policy):
     """Where there are file systems, the blueprint says that changes leave them alone."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for each file system."""
+        """One finding for each file system; one that somebody else keeps is not changed anyway."""
         operations = plan.operations
         changes = operations.changes if operations else None
         for system in plan.file_systems:
+            if system.fsx is not None and system.fsx.existing is not None:
+                continue
             path: Path = ("operations", "changes", "protect_storage")
             found = declared(
                 Subject(f"{system.site} file system {system.system}", path),

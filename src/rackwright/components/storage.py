@@ -22,6 +22,7 @@ from rackwright.plan.aws.fsx import (
     association_slug,
     bucket_name,
     bucket_slug,
+    existing_output,
     file_system_args,
     repository_path,
 )
@@ -31,7 +32,7 @@ class Storage(pulumi.ComponentResource):
     """The file systems of a site."""
 
     file_systems: dict[str, aws.fsx.LustreFileSystem]
-    """By name."""
+    """Those that are made, by name."""
     buckets: dict[str, pulumi.Output[str]]
     """Names of the buckets made here, by name."""
     data_volumes: dict[str, pulumi.Output[str]]
@@ -58,16 +59,21 @@ class Storage(pulumi.ComponentResource):
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
-        if site.file_systems:
+        # Groups that exist are called by their ids in the rules.
+        groups = {
+            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
+        } | {"cluster": cluster_group_id}
+        if site.made_file_systems:
             lustre = security_group(
                 self, args, "lustre", vpc_id, "Lustre among clients and servers"
             )
-            groups = {"lustre": lustre.id, "cluster": cluster_group_id}
-            rules = declare_rules(self, args, site.storage_rules, groups)
+            groups["lustre"] = lustre.id
+        rules = declare_rules(self, args, site.storage_rules, groups)
+        if site.made_file_systems:
             key = site.access.encryption_key or self._key()
             made = {name: self._bucket(name) for name in site.bucket_names}
             self.buckets = {name: bucket.bucket for name, bucket in made.items()}
-            for system in site.file_systems:
+            for system in site.made_file_systems:
                 group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
                 declared = self._file_system(system, subnet_id, group_ids, key, rules)
                 self.file_systems[system.name] = declared
@@ -87,18 +93,22 @@ class Storage(pulumi.ComponentResource):
         return {"file_systems": self.mounts(), "buckets": self.buckets, **volumes}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
-        """How to mount each file system, by name."""
-        planned = {system.name: system for system in self._args.plan.file_systems}
-        return {
-            name: {
+        """How to mount each file system, by name; one that exists is told as one that is made."""
+        site = self._args.plan
+        found: dict[str, dict[str, pulumi.Input[object]]] = {}
+        for system in site.file_systems:
+            if system.existing is not None:
+                found[system.name] = existing_output(system, system.existing, site.region)
+                continue
+            declared = self.file_systems[system.name]
+            found[system.name] = {
                 "id": declared.id,
                 "dns_name": declared.dns_name,
                 "mount_name": declared.mount_name,
-                "mount": planned[name].mount,
-                "efa": planned[name].efa,
+                "mount": system.mount,
+                "efa": system.efa,
             }
-            for name, declared in self.file_systems.items()
-        }
+        return found
 
     def _retained(self, name: str, kind: str = "", **more: Any) -> pulumi.ResourceOptions:
         return retained_options(self, self._args, name, kind, protect=self._protected, **more)

@@ -225,6 +225,15 @@ _AWS = (
     ActionRule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),
     ActionRule("sites/aws/file_systems/*", "removed", _REFUSED,
          "the file system and all data in it would go; they are retained until taken out by hand"),
+    ActionRule("sites/aws/file_systems/*", "removed", _DRAIN,
+         "it is unmounted on every node; it exists without the stacks and stays as it is", owner_has=("existing",)),
+    ActionRule("sites/aws/file_systems/*/existing", "any", _REFUSED,
+         "one that is made and one that exists would take each other's place; write one beside the other and move the "
+         "data"),
+    *_rules("sites/aws/file_systems/*/existing/", _DRAIN, "another file system is mounted on every node", "id mount_name"),
+    ActionRule("sites/aws/file_systems/*/existing/security_group", "any", _IN_PLACE,
+         "rules come and go that let the cluster in"),
+    *_rules("sites/aws/file_systems/*/existing/", _IN_PLACE, _JUDGED, "capacity throughput"),
     *_rules("sites/aws/file_systems/*/", _REFUSED,
             "chosen at creation: another file system would take its place; make one beside it "
             "and move the data",

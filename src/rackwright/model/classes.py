@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from rackwright.model import (
     addresses,
     aws,
+    aws_storage,
     cluster,
     cooling,
     cost,
@@ -263,8 +264,13 @@ _AWS: Mapping[type[Model], Fields] = {
     aws.Snapshots: Fields("every at keep"),
     aws.LustreFileSystem: Fields(
         "name deployment capacity throughput efa mount compression",
-        parts="data_repositories",
+        parts="existing data_repositories",
         statements="workload",
+    ),
+    aws_storage.ExistingLustre: Fields(
+        "id mount_name security_group",
+        claims={"capacity": higher(), "throughput": higher()},
+        identity=("id",),
     ),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
     # One that is left out is AWS's default, which may be higher.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rackwright.model.aws import AwsSite
 from rackwright.plan.aws.access import instance_roles, parameter_path
-from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names
-from rackwright.plan.aws.security_groups import network_rules, storage_rules
+from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names, made_file_systems
+from rackwright.plan.aws.security_groups import MADE, network_rules, storage_rules
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
 
@@ -67,7 +67,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
     if planned.snapshots is not None:
         yield AwsName("IAM role", f"{prefix}-snapshots", path, "'snapshots'")
-    groups: set[str] = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
+    rules = (*network_rules(site), *storage_rules(site))
+    groups = {rule.group for rule in rules if rule.group in MADE}
     if site.login is not None:
         groups.add("login")
     for group in sorted(groups):
@@ -83,7 +84,7 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield from _host(f"{name}-{plan.group.count}", site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
-    if site.file_systems and site.access.encryption_key is None:
+    if made_file_systems(site) and site.access.encryption_key is None:
         yield AwsName("KMS alias", f"alias/{prefix}-storage", path)
     for bucket in bucket_names(site):
         where = (*path, "file_systems")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.plan.aws.endpoints import interface_endpoints
+from rackwright.plan.aws.fsx import made_file_systems, made_size
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.aws.subnets import file_system_interfaces, nat_zones
 from rackwright.plan.base import Contributor
@@ -129,7 +130,7 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
             rows.append(Contributor(group.group.name, group.group.count, len(group.nics)))
     zones = len(site.network.availability_zones)
     rows += [Contributor(plan.role, plan.server.count, 1) for plan in planned.servers]
-    rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in site.file_systems]
+    rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in made_file_systems(site)]
     rows.append(Contributor("NAT gateway", len(nat_zones(site.network)), 1))
     rows.append(Contributor("endpoint", len(interface_endpoints(site.network)), zones))
     return [row for row in rows if row.total], missing
@@ -152,5 +153,6 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
             size = math.ceil(planned.data_volume.size)
             yield Contributor("head data volume", len(planned.data_hosts), size)
     else:
-        for system in site.file_systems:
-            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else system.capacity)
+        for system in made_file_systems(site):
+            capacity, _ = made_size(system)
+            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else capacity)

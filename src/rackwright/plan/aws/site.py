@@ -30,7 +30,7 @@ from rackwright.plan.aws.access import (
     snapshot_policy,
 )
 from rackwright.plan.aws.data_volume import volume_args
-from rackwright.plan.aws.fsx import bucket_names
+from rackwright.plan.aws.fsx import bucket_names, made_file_systems
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -180,6 +180,11 @@ class AwsSitePlan:
     def file_systems(self) -> tuple[LustreFileSystem, ...]:
         """Its file systems as the blueprint has them; those of the plan have their rates."""
         return self.site.file_systems
+
+    @property
+    def made_file_systems(self) -> tuple[LustreFileSystem, ...]:
+        """Those of them that its stacks make."""
+        return made_file_systems(self.site)
 
     @property
     def network_rules(self) -> tuple[SecurityRule, ...]:
@@ -358,7 +363,7 @@ def _demand(
         nodes=nodes,
         growth=site.network.growth,
         servers=sum(plan.server.count for plan in servers if not plan.public),
-        file_systems=sum(file_system_interfaces(fs) for fs in site.file_systems),
+        file_systems=sum(file_system_interfaces(fs) for fs in made_file_systems(site)),
     )
 
 

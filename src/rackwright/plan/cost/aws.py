@@ -14,6 +14,7 @@ from typing import Literal
 from rackwright.model.aws import CapacityBlock
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
+from rackwright.plan.aws.fsx import made_size
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
@@ -137,12 +138,16 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    """Those that are made: one that exists is paid for by whoever has it."""
     for index, system in enumerate(site.site.file_systems):
+        if system.existing is not None or system.deployment is None:
+            continue
+        capacity, throughput = made_size(system)
         path = (*site.path, "file_systems", index)
-        tier = f"{system.deployment.lower().replace('_', '-')}-{system.throughput:g}"
+        tier = f"{system.deployment.lower().replace('_', '-')}-{throughput:g}"
         found = pricing.find(Offer.STORAGE, f"fsx-lustre-{tier}")
-        what = f"{system.capacity:,.0f} GiB FSx for Lustre at {system.throughput:g} MB/s/TiB"
-        size = money.exact(system.capacity)
+        what = f"{capacity:,.0f} GiB FSx for Lustre at {throughput:g} MB/s/TiB"
+        size = money.exact(capacity)
         yield _line(site, system.name, "file-systems", what, size, found, "month", path)
 
 

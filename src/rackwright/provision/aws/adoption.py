@@ -77,7 +77,11 @@ class Retained:
     def _key(self, recorded: Collection[str]) -> Found:
         name = self._name("storage")
         wanted = [one for one in (f"Key {name}", f"Alias {name}") if one not in recorded]
-        if not wanted or not self.plan.file_systems or self.plan.access.encryption_key is not None:
+        if (
+            not wanted
+            or not self.plan.made_file_systems
+            or self.plan.access.encryption_key is not None
+        ):
             return
         kms, alias = self._client("kms"), f"alias/{name}"
         with refusals("kms:ListAliases"):
@@ -101,7 +105,7 @@ class Retained:
         yield from ((one, ids[one]) for one in wanted)
 
     def _file_systems(self, recorded: Collection[str]) -> Found:
-        names = {self._name(system.name) for system in self.plan.file_systems}
+        names = {self._name(system.name) for system in self.plan.made_file_systems}
         lacking = {name for name in names if f"LustreFileSystem {name}" not in recorded}
         if lacking:
             with refusals("fsx:DescribeFileSystems"):
@@ -112,7 +116,7 @@ class Retained:
     def _associations(self, recorded: Collection[str]) -> Found:
         names = {
             self._name(system.name, association_slug(one))
-            for system in self.plan.file_systems
+            for system in self.plan.made_file_systems
             for one in system.data_repositories
         }
         lacking = {name for name in names if f"DataRepositoryAssociation {name}" not in recorded}
