@@ -59,26 +59,7 @@ class Storage(pulumi.ComponentResource):
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
-        # Groups that exist are called by their ids in the rules.
-        groups = {
-            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
-        } | {"cluster": cluster_group_id}
-        if site.made_file_systems:
-            lustre = security_group(
-                self, args, "lustre", vpc_id, "Lustre among clients and servers"
-            )
-            groups["lustre"] = lustre.id
-        rules = declare_rules(self, args, site.storage_rules, groups)
-        if site.made_file_systems:
-            key = site.access.encryption_key or self._key()
-            made = {name: self._bucket(name) for name in site.bucket_names}
-            self.buckets = {name: bucket.bucket for name, bucket in made.items()}
-            for system in site.made_file_systems:
-                group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
-                declared = self._file_system(system, subnet_id, group_ids, key, rules)
-                self.file_systems[system.name] = declared
-                for repository in system.data_repositories:
-                    self._association(system, declared, repository, made.get(repository.bucket))
+        self._lustre(vpc_id, subnet_id, cluster_group_id)
         self.data_volumes = {}
         if site.data_volume is not None:
             options = pulumi.ResourceOptions(parent=self)
@@ -86,6 +67,34 @@ class Storage(pulumi.ComponentResource):
                 args, site.data_volume, protect=protect, opts=options
             ).ids
         self.register_outputs(self.outputs())
+
+    def _lustre(
+        self,
+        vpc_id: pulumi.Input[str],
+        subnet_id: pulumi.Input[str],
+        cluster_group_id: pulumi.Output[str],
+    ) -> None:
+        """The file systems of FSx that are made, and the rules of those and of existing ones."""
+        args, site = self._args, self._args.plan
+        # Groups that exist are called by their ids.
+        groups = {
+            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
+        } | {"cluster": cluster_group_id}
+        if not site.made_file_systems:
+            declare_rules(self, args, site.storage_rules, groups)
+            return
+        lustre = security_group(self, args, "lustre", vpc_id, "Lustre among clients and servers")
+        groups["lustre"] = lustre.id
+        rules = declare_rules(self, args, site.storage_rules, groups)
+        key = site.access.encryption_key or self._key()
+        made = {name: self._bucket(name) for name in site.bucket_names}
+        self.buckets = {name: bucket.bucket for name, bucket in made.items()}
+        for system in site.made_file_systems:
+            group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
+            declared = self._file_system(system, subnet_id, group_ids, key, rules)
+            self.file_systems[system.name] = declared
+            for repository in system.data_repositories:
+                self._association(system, declared, repository, made.get(repository.bucket))
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """What the cluster's stack and the configuration step need."""

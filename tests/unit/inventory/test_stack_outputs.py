@@ -161,6 +161,25 @@ def test_who_runs_jobs_or_logs_in_mounts_the_file_system(tmp_path: Path) -> None
     assert not [key for key in head if key.startswith("lustre_")]
 
 
+def test_a_file_system_that_exists_is_mounted_as_one_that_was_made(tmp_path: Path) -> None:
+    bill = {"lustre_client": {"version": "2.15.6", "kernel": "6.8.0-1021-aws"}}
+    _, path = with_file_system(tmp_path, ADDRESS, bill)
+    blueprint = tmp_path / "blueprint.yaml"
+    document = yaml.safe_load(blueprint.read_text())
+    existing = {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"}
+    document["sites"][0]["file_systems"] = [
+        {"name": "scratch", "mount": "/scratch", "existing": existing}
+    ]
+    blueprint.write_text(yaml.safe_dump(document))
+    plan = load_plan(blueprint).plan
+    made = build_inventory(plan)
+    add_outputs(made, plan, read_outputs(path))
+    found = host_variables(made, "login-1")
+    assert found is not None
+    (mount,) = found["lustre_client_mounts"]
+    assert (mount["source"], mount["folder"]) == (SOURCE, "/scratch")
+
+
 def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
     plan, path = with_file_system(tmp_path, None)
     made = build_inventory(plan)

@@ -134,6 +134,13 @@ def test_what_is_somebody_else_s_is_refused(account: Account, tags: dict[str, st
         account.found()
 
 
+def test_a_file_system_that_the_blueprint_uses_is_not_taken_over(account: Account) -> None:
+    made, _ = account.file_system()
+    account.key()
+    used = {"name": "scratch", "mount": "/fsx", "existing": {"id": made, "mount_name": "abcdefgh"}}
+    assert account.found(file_systems=(used,)) == {}
+
+
 def test_what_has_no_name_of_its_own_is_left_to_others(account: Account) -> None:
     other = OWN | {"rackwright:cluster": "other"}
     account.file_system(other)
