@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems, the buckets linked into them, and the data volumes of head nodes.
+"""File systems of FSx for Lustre and EFS, the buckets linked into them, and the data volumes of head nodes.
 
 What holds data is protected from deletion and, even when the protection is lifted, retained.
 """
@@ -6,7 +6,7 @@ What holds data is protected from deletion and, even when the protection is lift
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -14,6 +14,7 @@ import pulumi_aws as aws
 
 from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
+from rackwright.components.efs import ElasticFileSystems
 from rackwright.components.tags import SLOW, SiteArgs, retained_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
@@ -35,6 +36,8 @@ class Storage(pulumi.ComponentResource):
     """Those that are made, by name."""
     buckets: dict[str, pulumi.Output[str]]
     """Names of the buckets made here, by name."""
+    efs: dict[str, dict[str, pulumi.Input[object]]]
+    """How to mount each file system of EFS, by name."""
     data_volumes: dict[str, pulumi.Output[str]]
     """Ids of the data volumes of head nodes, by host name."""
 
@@ -51,7 +54,7 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"names": [system.name for system in args.plan.file_systems]},
+            {"names": [one.name for one in (*args.plan.file_systems, *args.plan.efs)]},
             opts,
         )
         self._args = args
@@ -59,7 +62,31 @@ class Storage(pulumi.ComponentResource):
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
-        self._lustre(vpc_id, subnet_id, cluster_group_id)
+        # Groups that exist are called by their ids.
+        groups = {
+            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
+        } | {"cluster": cluster_group_id}
+        for name, there, what in (
+            ("lustre", site.made_file_systems, "Lustre among clients and servers"),
+            ("efs", site.made_efs, "NFS from hosts to EFS"),
+        ):
+            if there:
+                groups[name] = security_group(self, args, name, vpc_id, what).id
+        rules = declare_rules(self, args, site.storage_rules, groups)
+        named = site.access.encryption_key
+        key = self._key() if site.makes_key else named
+        if site.made_file_systems and key is not None:
+            self._lustre(subnet_id, groups, key, rules)
+        self.efs = {}
+        if site.efs:
+            self.efs = ElasticFileSystems(
+                args,
+                subnet_id=subnet_id,
+                group_id=groups.get("efs"),
+                key=key,
+                protect=protect,
+                opts=pulumi.ResourceOptions(parent=self),
+            ).mounts
         self.data_volumes = {}
         if site.data_volume is not None:
             options = pulumi.ResourceOptions(parent=self)
@@ -70,27 +97,18 @@ class Storage(pulumi.ComponentResource):
 
     def _lustre(
         self,
-        vpc_id: pulumi.Input[str],
         subnet_id: pulumi.Input[str],
-        cluster_group_id: pulumi.Output[str],
+        groups: Mapping[str, pulumi.Output[str]],
+        key: pulumi.Input[str],
+        rules: list[pulumi.Resource],
     ) -> None:
-        """The file systems of FSx that are made, and the rules of those and of existing ones."""
-        args, site = self._args, self._args.plan
-        # Groups that exist are called by their ids.
-        groups = {
-            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
-        } | {"cluster": cluster_group_id}
-        if not site.made_file_systems:
-            declare_rules(self, args, site.storage_rules, groups)
-            return
-        lustre = security_group(self, args, "lustre", vpc_id, "Lustre among clients and servers")
-        groups["lustre"] = lustre.id
-        rules = declare_rules(self, args, site.storage_rules, groups)
-        key = site.access.encryption_key or self._key()
+        """The file systems of FSx that are made, with their buckets."""
+        site = self._args.plan
         made = {name: self._bucket(name) for name in site.bucket_names}
         self.buckets = {name: bucket.bucket for name, bucket in made.items()}
         for system in site.made_file_systems:
-            group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
+            names = ("lustre", "cluster") if system.efa else ("lustre",)
+            group_ids = [groups[name] for name in names]
             declared = self._file_system(system, subnet_id, group_ids, key, rules)
             self.file_systems[system.name] = declared
             for repository in system.data_repositories:
@@ -98,8 +116,9 @@ class Storage(pulumi.ComponentResource):
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """What the cluster's stack and the configuration step need."""
-        volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
-        return {"file_systems": self.mounts(), "buckets": self.buckets, **volumes}
+        more = {"data_volumes": self.data_volumes, "efs": self.efs}
+        some = {name: told for name, told in more.items() if told}
+        return {"file_systems": self.mounts(), "buckets": self.buckets, **some}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
         """How to mount each file system, by name; one that exists is told as one that is made."""

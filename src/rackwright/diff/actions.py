@@ -139,7 +139,7 @@ def holds_data(item: Mapping[str, Any]) -> bool:
     head = item.get("head")
     if isinstance(head, Mapping) and head.get("data_volume") is not None:
         return True
-    systems = item.get("file_systems") or ()
+    systems = [*(item.get("file_systems") or ()), *(item.get("efs") or ())]
     if item.get("role") == "storage" or any(not system.get("existing") for system in systems):
         return True
     inside = [*(item.get("sites") or ()), *(item.get("node_groups") or ())]

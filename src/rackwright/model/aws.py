@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
-from rackwright.model.aws_storage import ExistingLustre, SecurityGroupId
+from rackwright.model.aws_storage import ElasticFileSystem, ExistingLustre, SecurityGroupId
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
@@ -414,6 +414,9 @@ class AwsSite(Model):
     head: AwsHead
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
+    """File systems of FSx for Lustre."""
+    efs: tuple[ElasticFileSystem, ...] = ()
+    """File systems of Amazon EFS, for home directories and software."""
     access: AwsAccess = AwsAccess()
     limits: Limits | None = None
     tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
@@ -423,8 +426,8 @@ class AwsSite(Model):
     def _names_differ(self) -> AwsSite:
         for what, names in (
             ("node group", [group.name for group in self.node_groups]),
-            ("file system", [system.name for system in self.file_systems]),
-            ("mount point", [system.mount for system in self.file_systems]),
+            ("file system", [system.name for system in (*self.file_systems, *self.efs)]),
+            ("mount point", [system.mount for system in (*self.file_systems, *self.efs)]),
             ("availability zone", list(self.network.availability_zones)),
             ("endpoint", list(self.network.endpoints)),
         ):

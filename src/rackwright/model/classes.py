@@ -240,7 +240,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
 _AWS: Mapping[type[Model], Fields] = {
     aws.AwsSite: Fields(
         "provider name region tags",
-        parts="network node_groups head login file_systems access",
+        parts="network node_groups head login file_systems efs access",
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
@@ -272,6 +272,13 @@ _AWS: Mapping[type[Model], Fields] = {
         claims={"capacity": higher(), "throughput": higher()},
         identity=("id",),
     ),
+    aws_storage.ElasticFileSystem: Fields(
+        "name mount on_head throughput backups",
+        parts="existing tiering",
+        settings={"data": lower()},
+    ),
+    aws_storage.ExistingElastic: Fields("id security_group", identity=("id",)),
+    aws_storage.Tiering: Fields("infrequent_access archive back_on_access"),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
     # One that is left out is AWS's default, which may be higher.
     aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher(Absent.ELSEWHERE)}),

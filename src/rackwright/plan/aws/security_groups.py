@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.fsx import made_file_systems
 
@@ -20,7 +21,7 @@ EVERYWHERE = "0.0.0.0/0"
 SLURM_PORTS = (6817, 6819)
 """Ports of slurmctld, slurmd and slurmdbd (manual of slurm.conf: ``SlurmctldPort``, ``SlurmdPort``)."""
 
-MADE = frozenset({"cluster", "login", "endpoints", "lustre"})
+MADE = frozenset({"cluster", "login", "endpoints", "lustre", "efs"})
 """The security groups that stacks make; a rule may be in one that exists as well, by its id."""
 
 
@@ -105,7 +106,17 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
             rules.append(
                 SecurityRule("cluster", "egress", "all", None, f"sg:{group}", "Lustre over EFA")
             )
-    return tuple(rules)
+    return (*rules, *_nfs_rules(site))
+
+
+def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
+    """What lets the cluster, and nobody else, in to mount targets of EFS; answers need no rule."""
+    groups = ["efs"] if made_efs(site) else []
+    for system in site.efs:
+        if system.existing is not None and system.existing.security_group is not None:
+            groups.append(system.existing.security_group)
+    for group in dict.fromkeys(groups):
+        yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), "sg:cluster", "NFS")
 
 
 def _lustre_rules(group: str, peers: tuple[str, ...], *, efa: bool) -> Iterator[SecurityRule]:

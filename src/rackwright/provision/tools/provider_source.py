@@ -20,6 +20,7 @@ SERVICES = frozenset(
         "autoscaling",
         "dlm",
         "ec2",
+        "efs",
         "elb",  # what groups of instances are asked for, and so is the next
         "elbv2",
         "fsx",
