@@ -112,9 +112,11 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
 def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
     """What lets the cluster, and nobody else, in to mount targets of EFS; answers need no rule."""
     groups = ["efs"] if made_efs(site) else []
-    for system in site.efs:
-        if system.existing is not None and system.existing.security_group is not None:
-            groups.append(system.existing.security_group)
+    groups += [
+        group
+        for system in site.efs
+        if system.existing is not None and (group := system.existing.security_group) is not None
+    ]
     for group in dict.fromkeys(groups):
         yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), "sg:cluster", "NFS")
 
