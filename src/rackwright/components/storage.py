@@ -54,7 +54,7 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"names": [one.name for one in (*args.plan.file_systems, *args.plan.efs)]},
+            {"names": [one.name for one in args.plan.file_systems]},
             opts,
         )
         self._args = args

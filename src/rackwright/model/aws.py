@@ -426,8 +426,14 @@ class AwsSite(Model):
     def _names_differ(self) -> AwsSite:
         for what, names in (
             ("node group", [group.name for group in self.node_groups]),
-            ("file system", [system.name for system in (*self.file_systems, *self.efs)]),
-            ("mount point", [system.mount for system in (*self.file_systems, *self.efs)]),
+            (
+                "file system",
+                [one.name for one in self.file_systems] + [one.name for one in self.efs],
+            ),
+            (
+                "mount point",
+                [one.mount for one in self.file_systems] + [one.mount for one in self.efs],
+            ),
             ("availability zone", list(self.network.availability_zones)),
             ("endpoint", list(self.network.endpoints)),
         ):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rackwright.embedded_aws.provider.aws import ACCOUNT, Aws, client_token
 from rackwright.embedded_aws.provider.resource import Resource, changed, public_tags, tag_list, take
 from rackwright.embedded_aws.provider.resources.ec2_template import to_api
-from rackwright.embedded_aws.provider.wire import UNKNOWN, Props
+from rackwright.embedded_aws.provider.wire import Props
 from rackwright.model.aws_partitions import dns_suffix
 
 _LUSTRE = {
@@ -303,7 +303,7 @@ class EfsFileSystem(Resource):
     def check(self, inputs: Props) -> list[tuple[str, str]]:
         wrong: list[tuple[str, str]] = []
         token, policies = inputs.get("creationToken"), inputs.get("lifecyclePolicies")
-        if isinstance(token, str) and token != UNKNOWN and len(token) > 64:
+        if isinstance(token, str) and len(token) > 64:
             wrong.append(("creationToken", f"has {len(token)} characters, 64 at most"))
         if isinstance(policies, list) and len(policies) > 3:
             wrong.append(("lifecyclePolicies", "there are at most 3"))
