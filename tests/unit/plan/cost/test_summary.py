@@ -108,7 +108,7 @@ def test_a_file_system_of_efs_costs_what_its_owner_says_of_the_data_that_is_expe
     ]
     sized = an_aws_site(efs=[home | {"data": "1000 GiB"}, old])
     assert summarise(a_plan(sized, costs=None)).missing == ("price of 'efs-standard' in us-east-1",)
-    priced = summarise(a_plan(sized, costs={"storage": {"efs-standard": "0.5 USD/GiB/month"}}))
+    priced = summarise(a_plan(sized, costs={"storage": {"efs-standard": "0.5 USD/GiB-month"}}))
     assert groups(priced)["home"].amount.per_year == Decimal(6000)
     assert "old" not in groups(priced)
 
