@@ -46,7 +46,6 @@ def test_a_token_is_taken_once(engine: Engine) -> None:
     [
         ({"creationToken": "t" * 65}, "creationToken"),
         ({"lifecyclePolicies": [{"transitionToIa": "AFTER_7_DAYS"}] * 4}, "lifecyclePolicies"),
-        ({"encrypted": False, "kmsKeyId": "arn:aws:kms:us-west-2:1:key/a"}, "encrypted"),
     ],
 )
 def test_what_the_provider_refuses_is_refused(
@@ -54,6 +53,12 @@ def test_what_the_provider_refuses_is_refused(
 ) -> None:
     failures = engine.check(urn_of(SYSTEM, "odd"), inputs).failures
     assert [failure.property for failure in failures] == [name]
+
+
+def test_a_key_needs_encryption(engine: Engine) -> None:
+    inputs = {"creationToken": "plain", "kmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/a"}
+    with pytest.raises(grpc.RpcError, match="must be True"):
+        engine.create(SYSTEM, "plain", inputs)
 
 
 def test_a_backup_policy_is_on_or_off(engine: Engine) -> None:

@@ -472,7 +472,7 @@ CASES = (
             "lifecyclePolicies": [],
             "tags": {"stage": "two"},
         },
-        replaced=("encrypted", False),
+        replaced=("creationToken", "another"),
         outputs=("arn", "dnsName", "ownerId"),
     ),
     Case(

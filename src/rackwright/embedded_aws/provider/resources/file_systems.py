@@ -307,10 +307,6 @@ class EfsFileSystem(Resource):
             wrong.append(("creationToken", f"has {len(token)} characters, 64 at most"))
         if isinstance(policies, list) and len(policies) > 3:
             wrong.append(("lifecyclePolicies", "there are at most 3"))
-        if inputs.get("kmsKeyId") is not None and inputs.get("encrypted") is False:
-            wrong.append(
-                ("encrypted", "encrypted must be set to true when kms_key_id is specified")
-            )
         return wrong
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
