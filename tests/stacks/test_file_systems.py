@@ -45,7 +45,7 @@ def declare(recorded: Callable[..., Recording]) -> Declare:
     ) -> Recording:
         args = SiteArgs(plan=plan, cluster="atlas", owner="ops", adopted=adopted or {})
 
-        def lookup(_kind: str, name: str) -> pulumi.Output[Any]:
+        def lookup(kind: str, name: str) -> pulumi.Output[Any]:
             return pulumi.Output.from_input(NETWORK_OUTPUTS[name])
 
         def program() -> None:

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -104,7 +104,7 @@ def test_what_is_not_mounted_or_not_changed_is_not_asked_for(tmp_path: Path) -> 
     assert json.loads((tmp_path / "told").read_text()) == {"stale": ["/home"], "busy": ["/home"]}
 
 
-def unit(mount: dict[str, object]) -> str:
+def unit(mount: Mapping[str, object]) -> str:
     """The unit of a mount, as the role writes it with its own variables."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
