@@ -173,6 +173,7 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
         found.update(
             (cloud.site.name, "file system", system.name) for system in cloud.site.file_systems
         )
+        found.update((cloud.site.name, "file system", system.name) for system in cloud.site.efs)
     return found
 
 

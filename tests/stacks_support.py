@@ -79,6 +79,8 @@ class Engine(mocks.Mocks):
             state["latestVersion"] = 1
         if args.typ == "aws:fsx/lustreFileSystem:LustreFileSystem":
             state |= {"dnsName": "fs-1.fsx.us-east-1.amazonaws.com", "mountName": "abcdefg"}
+        if args.typ == "aws:efs/fileSystem:FileSystem":
+            state["dnsName"] = "fs-2.efs.us-east-1.amazonaws.com"
         if args.typ == "aws:kms/key:Key":
             state["keyId"] = "key-1"
         if args.typ == "aws:route53/zone:Zone":

@@ -105,9 +105,12 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
         for group in site.groups
         if group.addresses_per_node is not None
     ]
-    if site.demand is not None and site.demand.file_systems:
-        count = len(site.file_systems)
-        each = site.demand.file_systems / count
+    elastic = len(site.made_efs)
+    if elastic:
+        rows.append(Contributor("mount target of EFS", elastic, 1))
+    if site.demand is not None and site.demand.file_systems > elastic:
+        count = len(site.made_file_systems)
+        each = (site.demand.file_systems - elastic) / count
         rows.append(Contributor("file system", count, each))
     if site.demand is not None and site.demand.servers:
         rows.append(Contributor("head and login", site.demand.servers, 1))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    LustreFileSystem,
     Measure,
     Missing,
     Plan,
@@ -38,25 +37,32 @@ class FileSystemSize(Policy):
         """Findings for the steps, and a measure for the EFA minimum, of each file system."""
         for site in plan.aws:
             for index, system in enumerate(site.file_systems):
+                if system.existing is not None:
+                    continue
                 path = (*site.path, "file_systems", index)
                 name = f"{site.name} {system.name}"
-                throughput = Subject(name, (*path, "throughput"))
-                offered = system.throughput in fsx.THROUGHPUTS
-                yield _judge_throughput(system, throughput, offered=offered)
-                yield _judge_capacity(system, Subject(name, (*path, "capacity")))
+                capacity, throughput = fsx.made_size(system)
+                offered = throughput in fsx.THROUGHPUTS
+                yield _judge_throughput(
+                    throughput, Subject(name, (*path, "throughput")), offered=offered
+                )
+                at = Subject(name, (*path, "capacity"))
+                yield _judge_capacity(capacity, at, efa=system.efa)
                 if system.efa and offered:
-                    yield from self._judge_efa(system, Subject(name, (*path, "capacity")))
+                    yield from self._judge_efa(capacity, throughput, at)
 
-    def _judge_efa(self, system: LustreFileSystem, at: Subject) -> Iterator[Measure | Finding]:
-        documented = system.throughput == fsx.EFA_MINIMUM_AT
+    def _judge_efa(
+        self, capacity: float, throughput: float, at: Subject
+    ) -> Iterator[Measure | Finding]:
+        documented = throughput == fsx.EFA_MINIMUM_AT
         if not documented and not self.scale_minimum:
             yield Finding(
                 at,
                 ok=None,
-                message=f"the EFA minimum at {system.throughput:g} MB/s/TiB is not documented",
+                message=f"the EFA minimum at {throughput:g} MB/s/TiB is not documented",
                 missing=(
                     Missing(
-                        f"EFA minimum at {system.throughput:g} MB/s/TiB",
+                        f"EFA minimum at {throughput:g} MB/s/TiB",
                         (*at.path[:-1], "throughput"),
                         ("policies", self.id, "parameters", "scale_minimum"),
                     ),
@@ -64,26 +70,26 @@ class FileSystemSize(Policy):
                 what="EFA minimum",
             )
             return
-        unit = fsx.efa_unit(system.throughput)
+        unit = fsx.efa_unit(throughput)
         basis = "documented" if documented else "scaled from 250 MB/s/TiB, not verified"
         yield Measure(
             at,
-            value=system.capacity,
+            value=capacity,
             limit=unit,
             unit="GiB",
-            what=f"capacity with EFA at {system.throughput:g} MB/s/TiB ({basis})",
+            what=f"capacity with EFA at {throughput:g} MB/s/TiB ({basis})",
             sense="at_least",
             fix=f"use {unit:,.0f} GiB, or a multiple",
             suggest=Suggestion(at.path, f"{math.ceil(unit)} GiB"),
         )
-        if system.capacity > unit and system.capacity % unit:
-            larger = fsx.next_capacity(system.capacity, unit)
+        if capacity > unit and capacity % unit:
+            larger = fsx.next_capacity(capacity, unit)
             yield Finding(
                 at,
                 ok=False,
                 message=(
                     f"with EFA the capacity is a multiple of {unit:,.0f} GiB ({basis}), "
-                    f"{system.capacity:,.0f} GiB is not"
+                    f"{capacity:,.0f} GiB is not"
                 ),
                 fix=f"use {larger:,} GiB",
                 suggest=Suggestion(at.path, f"{larger} GiB"),
@@ -91,29 +97,29 @@ class FileSystemSize(Policy):
             )
 
 
-def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -> Finding:
+def _judge_throughput(throughput: float, at: Subject, *, offered: bool) -> Finding:
     steps = ", ".join(map(str, fsx.THROUGHPUTS))
-    nearest = min(fsx.THROUGHPUTS, key=lambda step: abs(step - system.throughput))
+    nearest = min(fsx.THROUGHPUTS, key=lambda step: abs(step - throughput))
     verb = "is" if offered else "is not"
     return Finding(
         at,
         ok=offered,
-        message=f"{system.throughput:g} MB/s/TiB {verb} one of the steps {steps}",
+        message=f"{throughput:g} MB/s/TiB {verb} one of the steps {steps}",
         fix=None if offered else f"use {nearest} MB/s/TiB",
         what="step of the throughput",
     )
 
 
-def _judge_capacity(system: LustreFileSystem, at: Subject) -> Finding:
-    offered = fsx.is_capacity(system.capacity)
+def _judge_capacity(capacity: float, at: Subject, *, efa: bool) -> Finding:
+    offered = fsx.is_capacity(capacity)
     verb = "is" if offered else "is not"
-    larger = fsx.next_capacity(system.capacity)
+    larger = fsx.next_capacity(capacity)
     return Finding(
         at,
         ok=offered,
-        message=f"{system.capacity:,g} GiB {verb} 1,200 GiB or a multiple of 2,400 GiB",
+        message=f"{capacity:,g} GiB {verb} 1,200 GiB or a multiple of 2,400 GiB",
         fix=None if offered else f"use {larger:,} GiB",
         # With EFA another step holds as well, which says what to use.
-        suggest=None if offered or system.efa else Suggestion(at.path, f"{larger} GiB"),
+        suggest=None if offered or efa else Suggestion(at.path, f"{larger} GiB"),
         what="step of the capacity",
     )

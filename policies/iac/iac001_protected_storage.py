@@ -25,13 +25,19 @@ class ProtectedStorage(Policy):
     """Where there are file systems, the blueprint says that changes leave them alone."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for each file system."""
+        """One finding for each file system; one that somebody else keeps is not changed anyway."""
         operations = plan.operations
         changes = operations.changes if operations else None
-        for system in plan.file_systems:
+        names = [
+            (system.site, system.system)
+            for system in plan.file_systems
+            if system.fsx is None or system.fsx.existing is None
+        ]
+        names += [(site.name, system.name) for site in plan.aws for system in site.made_efs]
+        for site_name, name in names:
             path: Path = ("operations", "changes", "protect_storage")
             found = declared(
-                Subject(f"{system.site} file system {system.system}", path),
+                Subject(f"{site_name} file system {name}", path),
                 value=changes.protect_storage if changes else None,
                 yes="no change destroys or replaces the file system",
                 no="a change may destroy or replace the file system",

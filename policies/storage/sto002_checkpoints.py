@@ -45,7 +45,9 @@ def _judge(system: FileSystem, checkpoint: Checkpoint) -> Measure:
     moved, value, fix = system.write.value, None, None
     shares: tuple[Contributor, ...] = ()
     if moved == 0:
-        rate = ("throughput",) if system.fsx else ("objects", "server_write")
+        rate: tuple[str, ...] = ("objects", "server_write")
+        if system.fsx is not None:
+            rate = ("throughput",) if system.fsx.existing is None else ("existing", "throughput")
         missing.append(Missing("a write throughput above zero", (*system.path, *rate)))
     elif size is not None and moved is not None:
         value = write_time(size, moved)

@@ -49,7 +49,7 @@ class Fill(Policy):
         if capacity is None:
             missing += _unsized(system)
         elif not capacity:
-            where = ("capacity",) if system.fsx else ("objects", "size")
+            where = _capacity(system)
             missing.append(Missing("a capacity above zero", (*system.path, *where)))
         value = 100 * data / capacity if data is not None and capacity else None
         return Measure(
@@ -64,13 +64,23 @@ class Fill(Policy):
 
 
 def _unsized(system: FileSystem) -> list[Missing]:
-    """What keeps the capacity of a Lustre file system from being known."""
+    """What keeps the capacity of a file system from being known."""
+    if system.fsx is not None:
+        where = (*system.path, "existing", "capacity")
+        return [Missing("'capacity' of the existing file system, as recorded", where)]
     objects, path = system.lustre.objects if system.lustre else None, (*system.path, "objects")
     return [
         Missing(f"'{name}' of the objects", (*path, name))
         for name in ("count", "size")
         if getattr(objects, name, None) is None
     ]
+
+
+def _capacity(system: FileSystem) -> tuple[str, ...]:
+    """Where the capacity of a file system is said."""
+    if system.fsx is None:
+        return "objects", "size"
+    return ("capacity",) if system.fsx.existing is None else ("existing", "capacity")
 
 
 def _fix(system: FileSystem, data: float | None, fullest: float) -> str | None:

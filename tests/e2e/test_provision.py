@@ -265,6 +265,60 @@ def test_what_is_retained_is_taken_over_by_the_next_stack(lab: Any) -> None:
     assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
 
 
+EFS = """\
+    efs:
+      - {name: home, mount: /home, tiering: {infrequent_access: 30 d}}
+      - {name: software, mount: /software, existing: {id: fs-0123456789abcdef0}}
+    file_systems:
+      - name: old
+        mount: /old
+        existing: {id: fs-0123456789abcdef1, mount_name: abcdefgh}
+"""
+
+
+def test_homes_on_efs_outlive_their_stack_and_what_exists_is_left_alone(lab: Any) -> None:
+    """An EFS with its mount target and backups; beside it file systems that somebody else has made."""
+    changes = {"    file_systems:\n": EFS}
+    blueprint = lab.blueprint("homes", **changes)
+    lab.stacks("up", blueprint, "--yes")
+    efs = lab.client("efs")
+
+    def home() -> dict[str, Any]:
+        (found,) = efs.describe_file_systems(CreationToken="homes-cloud-home")["FileSystems"]
+        return dict(found)
+
+    made = home()
+    identity = made["FileSystemId"]
+    assert (made["Encrypted"], made["ThroughputMode"]) == (True, "elastic")
+    assert efs.describe_backup_policy(FileSystemId=identity)["BackupPolicy"]["Status"] == "ENABLED"
+    (target,) = efs.describe_mount_targets(FileSystemId=identity)["MountTargets"]
+    assert target["AvailabilityZoneName"] == "us-east-1a"
+    told = json.loads(lab.run("status", blueprint, "--target", "local", "--json"))
+    (outputs,) = (s["outputs"] for s in told["stacks"] if "servers" in s["outputs"])
+    assert outputs["efs"]["home"]["dns_name"] == f"{identity}.efs.us-east-1.amazonaws.com"
+    assert outputs["efs"]["software"]["id"] == "fs-0123456789abcdef0"
+    assert outputs["file_systems"]["old"]["mount_name"] == "abcdefgh"
+    again = lab.stacks("up", blueprint, "--yes")
+    assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
+
+    slower = {"name: home, ": "name: home, throughput: bursting, "}
+    changed = lab.stacks("up", lab.blueprint("homes", **changes, **slower), "--yes")
+    assert changed["aws-storage"]["changes"] == {"update": 1}
+    assert (home()["FileSystemId"], home()["ThroughputMode"]) == (identity, "bursting")
+
+    record = lab.folder / "state/local/pulumi/.pulumi/stacks/aws-storage/homes-cloud.json"
+    document = json.loads(record.read_text())
+    for resource in document["checkpoint"]["latest"]["resources"]:
+        resource["protect"] = False  # as with 'protect: false' in the stack's configuration
+    record.write_text(json.dumps(document))
+    lab.stacks("down", blueprint, "--yes")
+    assert home()["NumberOfMountTargets"] == 0
+    assert efs.describe_backup_policy(FileSystemId=identity)["BackupPolicy"]["Status"] == "ENABLED"
+    done = lab.stacks("up", blueprint, "--yes")
+    assert done["aws-storage"]["changes"]["import"] >= 3, "the key, its alias and the file system"
+    assert (home()["FileSystemId"], home()["NumberOfMountTargets"]) == (identity, 1)
+
+
 def test_a_violation_leaves_nothing_created(lab: Any) -> None:
     blueprint = lab.blueprint("refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
     lab.run("up", blueprint, "--target", "local", "--yes", expect=5)

@@ -153,6 +153,8 @@ class Cluster(pulumi.ComponentResource):
             }
         if plan.file_systems:
             exports["file_systems"] = self._lookup("aws-storage", "file_systems")
+        if plan.efs:
+            exports["efs"] = self._lookup("aws-storage", "efs")
         return exports
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:

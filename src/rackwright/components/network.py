@@ -35,7 +35,7 @@ class Network(pulumi.ComponentResource):
         site = args.plan
         existing = site.network.existing
         # Retained file systems keep standing in the VPC, the cluster's subnet and its group.
-        self._ground = protect and bool(site.file_systems)
+        self._ground = protect and bool(site.made_file_systems)
         if existing is None:
             self.vpc_id = self._vpc()
             self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}

@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems, the buckets linked into them, and the data volumes of head nodes.
+"""File systems of FSx for Lustre and EFS, the buckets linked into them, and the data volumes of head nodes.
 
 What holds data is protected from deletion and, even when the protection is lifted, retained.
 """
@@ -6,7 +6,7 @@ What holds data is protected from deletion and, even when the protection is lift
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -14,6 +14,7 @@ import pulumi_aws as aws
 
 from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
+from rackwright.components.efs import ElasticFileSystems
 from rackwright.components.tags import SLOW, SiteArgs, retained_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
@@ -22,6 +23,7 @@ from rackwright.plan.aws.fsx import (
     association_slug,
     bucket_name,
     bucket_slug,
+    existing_output,
     file_system_args,
     repository_path,
 )
@@ -31,9 +33,11 @@ class Storage(pulumi.ComponentResource):
     """The file systems of a site."""
 
     file_systems: dict[str, aws.fsx.LustreFileSystem]
-    """By name."""
+    """Those that are made, by name."""
     buckets: dict[str, pulumi.Output[str]]
     """Names of the buckets made here, by name."""
+    efs: dict[str, dict[str, pulumi.Input[object]]]
+    """How to mount each file system of EFS, by name."""
     data_volumes: dict[str, pulumi.Output[str]]
     """Ids of the data volumes of head nodes, by host name."""
 
@@ -50,7 +54,7 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"names": [system.name for system in args.plan.file_systems]},
+            {"names": [one.name for one in args.plan.file_systems]},
             opts,
         )
         self._args = args
@@ -58,21 +62,31 @@ class Storage(pulumi.ComponentResource):
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
-        if site.file_systems:
-            lustre = security_group(
-                self, args, "lustre", vpc_id, "Lustre among clients and servers"
-            )
-            groups = {"lustre": lustre.id, "cluster": cluster_group_id}
-            rules = declare_rules(self, args, site.storage_rules, groups)
-            key = site.access.encryption_key or self._key()
-            made = {name: self._bucket(name) for name in site.bucket_names}
-            self.buckets = {name: bucket.bucket for name, bucket in made.items()}
-            for system in site.file_systems:
-                group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
-                declared = self._file_system(system, subnet_id, group_ids, key, rules)
-                self.file_systems[system.name] = declared
-                for repository in system.data_repositories:
-                    self._association(system, declared, repository, made.get(repository.bucket))
+        # Groups that exist are called by their ids.
+        groups = {
+            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
+        } | {"cluster": cluster_group_id}
+        for name, there, what in (
+            ("lustre", site.made_file_systems, "Lustre among clients and servers"),
+            ("efs", site.made_efs, "NFS from hosts to EFS"),
+        ):
+            if there:
+                groups[name] = security_group(self, args, name, vpc_id, what).id
+        rules = declare_rules(self, args, site.storage_rules, groups)
+        named = site.access.encryption_key
+        key = self._key() if site.makes_key else named
+        if site.made_file_systems and key is not None:
+            self._lustre(subnet_id, groups, key, rules)
+        self.efs = {}
+        if site.efs:
+            self.efs = ElasticFileSystems(
+                args,
+                subnet_id=subnet_id,
+                group_id=groups.get("efs"),
+                key=key,
+                protect=protect,
+                opts=pulumi.ResourceOptions(parent=self),
+            ).mounts
         self.data_volumes = {}
         if site.data_volume is not None:
             options = pulumi.ResourceOptions(parent=self)
@@ -81,24 +95,48 @@ class Storage(pulumi.ComponentResource):
             ).ids
         self.register_outputs(self.outputs())
 
+    def _lustre(
+        self,
+        subnet_id: pulumi.Input[str],
+        groups: Mapping[str, pulumi.Output[str]],
+        key: pulumi.Input[str],
+        rules: list[pulumi.Resource],
+    ) -> None:
+        """The file systems of FSx that are made, with their buckets."""
+        site = self._args.plan
+        made = {name: self._bucket(name) for name in site.bucket_names}
+        self.buckets = {name: bucket.bucket for name, bucket in made.items()}
+        for system in site.made_file_systems:
+            names = ("lustre", "cluster") if system.efa else ("lustre",)
+            group_ids = [groups[name] for name in names]
+            declared = self._file_system(system, subnet_id, group_ids, key, rules)
+            self.file_systems[system.name] = declared
+            for repository in system.data_repositories:
+                self._association(system, declared, repository, made.get(repository.bucket))
+
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """What the cluster's stack and the configuration step need."""
-        volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
-        return {"file_systems": self.mounts(), "buckets": self.buckets, **volumes}
+        more = {"data_volumes": self.data_volumes, "efs": self.efs}
+        some = {name: told for name, told in more.items() if told}
+        return {"file_systems": self.mounts(), "buckets": self.buckets, **some}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
-        """How to mount each file system, by name."""
-        planned = {system.name: system for system in self._args.plan.file_systems}
-        return {
-            name: {
+        """How to mount each file system, by name; one that exists is told as one that is made."""
+        site = self._args.plan
+        found: dict[str, dict[str, pulumi.Input[object]]] = {}
+        for system in site.file_systems:
+            if system.existing is not None:
+                found[system.name] = existing_output(system, system.existing, site.region)
+                continue
+            declared = self.file_systems[system.name]
+            found[system.name] = {
                 "id": declared.id,
                 "dns_name": declared.dns_name,
                 "mount_name": declared.mount_name,
-                "mount": planned[name].mount,
-                "efa": planned[name].efa,
+                "mount": system.mount,
+                "efa": system.efa,
             }
-            for name, declared in self.file_systems.items()
-        }
+        return found
 
     def _retained(self, name: str, kind: str = "", **more: Any) -> pulumi.ResourceOptions:
         return retained_options(self, self._args, name, kind, protect=self._protected, **more)

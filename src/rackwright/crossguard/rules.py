@@ -56,6 +56,7 @@ _INSTANCE = "aws:ec2/instance:Instance"
 _INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 _GROUP = "aws:ec2/securityGroup:SecurityGroup"
 _LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+_ELASTIC = "aws:efs/fileSystem:FileSystem"
 _BUCKET = "aws:s3/bucket:Bucket"
 _EVERYWHERE = frozenset({"0.0.0.0/0", "::/0"})
 
@@ -154,7 +155,7 @@ RULES: tuple[ResourceRule, ...] = (
     ResourceRule(
         "RES-004",
         "Stateful storage is protected",
-        frozenset({_LUSTRE, _BUCKET}),
+        frozenset({_LUSTRE, _ELASTIC, _BUCKET}),
         _protects_storage,
     ),
 )

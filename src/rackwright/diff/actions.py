@@ -139,7 +139,8 @@ def holds_data(item: Mapping[str, Any]) -> bool:
     head = item.get("head")
     if isinstance(head, Mapping) and head.get("data_volume") is not None:
         return True
-    if item.get("role") == "storage" or item.get("file_systems"):
+    systems = [*(item.get("file_systems") or ()), *(item.get("efs") or ())]
+    if item.get("role") == "storage" or any(not system.get("existing") for system in systems):
         return True
     inside = [*(item.get("sites") or ()), *(item.get("node_groups") or ())]
     return any(holds_data(part) for part in inside if isinstance(part, Mapping))

@@ -19,7 +19,13 @@ from typing import Any
 from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
 from rackwright.inventory.role_variables.filesystems import DEVICE
-from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
+from rackwright.inventory.role_variables.fsx import (
+    FileSystemAddress,
+    address_of,
+    efs_name,
+    fsx_variables,
+)
+from rackwright.inventory.role_variables.nfs import efs_variables
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.data_volume import by_id
 from rackwright.plan.host_list import Host
@@ -33,6 +39,9 @@ NOWHERE = "invalid"
 
 CLIENTS = "lustre_client"
 """Group of the hosts that mount Lustre."""
+
+NFS_CLIENTS = "nfs_clients"
+"""Group of the hosts that mount shares of NFS, as those of EFS are."""
 
 _INSTANCE = re.compile(r"i-[0-9a-f]{8,17}")
 
@@ -49,11 +58,13 @@ class Outputs:
         nodes: the address of each host of the node groups that has one; None where AWS has not been
             asked.
         file_systems: where the file systems are, by name.
+        efs: the DNS names of those of EFS, by name.
     """
 
     servers: Mapping[str, Address] = field(default_factory=dict)
     nodes: Mapping[str, Address] | None = None
     file_systems: Mapping[str, FileSystemAddress] = field(default_factory=dict)
+    efs: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_outputs(path: Path) -> Outputs:
@@ -96,7 +107,12 @@ def outputs_of(document: Any) -> Outputs:
         for stack in stacks
         for name, output in stack["outputs"].get("file_systems", {}).items()
     }
-    return Outputs(dict(_servers(stacks)), _nodes(document.get("nodes")), systems)
+    elastic = {
+        name: efs_name(output)
+        for stack in stacks
+        for name, output in stack["outputs"].get("efs", {}).items()
+    }
+    return Outputs(dict(_servers(stacks)), _nodes(document.get("nodes")), systems, elastic)
 
 
 def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
@@ -182,14 +198,18 @@ def add_outputs(
 
 
 def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:
-    """Put the groups that mount file systems among the clients of Lustre."""
-    for group, variables in fsx_variables(plan, site, outputs.file_systems):
-        nodes = group_name("nodes", site, group)
-        inventory[nodes].setdefault("vars", {}).update(variables)
-        if CLIENTS not in inventory:
-            inventory[CLIENTS] = {"hosts": []}
-            inventory["all"]["children"].append(CLIENTS)
-        inventory[CLIENTS].setdefault("children", []).append(nodes)
+    """Put the groups that mount file systems among the clients of Lustre and NFS."""
+    for clients, listed in (
+        (CLIENTS, fsx_variables(plan, site, outputs.file_systems)),
+        (NFS_CLIENTS, efs_variables(plan, site, outputs.efs)),
+    ):
+        for group, variables in listed:
+            nodes = group_name("nodes", site, group)
+            inventory[nodes].setdefault("vars", {}).update(variables)
+            if clients not in inventory:
+                inventory[clients] = {"hosts": []}
+                inventory["all"]["children"].append(clients)
+            inventory[clients].setdefault("children", []).append(nodes)
 
 
 def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:

@@ -6,11 +6,12 @@ import datetime as dt
 import math
 from collections import Counter
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
+from rackwright.model.aws_storage import ElasticFileSystem, ExistingLustre, SecurityGroupId
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
@@ -242,6 +243,19 @@ BucketName = Annotated[
 """The name of a bucket, in which ``{account}`` and ``{region}`` stand for those of the site."""
 
 
+_OF_LUSTRE = ("deployment", "capacity", "throughput", "efa")
+"""What has to be said of an FSx file system that is made; an existing one has its own."""
+_OF_MADE = ("compression", "data_repositories")
+"""What may be said of one that is made alone."""
+
+
+class LustreSize(NamedTuple):
+    """How large and fast an FSx file system is; None is unknown."""
+
+    capacity: float | None
+    throughput: float | None
+
+
 class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
@@ -256,18 +270,24 @@ class DataRepository(Model):
 
 
 class LustreFileSystem(Model):
-    """An FSx for Lustre file system."""
+    """An FSx for Lustre file system: one that is made, which has a size, or one that exists."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["existing"]}, {"required": list(_OF_LUSTRE)}]}
+    )
 
     name: Name
     """How the rest of the blueprint calls it."""
-    deployment: Literal["PERSISTENT_2"]
+    existing: ExistingLustre | None = None
+    """The file system that is used; absent, one is made."""
+    deployment: Literal["PERSISTENT_2"] | None = None
     """Kind of storage; the one that can be served over EFA."""
-    capacity: Gibibytes
-    """Size of the file system."""
-    throughput: MegabytesPerSecondPerTebibyte
+    capacity: Gibibytes | None = None
+    """Size of the file system that is made."""
+    throughput: MegabytesPerSecondPerTebibyte | None = None
     """Rate that is bought for each TiB."""
-    efa: bool
-    """Serve over EFA; can only be chosen at creation."""
+    efa: bool = False
+    """Serve over EFA; can only be chosen at creation, and has to be said there."""
     mount: Annotated[str, Field(pattern=r"^/.+$")]
     """Where hosts mount it."""
     compression: bool = True
@@ -275,6 +295,25 @@ class LustreFileSystem(Model):
     data_repositories: tuple[DataRepository, ...] = ()
     workload: Workload | None = None
     """What jobs ask of it."""
+
+    @property
+    def size(self) -> LustreSize:
+        """What is made, or what is recorded of the one that exists."""
+        found = self if self.existing is None else self.existing
+        return LustreSize(found.capacity, found.throughput)
+
+    @model_validator(mode="after")
+    def _is_made_or_exists(self) -> LustreFileSystem:
+        said = self.model_fields_set
+        if self.existing is None:
+            if missing := [name for name in _OF_LUSTRE if name not in said]:
+                raise ValueError(
+                    f"'{missing[0]}' is missing of the file system that is made; name the 'existing' one if there is one"
+                )
+        elif odd := [name for name in (*_OF_LUSTRE[:3], *_OF_MADE) if name in said]:
+            where = "'existing'" if odd[0] in {"capacity", "throughput"} else "its owner"
+            raise ValueError(f"'{self.name}' exists: its '{odd[0]}' is a matter of {where}")
+        return self
 
 
 SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
@@ -291,9 +330,7 @@ class ExistingNetwork(Model):
     """Subnet of login nodes that are reached from outside."""
     addresses: Annotated[int, Field(ge=0)] | None = None
     """Free addresses of the private subnet, as recorded; absent where unknown."""
-    security_groups: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")], ...], Field(max_length=3)
-    ] = ()
+    security_groups: Annotated[tuple[SecurityGroupId, ...], Field(max_length=3)] = ()
     """Groups that every host is in beside those that are made for the cluster."""
 
 
@@ -377,6 +414,9 @@ class AwsSite(Model):
     head: AwsHead
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
+    """File systems of FSx for Lustre."""
+    efs: tuple[ElasticFileSystem, ...] = ()
+    """File systems of Amazon EFS, for home directories and software."""
     access: AwsAccess = AwsAccess()
     limits: Limits | None = None
     tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
@@ -386,8 +426,14 @@ class AwsSite(Model):
     def _names_differ(self) -> AwsSite:
         for what, names in (
             ("node group", [group.name for group in self.node_groups]),
-            ("file system", [system.name for system in self.file_systems]),
-            ("mount point", [system.mount for system in self.file_systems]),
+            (
+                "file system",
+                [one.name for one in self.file_systems] + [one.name for one in self.efs],
+            ),
+            (
+                "mount point",
+                [one.mount for one in self.file_systems] + [one.mount for one in self.efs],
+            ),
             ("availability zone", list(self.network.availability_zones)),
             ("endpoint", list(self.network.endpoints)),
         ):

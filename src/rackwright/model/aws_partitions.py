@@ -18,6 +18,16 @@ _BEGINNINGS = {
 }
 """Partition by how the names of its regions begin (``partitions.json`` of botocore 1.44)."""
 
+_SUFFIXES = {
+    "aws-cn": "amazonaws.com.cn",
+    "aws-eusc": "amazonaws.eu",
+    "aws-iso": "c2s.ic.gov",
+    "aws-iso-b": "sc2s.sgov.gov",
+    "aws-iso-e": "cloud.adc-e.uk",
+    "aws-iso-f": "csp.hci.ic.gov",
+}
+"""What the names of hosts of a partition end in (the same)."""
+
 _ARN = re.compile(r"arn:(aws[a-z-]*):")
 
 
@@ -25,6 +35,11 @@ def partition(region: str) -> str:
     """The partition of ``region``, as ARNs name it."""
     found = (name for start, name in _BEGINNINGS.items() if region.startswith(start))
     return next(found, "aws")
+
+
+def dns_suffix(region: str) -> str:
+    """What the names of hosts of AWS in ``region`` end in, after the region."""
+    return _SUFFIXES.get(partition(region), "amazonaws.com")
 
 
 def partition_of_arn(arn: str) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from rackwright.model import (
     addresses,
     aws,
+    aws_storage,
     cluster,
     cooling,
     cost,
@@ -239,7 +240,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
 _AWS: Mapping[type[Model], Fields] = {
     aws.AwsSite: Fields(
         "provider name region tags",
-        parts="network node_groups head login file_systems access",
+        parts="network node_groups head login file_systems efs access",
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
@@ -263,9 +264,21 @@ _AWS: Mapping[type[Model], Fields] = {
     aws.Snapshots: Fields("every at keep"),
     aws.LustreFileSystem: Fields(
         "name deployment capacity throughput efa mount compression",
-        parts="data_repositories",
+        parts="existing data_repositories",
         statements="workload",
     ),
+    aws_storage.ExistingLustre: Fields(
+        "id mount_name security_group",
+        claims={"capacity": higher(), "throughput": higher()},
+        identity=("id",),
+    ),
+    aws_storage.ElasticFileSystem: Fields(
+        "name mount on_head throughput backups",
+        parts="existing tiering",
+        settings={"data": lower()},
+    ),
+    aws_storage.ExistingElastic: Fields("id security_group", identity=("id",)),
+    aws_storage.Tiering: Fields("infrequent_access archive back_on_access"),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
     # One that is left out is AWS's default, which may be higher.
     aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher(Absent.ELSEWHERE)}),

@@ -20,6 +20,7 @@ from rackwright.model.units import Percent
 
 StorageItem = Literal[
     "ebs-gp3",
+    "efs-standard",
     "fsx-lustre-persistent-2-125",
     "fsx-lustre-persistent-2-250",
     "fsx-lustre-persistent-2-500",

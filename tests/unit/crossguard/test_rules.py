@@ -13,6 +13,7 @@ TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 INSTANCE = "aws:ec2/instance:Instance"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 GROUP = "aws:ec2/securityGroup:SecurityGroup"
+ELASTIC = "aws:efs/fileSystem:FileSystem"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 
 
@@ -54,6 +55,7 @@ def test_rule(rule: str, token: str, inputs: dict[str, Any], expected: list[str]
 def test_storage_is_protected() -> None:
     assert outcomes("RES-004", LUSTRE, protect=True) == []
     assert outcomes("RES-004", LUSTRE, protect=False) == ["fail"]
+    assert outcomes("RES-004", ELASTIC, protect=False) == ["fail"]
 
 
 def test_ids_are_unique() -> None:

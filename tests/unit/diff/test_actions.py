@@ -210,6 +210,68 @@ def test_only_what_is_named_exactly_is_accepted() -> None:
         accept((), [path])
 
 
+USED = {
+    "name": "scratch",
+    "mount": "/scratch",
+    "existing": {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "action"),
+    [
+        ((*SYSTEM, "existing", "id"), "fs-0123456789abcdef1", Action.DRAIN),
+        ((*SYSTEM, "existing", "mount_name"), "other", Action.DRAIN),
+        ((*SYSTEM, "existing", "security_group"), "sg-0123456789abcdef0", Action.IN_PLACE),
+        ((*SYSTEM, "existing", "capacity"), "2400 GiB", Action.IN_PLACE),
+        ((*SYSTEM, "name"), "other", Action.DRAIN),
+        (("file_systems",), None, Action.DRAIN),
+        (SYSTEM, a_cloud()["file_systems"][0], Action.REFUSED),
+    ],
+)
+def test_a_file_system_that_exists_loses_nothing(path: Any, to: Any, action: Action) -> None:
+    found = updates_of(in_site(*path, to=to), a_cloud(file_systems=[USED]))
+    assert action in {update.action for update in found.values()}
+    assert (Action.REFUSED in {u.action for u in found.values()}) == (action is Action.REFUSED)
+
+
+def test_one_that_is_made_is_not_given_up_for_one_that_exists() -> None:
+    found = updates_of(in_site(*SYSTEM, to=USED), a_cloud())
+    assert Action.REFUSED in {update.action for update in found.values()}
+
+
+HOMES = ("efs", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "action"),
+    [
+        ((*HOMES, "throughput"), "bursting", Action.IN_PLACE),
+        ((*HOMES, "backups"), False, Action.IN_PLACE),
+        ((*HOMES, "tiering"), {"infrequent_access": "30 d"}, Action.IN_PLACE),
+        ((*HOMES, "data"), "2 TiB", Action.IN_PLACE),
+        ((*HOMES, "on_head"), True, Action.IN_PLACE),
+        ((*HOMES, "mount"), "/homes", Action.DRAIN),
+        ((*HOMES, "name"), "other", Action.REFUSED),
+        ((*HOMES, "existing"), {"id": "fs-0123456789abcdef0"}, Action.REFUSED),
+        (("efs",), None, Action.REFUSED),
+    ],
+)
+def test_a_file_system_of_efs(path: Any, to: Any, action: Action) -> None:
+    home = {"name": "home", "mount": "/home"}
+    found = updates_of(in_site(*path, to=to), a_cloud(efs=[home], file_systems=[]))
+    assert action in {update.action for update in found.values()}
+    assert (Action.REFUSED in {u.action for u in found.values()}) == (action is Action.REFUSED)
+
+
+def test_an_efs_that_exists_loses_nothing() -> None:
+    used = {"name": "home", "mount": "/home", "existing": {"id": "fs-0123456789abcdef0"}}
+    site = a_cloud(efs=[used], file_systems=[])
+    for path, to in ((("efs",), None), ((*HOMES, "existing", "id"), "fs-0123456789abcdef1")):
+        found = updates_of(in_site(*path, to=to), site)
+        assert {update.action for update in found.values()} == {Action.DRAIN}
+
+
 def test_a_field_that_no_rule_knows_is_for_review() -> None:
     (update,) = decide([a_change("sites/aws/node_groups/*/novelty")], RULES)
     assert (update.action, update.reason) == (Action.REVIEW, UNKNOWN)
@@ -257,6 +319,8 @@ def test_what_holds_data() -> None:
     assert holds_data({"sites": [{}, {"file_systems": [{"name": "x"}]}]})
     assert holds_data({"node_groups": [{"role": "storage"}]})
     assert not holds_data({"sites": [{"file_systems": []}], "role": "compute"})
+    assert holds_data({"sites": [{"efs": [{"name": "home"}]}]})
+    assert not holds_data({"sites": [{"file_systems": [{"existing": {"id": "fs-1"}}]}]})
 
 
 def test_every_rule_is_written_once() -> None:

@@ -108,12 +108,26 @@ class World:
     def volume(self) -> str:
         return self.get("aws:ebs/volume:Volume", "volume", **volume_inputs(self)).id
 
+    def elastic(self) -> str:
+        return self.get("aws:efs/fileSystem:FileSystem", "efs", encrypted=True).id
+
     def lustre(self) -> str:
         return self.get("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", **lustre(self)).id
 
     def close(self) -> None:
         for made in reversed(self.made.values()):
             self.engine.delete(made)
+
+
+def elastic(world: World) -> dict[str, Any]:
+    return {
+        "creationToken": f"{world.name}-home",
+        "encrypted": True,
+        "kmsKeyId": world.get("aws:kms/key:Key", "key", description="k").outputs["arn"],
+        "performanceMode": "generalPurpose",
+        "throughputMode": "elastic",
+        "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}],
+    }
 
 
 def lustre(world: World, **more: Any) -> dict[str, Any]:
@@ -450,6 +464,35 @@ CASES = (
         ("arn", "availabilityZones"),
     ),
     Case(
+        "aws:efs/fileSystem:FileSystem",
+        elastic,
+        lambda w: {
+            **elastic(w),
+            "throughputMode": "bursting",
+            "lifecyclePolicies": [],
+            "tags": {"stage": "two"},
+        },
+        replaced=("creationToken", "another"),
+        outputs=("arn", "dnsName", "ownerId"),
+    ),
+    Case(
+        "aws:efs/mountTarget:MountTarget",
+        lambda w: {
+            "fileSystemId": w.elastic(),
+            "subnetId": w.subnet(),
+            "securityGroups": [w.group()],
+        },
+        replaced=("subnetId", "subnet-0123456789abcdef0"),
+        outputs=("dnsName", "ipAddress", "networkInterfaceId", "availabilityZoneName"),
+    ),
+    Case(
+        "aws:efs/backupPolicy:BackupPolicy",
+        lambda w: {"fileSystemId": w.elastic(), "backupPolicy": {"status": "ENABLED"}},
+        lambda w: {"fileSystemId": w.elastic(), "backupPolicy": {"status": "DISABLED"}},
+        replaced=("fileSystemId", "fs-0123456789abcdef0"),
+        stays=True,
+    ),
+    Case(
         "aws:fsx/lustreFileSystem:LustreFileSystem",
         lustre,
         lambda w: lustre(w, storageCapacity=4800, dataCompressionType="NONE"),
@@ -659,6 +702,7 @@ def test_a_type_lives_through_a_whole_life(engine: Engine, case: Case) -> None:
 
 RETAINED = (
     "aws:ebs/volume:Volume",
+    "aws:efs/fileSystem:FileSystem",
     "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
     "aws:fsx/lustreFileSystem:LustreFileSystem",
     "aws:kms/alias:Alias",

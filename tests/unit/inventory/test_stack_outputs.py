@@ -161,6 +161,91 @@ def test_who_runs_jobs_or_logs_in_mounts_the_file_system(tmp_path: Path) -> None
     assert not [key for key in head if key.startswith("lustre_")]
 
 
+def test_a_file_system_that_exists_is_mounted_as_one_that_was_made(tmp_path: Path) -> None:
+    bill = {"lustre_client": {"version": "2.15.6", "kernel": "6.8.0-1021-aws"}}
+    _, path = with_file_system(tmp_path, ADDRESS, bill)
+    blueprint = tmp_path / "blueprint.yaml"
+    document = yaml.safe_load(blueprint.read_text())
+    existing = {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"}
+    document["sites"][0]["file_systems"] = [
+        {"name": "scratch", "mount": "/scratch", "existing": existing}
+    ]
+    blueprint.write_text(yaml.safe_dump(document))
+    plan = load_plan(blueprint).plan
+    made = build_inventory(plan)
+    add_outputs(made, plan, read_outputs(path))
+    found = host_variables(made, "login-1")
+    assert found is not None
+    (mount,) = found["lustre_client_mounts"]
+    assert (mount["source"], mount["folder"]) == (SOURCE, "/scratch")
+
+
+def with_efs(folder: Path, output: Any, **more: Any) -> dict[str, Any]:
+    """The inventory of a cluster with homes on EFS, of which the stacks tell ``output``."""
+    a_plan(folder)
+    blueprint = folder / "blueprint.yaml"
+    document = yaml.safe_load(blueprint.read_text())
+    document["sites"][0]["file_systems"] = []
+    document["sites"][0]["efs"] = [{"name": "home", "mount": "/home", **more}]
+    blueprint.write_text(yaml.safe_dump(document))
+    told = {} if output is None else {"efs": {"home": output}}
+    stacks = [{"stack": "aws-cluster", "outputs": {"servers": SERVERS, **told}}]
+    plan = load_plan(blueprint).plan
+    made = build_inventory(plan)
+    assert "nfs_clients" not in made, "nothing is guessed"
+    add_outputs(made, plan, read_outputs(write(folder, SERVERS, stacks=stacks)))
+    return made
+
+
+HOME = {"id": "fs-01", "dns_name": "fs-01.efs.us-east-1.amazonaws.com", "mount": "/home"}
+
+
+def test_homes_on_efs_are_mounted_as_aws_recommends(tmp_path: Path) -> None:
+    made = with_efs(tmp_path, HOME)
+    assert sorted(made["nfs_clients"]["children"]) == ["nodes_aws_1_login", "nodes_aws_1_train"]
+    assert "nfs_clients" in made["all"]["children"]
+    found = host_variables(made, "login-1")
+    assert found is not None
+    assert found["nfs_client_mounts"] == [
+        {
+            "server": HOME["dns_name"],
+            "export": "/",
+            "path": "/home",
+            "writable": True,
+            "options": [
+                "nfsvers=4.1",
+                "rsize=1048576",
+                "wsize=1048576",
+                "hard",
+                "timeo=600",
+                "retrans=2",
+                "noresvport",
+            ],
+        }
+    ]
+    assert "nfs_client_unknown" not in found
+    head = host_variables(made, "head-1")
+    assert head is not None
+    assert "nfs_client_mounts" not in head
+
+
+def test_a_head_node_mounts_homes_where_that_is_asked(tmp_path: Path) -> None:
+    made = with_efs(tmp_path, HOME, on_head=True)
+    assert "nodes_aws_1_head" in made["nfs_clients"]["children"]
+
+
+def test_an_efs_of_which_nothing_is_told_stops_the_role(tmp_path: Path) -> None:
+    found = host_variables(with_efs(tmp_path, None), "login-1")
+    assert found is not None
+    assert found["nfs_client_mounts"] == []
+    assert found["nfs_client_unknown"] == ["the address of 'home' in the outputs"]
+
+
+def test_what_is_no_name_of_an_efs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError):
+        with_efs(tmp_path, {**HOME, "dns_name": "-o exec"})
+
+
 def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
     plan, path = with_file_system(tmp_path, None)
     made = build_inventory(plan)

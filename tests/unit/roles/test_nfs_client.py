@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 ROLE = Path(__file__).parents[3] / "roles/nfs_client"
 
@@ -100,3 +102,44 @@ def test_what_is_not_mounted_or_not_changed_is_not_asked_for(tmp_path: Path) -> 
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "told").read_text()) == {"stale": ["/home"], "busy": ["/home"]}
+
+
+def unit(mount: Mapping[str, object]) -> str:
+    """The unit of a mount, as the role writes it with its own variables."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    variables = yaml.safe_load((ROLE / "vars/main.yml").read_text())
+    text = (ROLE / "templates/mount.j2").read_text()
+    environment = SandboxedEnvironment(undefined=StrictUndefined)
+    environment.filters["comment"] = lambda line: f"# {line}"
+    options = [
+        environment.from_string(one).render(nfs_client_nconnect=8)
+        for one in variables["nfs_client_options"]
+    ]
+    return environment.from_string(text).render(
+        item=mount, nfs_client_options=options, ansible_managed="managed"
+    )
+
+
+def test_a_mount_has_its_own_options_or_those_of_version_4_2() -> None:
+    home = {"server": "fs-1.efs.eu-west-1.amazonaws.com", "export": "/", "path": "/home"}
+    kept = ",noatime,nosuid,nodev,_netdev,rw\n"
+    assert "Options=vers=4.2,proto=tcp,sec=sys,hard,nconnect=8" + kept in unit(home)
+    own = unit(home | {"options": ["nfsvers=4.1", "noresvport"]})
+    assert "Options=nfsvers=4.1,noresvport" + kept in own
+    assert "What=fs-1.efs.eu-west-1.amazonaws.com:/\n" in own
+
+
+@pytest.mark.parametrize(
+    ("form", "fits", "odd"),
+    [
+        ("option", ["nfsvers=4.1", "hard", "rsize=1048576"], ["a b", "x=1,suid", "-o", ""]),
+        ("export", ["/", "/export/home"], ["", "home", "//", "/a b"]),
+    ],
+)
+def test_what_is_no_option_or_directory_stops_the_role(
+    form: str, fits: list[str], odd: list[str]
+) -> None:
+    pattern = yaml.safe_load((ROLE / "vars/main.yml").read_text())[f"nfs_client_{form}_form"]
+    assert [one for one in [*fits, *odd] if re.match(pattern, one)] == fits

@@ -43,7 +43,7 @@ from rackwright.embedded_aws.provider.wire import UNKNOWN, Props, decode, encode
 
 VERSION = "7.51.1"
 _MODULES = ("ec2_network", "ec2_routing", "ec2_security", "ec2_capacity", "ec2_template",
-            "ec2_instance", "ec2_volume", "autoscaling", "dlm", "iam", "s3", "fsx", "route53", "ssm_kms")  # fmt: skip
+            "ec2_instance", "ec2_volume", "autoscaling", "dlm", "iam", "s3", "file_systems", "route53", "ssm_kms")  # fmt: skip
 _PEERS = 256
 _MEGABYTE = 1 << 20
 _INCOMPLETE = "__incomplete"

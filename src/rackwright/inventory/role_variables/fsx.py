@@ -52,6 +52,18 @@ def address_of(output: Mapping[str, Any]) -> FileSystemAddress:
     return found
 
 
+def efs_name(output: Mapping[str, Any]) -> str:
+    """The DNS name that a stack tells of a file system of EFS.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = str(output["dns_name"])
+    if not _DNS_NAME.fullmatch(found):
+        raise ValueError(f"'{found}' is no file system")
+    return found
+
+
 def fsx_variables(
     plan: Plan, site: str, addresses: Mapping[str, FileSystemAddress]
 ) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.model.aws import AwsSite, DataRepository, LustreFileSystem
+from rackwright.model.aws_partitions import dns_suffix
+from rackwright.model.aws_storage import ExistingLustre
 
 THROUGHPUTS = (125, 250, 500, 1000)
 """MB/s per TiB that a PERSISTENT_2 file system may have."""
@@ -42,13 +44,48 @@ def next_capacity(capacity: float, step: float = CAPACITY_STEP) -> int:
     return int(max(1, -(-capacity // step)) * step)
 
 
+def made_file_systems(site: AwsSite) -> tuple[LustreFileSystem, ...]:
+    """The file systems of FSx that the site makes, in order: those that exist already are left out."""
+    return tuple(system for system in site.file_systems if system.existing is None)
+
+
+def made_size(system: LustreFileSystem) -> tuple[float, float]:
+    """Capacity and throughput of a file system that is made.
+
+    Raises:
+        ValueError: it is not made, but exists.
+    """
+    if system.existing is not None or system.capacity is None or system.throughput is None:
+        raise ValueError(f"'{system.name}' exists already")
+    return system.capacity, system.throughput
+
+
+def dns_name(identity: str, service: str, region: str) -> str:
+    """The name by which clients find a file system of ``service``, ``fsx`` or ``efs``."""
+    return f"{identity}.{service}.{region}.{dns_suffix(region)}"
+
+
+def existing_output(
+    system: LustreFileSystem, existing: ExistingLustre, region: str
+) -> dict[str, Any]:
+    """What a stack tells of a file system that exists: the same as of one that it makes."""
+    return {
+        "id": existing.id,
+        "dns_name": dns_name(existing.id, "fsx", region),
+        "mount_name": existing.mount_name,
+        "mount": system.mount,
+        "efa": system.efa,
+    }
+
+
 def file_system_args(system: LustreFileSystem) -> dict[str, Any]:
-    """A file system, its network and key aside."""
+    """A file system that is made, its network and key aside."""
+    capacity, throughput = made_size(system)
     return {
         "deployment_type": system.deployment,
         "storage_type": "SSD",
-        "storage_capacity": int(system.capacity),
-        "per_unit_storage_throughput": int(system.throughput),
+        "storage_capacity": int(capacity),
+        "per_unit_storage_throughput": int(throughput),
         "file_system_type_version": "2.15",
         "efa_enabled": system.efa,
         "metadata_configuration": {"mode": "AUTOMATIC"},

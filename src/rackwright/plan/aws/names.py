@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.model.aws import AwsSite
 from rackwright.plan.aws.access import instance_roles, parameter_path
 from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names
-from rackwright.plan.aws.security_groups import network_rules, storage_rules
+from rackwright.plan.aws.security_groups import MADE, network_rules, storage_rules
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
 
@@ -22,11 +22,12 @@ LONGEST = {
     "KMS alias": 256,
     "parameter": 1011 - len("arn:aws-us-gov:ssm:us-gov-east-1:111122223333:parameter"),
     "S3 bucket": 63,
+    "EFS creation token": 64,
     "host name": 63,
     "domain name": 253,
 }
 """Characters by what is named. API references of IAM (``roleNameType``, ``instanceProfileNameType``), EC2
-(``CreateSecurityGroup``, ``CreateLaunchTemplate``, ``CreatePlacementGroup``), Auto Scaling, KMS (``AliasNameType``) and
+(``CreateSecurityGroup``, ``CreateLaunchTemplate``, ``CreatePlacementGroup``), Auto Scaling, KMS (``AliasNameType``), EFS (``CreationToken``) and
 Systems Manager (``PutParameter``: 1011 with the ARN before the name); Amazon S3 User Guide, "General purpose bucket naming
 rules"; RFC 1035 on labels and names."""
 
@@ -67,7 +68,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
     if planned.snapshots is not None:
         yield AwsName("IAM role", f"{prefix}-snapshots", path, "'snapshots'")
-    groups: set[str] = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
+    rules = (*network_rules(site), *storage_rules(site))
+    groups = {rule.group for rule in rules if rule.group in MADE}
     if site.login is not None:
         groups.add("login")
     for group in sorted(groups):
@@ -83,8 +85,13 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield from _host(f"{name}-{plan.group.count}", site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
-    if site.file_systems and site.access.encryption_key is None:
+    if planned.makes_key:
         yield AwsName("KMS alias", f"alias/{prefix}-storage", path)
+    for index, system in enumerate(site.efs):
+        if system.existing is None:
+            where = (*path, "efs", index, "name")
+            of = f"file system '{system.name}'"
+            yield AwsName("EFS creation token", f"{prefix}-{system.name}", where, of)
     for bucket in bucket_names(site):
         where = (*path, "file_systems")
         name = bucket_name(bucket, ANY_ACCOUNT, site.region)

@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rackwright.plan.aws.efs import made_efs
 from rackwright.plan.aws.endpoints import interface_endpoints
+from rackwright.plan.aws.fsx import made_file_systems, made_size
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.aws.subnets import file_system_interfaces, nat_zones
 from rackwright.plan.base import Contributor
@@ -42,10 +44,12 @@ ADDRESSES = Quota("L-0263D0A3", "Elastic IP addresses", "addresses", 5)
 VOLUMES = Quota("L-7A658B76", "storage of gp3 volumes", "GiB", 50, GIB_PER_TIB)
 FILE_SYSTEMS = Quota("L-FD6F2F22", "Lustre file systems (PERSISTENT_2)", "file systems", 100)
 LUSTRE_STORAGE = Quota("L-8F1B9C74", "storage of Lustre (PERSISTENT_2)", "GiB", 100_800)
+ELASTIC = Quota("L-848C634D", "file systems of EFS", "file systems", 1_000)
 
-QUOTAS = (INTERFACES, VPCS, ADDRESSES, VOLUMES, FILE_SYSTEMS, LUSTRE_STORAGE)
+QUOTAS = (INTERFACES, VPCS, ADDRESSES, VOLUMES, FILE_SYSTEMS, LUSTRE_STORAGE, ELASTIC)
 """Defaults of VPCs, addresses and interfaces: Amazon VPC User Guide, "Amazon VPC quotas"; of volumes: Amazon
-EBS User Guide, "Quotas for Amazon EBS" (50 TiB); of Lustre: FSx for Lustre User Guide, "Service quotas"."""
+EBS User Guide, "Quotas for Amazon EBS" (50 TiB); of Lustre: FSx for Lustre User Guide, "Service quotas"; of EFS:
+Amazon EFS User Guide, "Amazon EFS quotas"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,8 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
             rows.append(Contributor(group.group.name, group.group.count, len(group.nics)))
     zones = len(site.network.availability_zones)
     rows += [Contributor(plan.role, plan.server.count, 1) for plan in planned.servers]
-    rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in site.file_systems]
+    rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in made_file_systems(site)]
+    rows.append(Contributor("mount target of EFS", len(made_efs(site)), 1))
     rows.append(Contributor("NAT gateway", len(nat_zones(site.network)), 1))
     rows.append(Contributor("endpoint", len(interface_endpoints(site.network)), zones))
     return [row for row in rows if row.total], missing
@@ -141,6 +146,8 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
         yield Contributor(site.name, int(site.network.existing is None), 1)
     elif quota is ADDRESSES:
         yield Contributor("NAT gateway", len(nat_zones(site.network)), 1)
+    elif quota is ELASTIC:
+        yield from (Contributor(system.name, 1, 1) for system in made_efs(site))
     elif quota is VOLUMES:
         for group in planned.groups:
             yield Contributor(
@@ -152,5 +159,6 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
             size = math.ceil(planned.data_volume.size)
             yield Contributor("head data volume", len(planned.data_hosts), size)
     else:
-        for system in site.file_systems:
-            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else system.capacity)
+        for system in made_file_systems(site):
+            capacity, _ = made_size(system)
+            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else capacity)

@@ -5,11 +5,14 @@ The stacks deploy these rules and the policies judge them; no rule is written an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.endpoints import interface_endpoints
+from rackwright.plan.aws.fsx import made_file_systems
 
 ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
@@ -18,20 +21,22 @@ EVERYWHERE = "0.0.0.0/0"
 SLURM_PORTS = (6817, 6819)
 """Ports of slurmctld, slurmd and slurmdbd (manual of slurm.conf: ``SlurmctldPort``, ``SlurmdPort``)."""
 
-GroupName = Literal["cluster", "login", "endpoints", "lustre"]
+MADE = frozenset({"cluster", "login", "endpoints", "lustre", "efs"})
+"""The security groups that stacks make; a rule may be in one that exists as well, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecurityRule:
     """One rule of a security group."""
 
-    group: GroupName
+    group: str
+    """One of ``MADE``, or the id of one that exists."""
     direction: Literal["ingress", "egress"]
     protocol: Literal["tcp", "all"]
     ports: tuple[int, int] | None
     """First and last port; None for all protocols."""
     peer: str
-    """A CIDR, or ``sg:NAME`` of a security group of the site."""
+    """A CIDR, or ``sg:`` with what a security group is called as ``group``."""
     why: str
 
     @property
@@ -74,23 +79,55 @@ def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
 
 
 def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
-    """The rules of the Lustre file systems' security group; empty without any.
+    """The rules of the security groups of file systems; empty without any.
 
-    With EFA all traffic among file system and clients is allowed as well.
+    With EFA all traffic among file system and clients is allowed as well. A group of one that exists gets
+    what lets the cluster in, and the cluster's lets its servers call back (FSx for Lustre User Guide, "File
+    system access control with Amazon VPC"); what its servers need among themselves it has.
     """
-    if not site.file_systems:
-        return ()
-    peers = ("sg:lustre", "sg:cluster")
-    rules = [
-        SecurityRule("lustre", direction, "tcp", ports, peer, "Lustre")
-        for direction in ("ingress", "egress")
-        for ports in LUSTRE_PORTS
-        for peer in peers
-    ]
-    if any(system.efa for system in site.file_systems):
+    rules: list[SecurityRule] = []
+    if made := made_file_systems(site):
+        efa = any(system.efa for system in made)
+        rules += _lustre_rules("lustre", ("sg:lustre", "sg:cluster"), efa=efa)
+    named: dict[str, bool] = {}
+    for system in site.file_systems:
+        if system.existing is not None and (group := system.existing.security_group) is not None:
+            named[group] = named.get(group, False) or system.efa
+    for group, efa in named.items():
+        rules += _lustre_rules(group, ("sg:cluster",), efa=efa)
         rules += [
-            SecurityRule("lustre", direction, "all", None, peer, "Lustre over EFA")
-            for direction in ("ingress", "egress")
-            for peer in peers
+            SecurityRule("cluster", "ingress", "tcp", ports, f"sg:{group}", "Lustre")
+            for ports in LUSTRE_PORTS
         ]
-    return tuple(rules)
+        if efa:
+            rules.append(
+                SecurityRule("cluster", "ingress", "all", None, f"sg:{group}", "Lustre over EFA")
+            )
+            rules.append(
+                SecurityRule("cluster", "egress", "all", None, f"sg:{group}", "Lustre over EFA")
+            )
+    return (*rules, *_nfs_rules(site))
+
+
+def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
+    """What lets the cluster, and nobody else, in to mount targets of EFS; answers need no rule."""
+    groups = ["efs"] if made_efs(site) else []
+    groups += [
+        group
+        for system in site.efs
+        if system.existing is not None and (group := system.existing.security_group) is not None
+    ]
+    for group in dict.fromkeys(groups):
+        yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), "sg:cluster", "NFS")
+
+
+def _lustre_rules(group: str, peers: tuple[str, ...], *, efa: bool) -> Iterator[SecurityRule]:
+    """What a security group of a file system lets in and out."""
+    directions: tuple[Literal["ingress", "egress"], ...] = ("ingress", "egress")
+    for direction in directions:
+        for ports in LUSTRE_PORTS:
+            for peer in peers:
+                yield SecurityRule(group, direction, "tcp", ports, peer, "Lustre")
+    for direction in directions if efa else ():
+        for peer in peers:
+            yield SecurityRule(group, direction, "all", None, peer, "Lustre over EFA")

@@ -20,6 +20,7 @@ from rackwright.model.aws import (
     LustreFileSystem,
     Snapshots,
 )
+from rackwright.model.aws_storage import ElasticFileSystem
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic
@@ -30,7 +31,8 @@ from rackwright.plan.aws.access import (
     snapshot_policy,
 )
 from rackwright.plan.aws.data_volume import volume_args
-from rackwright.plan.aws.fsx import bucket_names
+from rackwright.plan.aws.efs import made_efs
+from rackwright.plan.aws.fsx import bucket_names, made_file_systems
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -180,6 +182,27 @@ class AwsSitePlan:
     def file_systems(self) -> tuple[LustreFileSystem, ...]:
         """Its file systems as the blueprint has them; those of the plan have their rates."""
         return self.site.file_systems
+
+    @property
+    def made_file_systems(self) -> tuple[LustreFileSystem, ...]:
+        """Those of them that its stacks make."""
+        return made_file_systems(self.site)
+
+    @property
+    def efs(self) -> tuple[ElasticFileSystem, ...]:
+        """Its file systems of EFS."""
+        return self.site.efs
+
+    @property
+    def made_efs(self) -> tuple[ElasticFileSystem, ...]:
+        """Those of them that its stacks make."""
+        return made_efs(self.site)
+
+    @property
+    def makes_key(self) -> bool:
+        """Its stacks make the key of its file systems: there are some, and 'access' names none."""
+        made = (*self.made_file_systems, *self.made_efs)
+        return bool(made) and self.access.encryption_key is None
 
     @property
     def network_rules(self) -> tuple[SecurityRule, ...]:
@@ -358,7 +381,8 @@ def _demand(
         nodes=nodes,
         growth=site.network.growth,
         servers=sum(plan.server.count for plan in servers if not plan.public),
-        file_systems=sum(file_system_interfaces(fs) for fs in site.file_systems),
+        file_systems=sum(file_system_interfaces(fs) for fs in made_file_systems(site))
+        + len(made_efs(site)),
     )
 
 

@@ -19,6 +19,7 @@ from rackwright.errors import RackwrightError
 from rackwright.model.aws import AwsNetwork, LustreFileSystem
 from rackwright.model.aws_partitions import REGION
 from rackwright.plan.aws.endpoints import interface_endpoints
+from rackwright.plan.aws.fsx import made_size
 
 RESERVED = 5
 """Addresses that AWS keeps in every subnet: the first four and the last."""
@@ -90,12 +91,13 @@ def block_size(addresses: int) -> int:
 
 
 def file_system_interfaces(system: LustreFileSystem) -> int:
-    """Network interfaces to expect of a file system.
+    """Network interfaces to expect of a file system that is made.
 
     AWS does not publish the number. One for each 1,200 GiB, the smallest unit of SSD storage, and
     two for metadata bound it from above: server sizes are multiples of that unit.
     """
-    return math.ceil(system.capacity / 1200) + 2
+    capacity, _ = made_size(system)
+    return math.ceil(capacity / 1200) + 2
 
 
 def has_public_login(network: AwsNetwork) -> bool:

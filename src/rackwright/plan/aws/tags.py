@@ -1,6 +1,6 @@
 """Tags that every service takes which they are put on.
 
-The tags of a site go on resources of EC2, Auto Scaling, IAM, KMS, Systems Manager, S3, Route 53, FSx and Data
+The tags of a site go on resources of EC2, Auto Scaling, IAM, KMS, Systems Manager, S3, Route 53, FSx, EFS and Data
 Lifecycle Manager, and instances show theirs in their metadata. What one of them refuses ends a deployment half-way.
 """
 

@@ -14,6 +14,7 @@ from typing import Literal
 from rackwright.model.aws import CapacityBlock
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
+from rackwright.plan.aws.fsx import made_size
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
@@ -104,6 +105,7 @@ def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostL
         )
     yield from _data_volumes(site, pricing)
     yield from _file_systems(site, pricing)
+    yield from _efs(site, pricing)
     yield from _network(site, pricing)
 
 
@@ -137,12 +139,39 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    """Those that are made: one that exists is paid for by whoever has it."""
     for index, system in enumerate(site.site.file_systems):
+        if system.existing is not None or system.deployment is None:
+            continue
+        capacity, throughput = made_size(system)
         path = (*site.path, "file_systems", index)
-        tier = f"{system.deployment.lower().replace('_', '-')}-{system.throughput:g}"
+        tier = f"{system.deployment.lower().replace('_', '-')}-{throughput:g}"
         found = pricing.find(Offer.STORAGE, f"fsx-lustre-{tier}")
-        what = f"{system.capacity:,.0f} GiB FSx for Lustre at {system.throughput:g} MB/s/TiB"
-        size = money.exact(system.capacity)
+        what = f"{capacity:,.0f} GiB FSx for Lustre at {throughput:g} MB/s/TiB"
+        size = money.exact(capacity)
+        yield _line(site, system.name, "file-systems", what, size, found, "month", path)
+
+
+def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    """Those that are made, by the data expected, all of it in Standard; what is moved has no price here."""
+    for index, system in enumerate(site.efs):
+        if system.existing is not None:
+            continue
+        path = (*site.path, "efs", index)
+        price, missing = pricing.find(Offer.STORAGE, "efs-standard")
+        size = Decimal(0)
+        if system.data is None:
+            price = None
+            missing = (
+                Missing(f"'data' of the file system '{system.name}'", (*path, "data")),
+                *missing,
+            )
+            what = "EFS, nobody says how much"
+            yield CostLine(site.name, system.name, "file-systems", what, None, price, missing, path)
+            continue
+        size = money.exact(system.data)
+        what = f"{system.data:,.0f} GiB of EFS in Standard"
+        found = (price, missing)
         yield _line(site, system.name, "file-systems", what, size, found, "month", path)
 
 

@@ -13,6 +13,7 @@ DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/d
 """Pattern of the device files of accelerators, by their maker."""
 
 LUSTRE = "lustre"
+NFS = "nfs4"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,10 +38,16 @@ def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[Mou
                 found.add(MountPoint(system.mount, LUSTRE))
         for share in planned.nfs if planned.name == site else ():
             if group in share.clients:
-                found.add(MountPoint(share.mount, "nfs4", share.read_only))
+                found.add(MountPoint(share.mount, NFS, share.read_only))
     for cloud in plan.aws:
         if cloud.site.name == site and role in {"compute", "login"}:
             found |= {MountPoint(system.mount, LUSTRE) for system in cloud.site.file_systems}
+        if cloud.site.name == site:
+            found |= {
+                MountPoint(system.mount, NFS)
+                for system in cloud.efs
+                if role in {"compute", "login"} or (role == "head" and system.on_head)
+            }
     return tuple(sorted(found))
 
 

@@ -117,16 +117,20 @@ def file_bytes(targets: MetadataTargets, inode_bytes: int, factor: float) -> flo
     return inode_bytes * factor + (targets.data_on_metadata or 0.0) * GIB
 
 
-def fsx_throughput(system: LustreFileSystem) -> float:
-    """MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB."""
-    return system.capacity / 1024 * system.throughput
+def fsx_throughput(system: LustreFileSystem) -> float | None:
+    """MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB.
+
+    Unknown of one that exists where nobody has recorded both.
+    """
+    capacity, throughput = system.size
+    return None if capacity is None or throughput is None else capacity / 1024 * throughput
 
 
 def fsx_capacity(system: LustreFileSystem, capacity: float) -> int:
     """The smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
     step: float = CAPACITY_STEP
-    if system.efa and system.throughput:
-        step = max(step, efa_unit(system.throughput))
+    if system.efa and system.size.throughput:
+        step = max(step, efa_unit(system.size.throughput))
     return next_capacity(capacity, step)
 
 
@@ -178,9 +182,12 @@ class FileSystem:
     def remedy(self, direction: str, demand: float) -> str | None:
         """What to buy so that ``direction`` moves ``demand`` MB/s, or None when unknown."""
         if self.fsx is not None:
-            if not self.fsx.throughput:
+            throughput = self.fsx.size.throughput
+            if throughput is None:
+                return None
+            if not throughput:
                 return "choose a throughput above zero"
-            needed = fsx_capacity(self.fsx, demand / self.fsx.throughput * 1024)
+            needed = fsx_capacity(self.fsx, demand / throughput * 1024)
             return f"use a capacity of {needed:,} GiB, or a higher throughput"
         objects = self.lustre.objects if self.lustre else None
         if objects is None or objects.count is None or self.servers is None:
@@ -204,7 +211,8 @@ def file_systems(plan: Expansion) -> Iterator[FileSystem]:
 
 def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
     moved = fsx_throughput(system)
-    rate = Rate(moved, moved, after_loss=None)
+    missing = () if system.existing is None else tuple(_unrecorded(system, path))
+    rate = Rate(moved, moved, after_loss=None, missing=missing)
     return FileSystem(
         name=f"{site.name} {system.name}",
         site=site.name,
@@ -213,9 +221,18 @@ def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
         workload=system.workload or Workload(),
         read=rate,
         write=rate,
-        capacity=system.capacity,
+        capacity=system.size.capacity,
         fsx=system,
     )
+
+
+def _unrecorded(system: LustreFileSystem, path: Path) -> Iterator[Missing]:
+    """What nobody has recorded of an FSx file system that exists."""
+    for name, value in system.size._asdict().items():
+        if value is None:
+            yield Missing(
+                f"'{name}' of the existing file system, as recorded", (*path, "existing", name)
+            )
 
 
 def serves_lustre(plan: Expansion, site: str, group: str) -> bool:

@@ -5,7 +5,7 @@ them would meet "already exists", or make others beside them. What is taken over
 has its name and not its tags belongs to somebody else, and is left alone.
 
 Takes ``kms:ListAliases``, ``kms:ListResourceTags``, ``s3:GetBucketTagging``, ``fsx:DescribeFileSystems``,
-``fsx:DescribeDataRepositoryAssociations`` and ``ec2:DescribeVolumes``.
+``fsx:DescribeDataRepositoryAssociations``, ``elasticfilesystem:DescribeFileSystems`` and ``ec2:DescribeVolumes``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Retained:
         """
         found = {
             name: identity
-            for look in (self._key, self._file_systems, self._associations, self._buckets, self._volumes)
+            for look in (self._key, self._file_systems, self._associations, self._efs, self._buckets, self._volumes)
             for name, identity in look(recorded)
         }  # fmt: skip
         for name, identity in found.items():
@@ -77,7 +77,7 @@ class Retained:
     def _key(self, recorded: Collection[str]) -> Found:
         name = self._name("storage")
         wanted = [one for one in (f"Key {name}", f"Alias {name}") if one not in recorded]
-        if not wanted or not self.plan.file_systems or self.plan.access.encryption_key is not None:
+        if not wanted or not self.plan.makes_key:
             return
         kms, alias = self._client("kms"), f"alias/{name}"
         with refusals("kms:ListAliases"):
@@ -101,7 +101,7 @@ class Retained:
         yield from ((one, ids[one]) for one in wanted)
 
     def _file_systems(self, recorded: Collection[str]) -> Found:
-        names = {self._name(system.name) for system in self.plan.file_systems}
+        names = {self._name(system.name) for system in self.plan.made_file_systems}
         lacking = {name for name in names if f"LustreFileSystem {name}" not in recorded}
         if lacking:
             with refusals("fsx:DescribeFileSystems"):
@@ -112,7 +112,7 @@ class Retained:
     def _associations(self, recorded: Collection[str]) -> Found:
         names = {
             self._name(system.name, association_slug(one))
-            for system in self.plan.file_systems
+            for system in self.plan.made_file_systems
             for one in system.data_repositories
         }
         lacking = {name for name in names if f"DataRepositoryAssociation {name}" not in recorded}
@@ -125,6 +125,23 @@ class Retained:
                     told = fsx.describe_data_repository_associations(NextToken=token)
                     there += told["Associations"]
             yield from self._named("DataRepositoryAssociation", there, "AssociationId", lacking)
+
+    def _efs(self, recorded: Collection[str]) -> Found:
+        for name in (self._name(system.name) for system in self.plan.made_efs):
+            if f"FileSystem {name}" in recorded:
+                continue
+            with refusals("elasticfilesystem:DescribeFileSystems"):
+                told = self._client("efs").describe_file_systems(CreationToken=name)
+            for one in told["FileSystems"]:
+                if one["LifeCycleState"] in {"deleting", "deleted"}:
+                    continue
+                if not self._is_own(one.get("Tags") or ()):
+                    raise UsageError(
+                        f"the file system {one['FileSystemId']} of EFS has the creation token '{name}', and is not"
+                        " of this site by its tags",
+                        hint=_OTHERS,
+                    )
+                yield f"FileSystem {name}", str(one["FileSystemId"])
 
     def _volumes(self, recorded: Collection[str]) -> Found:
         volume, zone = self.plan.data_volume, self.plan.network.availability_zones[0]

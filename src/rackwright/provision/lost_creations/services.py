@@ -229,6 +229,47 @@ def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[FoundR
     return []
 
 
+def elastic(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
+    """The file system of EFS of the creation token.
+
+    Raises:
+        UnclearError: it has other tags, or was made and failed.
+    """
+    token = lost.inputs["creationToken"]
+    for one in cloud.listed("efs", "describe_file_systems", "FileSystems", CreationToken=token):
+        state = one["LifeCycleState"]
+        if state in {"deleting", "deleted"}:
+            continue
+        (found,) = own(lost, one["FileSystemId"], tags_of(one))
+        return [_elastic(found.id, state, "file-system")]
+    return []
+
+
+def mount_target(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
+    """The mount target of the file system in the subnet.
+
+    Raises:
+        UnclearError: it was made and failed.
+    """
+    system, subnet = lost.inputs["fileSystemId"], lost.inputs["subnetId"]
+    return [
+        _elastic(one["MountTargetId"], one["LifeCycleState"], "mount-target")
+        for one in cloud.listed(
+            "efs", "describe_mount_targets", "MountTargets", FileSystemId=system
+        )
+        if one["SubnetId"] == subnet and one["LifeCycleState"] not in {"deleting", "deleted"}
+    ]
+
+
+def _elastic(identity: str, state: str, noun: str) -> FoundResource:
+    if state == "error":
+        raise UnclearError(
+            f"'{identity}' was made and failed",
+            f"remove it: aws efs delete-{noun} --{noun}-id {identity}",
+        )
+    return FoundResource(identity, making=state in {"creating", "updating"})
+
+
 def _lifecycle(item: Mapping[str, Any], name: str, noun: str) -> FoundResource:
     identity = str(item[name])
     if item["Lifecycle"] == "FAILED":
@@ -308,6 +349,8 @@ FINDERS: Mapping[str, Finder] = {
     "aws:autoscaling/group:Group": autoscaling_group,
     "aws:cloudwatch/logGroup:LogGroup": log_group,
     "aws:dlm/lifecyclePolicy:LifecyclePolicy": lifecycle_policy,
+    "aws:efs/fileSystem:FileSystem": elastic,
+    "aws:efs/mountTarget:MountTarget": mount_target,
     "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": data_repository_association,
     "aws:fsx/lustreFileSystem:LustreFileSystem": lustre,
     "aws:iam/instanceProfile:InstanceProfile": instance_profile,
@@ -327,6 +370,7 @@ FINDERS: Mapping[str, Finder] = {
 _ENCRYPTION = "BucketServerSideEncryptionConfiguration"
 REPEATED = frozenset(
     {
+        "aws:efs/backupPolicy:BackupPolicy",
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
         "aws:s3/bucketPolicy:BucketPolicy",
         "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",

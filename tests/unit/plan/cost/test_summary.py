@@ -97,6 +97,28 @@ def test_instances_volumes_storage_and_network_of_a_site_on_aws():
     assert summary.missing == ()
 
 
+def test_a_file_system_of_efs_costs_what_its_owner_says_of_the_data_that_is_expected():
+    home = {"name": "home", "mount": "/home"}
+    old = {"name": "old", "mount": "/old", "existing": {"id": "fs-0123456789abcdef0"}}
+    unsized = summarise(a_plan(an_aws_site(efs=[home, old]), costs=None))
+    assert unsized.per_year is None
+    assert [str(one) for one in unsized.missing] == [
+        "'data' of the file system 'home'",
+        "price of 'efs-standard' in us-east-1",
+    ]
+    sized = an_aws_site(efs=[home | {"data": "1000 GiB"}, old])
+    assert summarise(a_plan(sized, costs=None)).missing == ("price of 'efs-standard' in us-east-1",)
+    priced = summarise(a_plan(sized, costs={"storage": {"efs-standard": "0.5 USD/GiB-month"}}))
+    assert groups(priced)["home"].amount.per_year == Decimal(6000)
+    assert "old" not in groups(priced)
+
+
+def test_a_file_system_of_fsx_that_exists_is_paid_for_by_who_has_it():
+    existing = {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"}
+    used = {"name": "scratch", "mount": "/fsx", "existing": existing}
+    assert "scratch" not in groups(summarise(a_plan(an_aws_site(file_systems=[used]), costs=None)))
+
+
 def test_zones_multiply_gateways_and_endpoints():
     network = an_aws_site()["network"] | {
         "availability_zones": ["us-east-1a", "us-east-1b"],

@@ -11,7 +11,7 @@ import pytest
 from moto import mock_aws
 
 from aws_factories import a_file_system, a_plan
-from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_fsx, moto_instances
+from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_efs, moto_fsx, moto_instances
 from rackwright.errors import UsageError
 from rackwright.provision.aws.adoption import Retained
 from rackwright.provision.targets import Target
@@ -24,6 +24,7 @@ HEAD = {
     "root_volume": "100 GiB",
     "data_volume": {},
 }
+PLAIN_HEAD = {key: value for key, value in HEAD.items() if key != "data_volume"}
 REPOSITORY = {"bucket": "data-{account}-{region}", "path": "/data"}
 BUCKET = f"data-123456789012-{REGION}"
 SYSTEM = a_file_system(efa=False, data_repositories=(REPOSITORY,))
@@ -93,7 +94,7 @@ class Account:
 def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "embedded")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "embedded")
-    for addition in (moto_ebs, moto_ec2, moto_fsx, moto_instances):
+    for addition in (moto_ebs, moto_ec2, moto_efs, moto_fsx, moto_instances):
         addition.install()
     with mock_aws():
         yield Account(tmp_path)
@@ -132,6 +133,25 @@ def test_what_is_somebody_else_s_is_refused(account: Account, tags: dict[str, st
     key = account.key(tags)
     with pytest.raises(UsageError, match=f"names the key {key}, which is not of this site"):
         account.found()
+
+
+def test_an_efs_is_taken_over_by_its_token_and_never_somebody_else_s(account: Account) -> None:
+    home = {"efs": ({"name": "home", "mount": "/home"},), "file_systems": (), "head": PLAIN_HEAD}
+    assert account.found(**home) == {}
+    efs = boto3.client("efs", region_name=REGION)
+    made = efs.create_file_system(CreationToken="atlas-use1-home", Tags=listed(OWN))
+    assert account.found(**home) == {"FileSystem atlas-use1-home": made["FileSystemId"]}
+    assert account.found("FileSystem atlas-use1-home", **home) == {}
+    efs.untag_resource(ResourceId=made["FileSystemId"], TagKeys=["rackwright:site"])
+    with pytest.raises(UsageError, match="has the creation token 'atlas-use1-home', and is not"):
+        account.found(**home)
+
+
+def test_a_file_system_that_the_blueprint_uses_is_not_taken_over(account: Account) -> None:
+    made, _ = account.file_system()
+    account.key()
+    used = {"name": "scratch", "mount": "/fsx", "existing": {"id": made, "mount_name": "abcdefgh"}}
+    assert account.found(file_systems=(used,)) == {}
 
 
 def test_what_has_no_name_of_its_own_is_left_to_others(account: Account) -> None:

@@ -195,6 +195,15 @@ CASES = (
         twice=True,
     ),
     Case("aws:autoscaling/group:Group", fleet, named=True),
+    Case(
+        "aws:efs/fileSystem:FileSystem",
+        lambda w: {"creationToken": "atlas-home", "encrypted": True, "tags": tags("home")},
+        named=True,
+    ),
+    Case(
+        "aws:efs/mountTarget:MountTarget",
+        lambda w: {"fileSystemId": w.elastic(), "subnetId": w.subnet()},
+    ),
     Case("aws:fsx/lustreFileSystem:LustreFileSystem", lustre, twice=True),
     Case(
         "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",

@@ -17,6 +17,7 @@ from rackwright.embedded_aws.api import (
     dlm,
     moto_ebs,
     moto_ec2,
+    moto_efs,
     moto_fsx,
     moto_iam,
     moto_instances,
@@ -122,6 +123,10 @@ class World:
     def zone(self) -> str:
         return self.get("aws:route53/zone:Zone", "zone", name="atlas.internal")
 
+    def elastic(self) -> str:
+        token = "aws:efs/fileSystem:FileSystem"
+        return self.get(token, "home", creationToken="home", tags=tags("home"))
+
     def lustre(self) -> str:
         return self.get("aws:fsx/lustreFileSystem:LustreFileSystem", "lustre", **lustre(self))
 
@@ -152,6 +157,7 @@ def a_world(folder: Path) -> Iterator[World]:
             dlm,
             moto_ebs,
             moto_ec2,
+            moto_efs,
             moto_fsx,
             moto_iam,
             moto_instances,

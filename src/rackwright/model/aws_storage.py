@@ -1,0 +1,111 @@
+"""File systems of a site on AWS that exist already, and those of Amazon EFS."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.storage import SharePath
+from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Seconds
+
+FileSystemId = Annotated[str, Field(pattern=r"^fs-([0-9a-f]{8}|[0-9a-f]{17})$")]
+"""Id of a file system, of FSx or EFS."""
+SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
+
+
+class ExistingLustre(Model):
+    """An FSx for Lustre file system that somebody else has made and keeps."""
+
+    id: FileSystemId
+    """Id of the file system."""
+    mount_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,8}$")]
+    """What clients mount, as DescribeFileSystems tells it."""
+    security_group: SecurityGroupId | None = None
+    """One of its security groups, which gets rules that let the cluster in; absent, its owner lets it in."""
+    capacity: Gibibytes | None = None
+    """Its size, as recorded; absent where unknown."""
+    throughput: MegabytesPerSecondPerTebibyte | None = None
+    """Rate of each TiB, as recorded; absent where unknown."""
+
+
+_DAY = 86_400
+TIER_DAYS = (1, 7, 14, 30, 60, 90, 180, 270, 365)
+"""Days without access after which EFS moves a file (Amazon EFS API Reference, ``LifecyclePolicy``)."""
+
+
+def _check_days(seconds: float) -> float:
+    if seconds not in [days * _DAY for days in TIER_DAYS]:
+        days = ", ".join(map(str, TIER_DAYS[:-1]))
+        raise ValueError(f"files move after {days} or {TIER_DAYS[-1]} days")
+    return seconds
+
+
+Idle = Annotated[Seconds, AfterValidator(_check_days)]
+"""How long nobody reads or writes a file: 1, 7, 14, 30, 60, 90, 180, 270 or 365 days."""
+
+
+class Tiering(Model):
+    """When files that nobody uses move to cheaper storage."""
+
+    infrequent_access: Idle | None = None
+    """They move to Infrequent Access after that long; absent, they stay."""
+    archive: Idle | None = None
+    """They move to Archive after that long; absent, they never do."""
+    back_on_access: bool = False
+    """A file that is used again moves back to Standard."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Tiering:
+        first, last = self.infrequent_access, self.archive
+        if first is None and last is None:
+            raise ValueError("nothing moves: give 'infrequent_access', 'archive' or both")
+        if first is not None and last is not None and last <= first:
+            raise ValueError("files move to 'archive' later than to 'infrequent_access'")
+        return self
+
+
+class ExistingElastic(Model):
+    """A file system of EFS that somebody else has made and keeps, with its mount targets."""
+
+    id: FileSystemId
+    """Id of the file system."""
+    security_group: SecurityGroupId | None = None
+    """One of its mount targets' security groups, which gets a rule that lets the cluster in; absent, its owner
+    lets it in."""
+
+
+_OF_MADE = ("throughput", "tiering", "backups", "data")
+"""What is said of one that is made alone."""
+
+
+class ElasticFileSystem(Model):
+    """A file system of Amazon EFS, like that of home directories: one that is made, or one that exists."""
+
+    name: Name
+    """How the rest of the blueprint calls it."""
+    mount: SharePath
+    """Where hosts mount it, like ``/home``."""
+    existing: ExistingElastic | None = None
+    """The file system that is used; absent, one is made."""
+    on_head: bool = False
+    """Head nodes mount it as well; compute and login nodes always do."""
+    throughput: Literal["elastic", "bursting"] = "elastic"
+    """``elastic`` is paid by what is moved, ``bursting`` grows with what is stored."""
+    tiering: Tiering | None = None
+    """When files move to cheaper storage; absent, all stay in Standard."""
+    backups: bool = True
+    """AWS Backup makes one each day and keeps it for 35 days."""
+    data: Gibibytes | None = None
+    """Data expected at the fullest, by which its cost goes; absent is unknown."""
+
+    @model_validator(mode="after")
+    def _is_made_or_exists(self) -> ElasticFileSystem:
+        odd = [name for name in _OF_MADE if name in self.model_fields_set]
+        if self.existing is not None and odd:
+            raise ValueError(f"'{self.name}' exists: its '{odd[0]}' is a matter of its owner")
+        if self.tiering is not None and self.tiering.archive and self.throughput != "elastic":
+            raise ValueError("only file systems with 'throughput: elastic' have an 'archive'")
+        return self
