@@ -118,7 +118,9 @@ class OwnKernel:
         said = (self.folder / "console").read_text(errors="replace")
         if UNFIT in said:
             pytest.skip("Linux 6.1 in user mode cannot hold the registers of this processor (AMX)")
-        assert len(done) == len(commands), f"{len(done)} of {len(commands)} commands: {said[-2000:]}"
+        assert len(done) == len(commands), (
+            f"{len(done)} of {len(commands)} commands: {said[-2000:]}"
+        )
         return done
 
 
