@@ -26,7 +26,8 @@ class Interrupted:
         creations: creations of resources of the cloud.
         changes: URNs of resources that were being changed.
         deletions: URNs of resources that were being deleted.
-        unread: URNs of resources that were recorded by an earlier settlement and not read yet.
+        unread: URNs of resources that are recorded and not whole: by an earlier settlement, or by a
+            provider that could not read what it had just made.
         rest: the checkpoint has other operations that did not end; repeating them is all they need.
     """
 
@@ -61,7 +62,12 @@ def read_interrupted(content: Mapping[str, Any], failed: Iterable[State] = ()) -
         creations=tuple(_lost(one, resources) for one in creating.values() if _in_cloud(one)),
         changes=tuple(_urns(pending, "updating", living)),
         deletions=tuple(_urns(pending, "deleting", living)),
-        unread=tuple(str(one["urn"]) for one in resources if UNREAD in _errors(one)),
+        # Of what it never read, AWS's provider knows too little to change it.
+        unread=tuple(
+            str(one["urn"])
+            for one in resources
+            if _errors(one) and _in_cloud(one) and not _replaced(one)
+        ),
         rest=bool(pending),
     )
 

@@ -162,3 +162,10 @@ def test_a_creation_that_failed_counts_unless_it_is_recorded() -> None:
     assert not read_interrupted(checkpoint(resource(VPC, "vpc", id="vpc-1")), failed)
     replaced = resource(VPC, "vpc", id="vpc-1", pendingReplacement=True)
     assert len(read_interrupted(checkpoint(replaced), failed).creations) == 1
+
+
+def test_what_its_provider_could_not_read_is_read_before_it_is_changed() -> None:
+    """AWS's provider could not change a route of which it knew no target."""
+    route = resource("aws:ec2/route:Route", "default", id="r-rtb-11080289494", initErrors=["EOF"])
+    assert read_interrupted(checkpoint(route)).unread == (route["urn"],)
+    assert read_interrupted(checkpoint({**route, "delete": True})).unread == ()
