@@ -219,15 +219,16 @@ def test_they_become_a_cluster_that_runs_a_job_across_nodes(site: Site) -> None:
 def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -> None:
     """`up --waves` is interrupted at three steps of its first node, and goes on."""
     before = site.look()
-    wrap = "sleep 40; echo done > /tmp/ended"
-    job = site.on(
-        "login-1", f"sbatch --parsable --chdir=/tmp -o /dev/null -w train-3 --wrap '{wrap}'"
-    )
+    sent = "sbatch --parsable --chdir=/tmp --output=/dev/null --nodelist=train-1 --wrap 'sleep 90'"
+    job = site.on("login-1", sent)
     site.change("type: p5.48xlarge", "type: p5en.48xlarge")
     waves = ("--inventory", site.inventory, "--launch-timeout", "10 min")
     begun = ["--waves", "unit", "--wave-limit", "1"]
-    for mark in ("draining", "ending i-", "verifying"):
+    states = {"draining": "RUNNING", "ending i-": "COMPLETED", "verifying": "COMPLETED"}
+    for mark, state in states.items():
         site.interrupt("up", "--yes", *begun, *waves, at=mark)
+        shown = site.on("login-1", f"scontrol --oneliner show job {job}")
+        assert (f"JobState={state}" in shown, "Restarts=0" in shown) == (True, True), (mark, shown)
         begun = ["--resume"]
     site.run("up", "--yes", *begun, *waves)
     after = site.look()
@@ -235,8 +236,6 @@ def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -
     assert not set(after.values()) & set(before.values()), "each host has another instance"
     assert site.types() == dict.fromkeys(after.values(), "p5en.48xlarge")
     assert site.instances.born == 5 + 3, "and none has been launched twice"
-    shown = site.on("login-1", f"scontrol --oneliner show job {job}")
-    assert ("JobState=COMPLETED" in shown, "Restarts=0" in shown) == (True, True), shown
     ran = site.on("login-1", "srun --chdir=/ -N3 hostname")
     assert sorted(ran.split()) == ["train-1", "train-2", "train-3"]
     assert "0 change" not in site.run("up", "--yes"), "nothing is outdated"

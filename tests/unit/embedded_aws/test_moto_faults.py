@@ -184,3 +184,21 @@ def test_a_profile_gives_its_role_back() -> None:
     assert read["InstanceProfile"]["Roles"] == []
     iam.delete_instance_profile(InstanceProfileName="profile")
     assert iam.list_instance_profiles()["InstanceProfiles"] == []
+
+
+def test_a_rule_for_all_protocols_is_changed_without_ports() -> None:
+    ec2 = _client("ec2")
+    vpc, _ = _subnet(ec2)
+    group = ec2.create_security_group(GroupName="g", Description="d", VpcId=vpc)["GroupId"]
+    made = ec2.authorize_security_group_ingress(
+        GroupId=group, IpPermissions=[{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]
+    )
+    rule = made["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+    changed = {"IpProtocol": "-1", "CidrIpv4": "10.1.0.0/16", "Description": "hosts"}
+    ec2.modify_security_group_rules(
+        GroupId=group,
+        SecurityGroupRules=[{"SecurityGroupRuleId": rule, "SecurityGroupRule": changed}],
+    )
+    (read,) = ec2.describe_security_group_rules(SecurityGroupRuleIds=[rule])["SecurityGroupRules"]
+    assert (read["CidrIpv4"], read["Description"]) == ("10.1.0.0/16", "hosts")
+    assert read.get("FromPort", -1) == read.get("ToPort", -1) == -1

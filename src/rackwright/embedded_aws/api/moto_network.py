@@ -1,7 +1,8 @@
 """What moto gets wrong of networks.
 
-It forgets tags of DHCP options and routes of changed gateway endpoints, and gives an interface
-without a public address an association with nothing, which AWS's own provider takes for an address.
+It forgets tags of DHCP options and routes of changed gateway endpoints, gives an interface without
+a public address an association with nothing, which AWS's own provider takes for an address, and
+changes no rule of a security group that is for all protocols, which has no ports.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def install() -> None:
     if not first_time(__name__):
         return
     first_modify = EC2Backend.modify_vpc_endpoint
+    first_rules = EC2Backend.modify_security_group_rules
     first_options = EC2Response.create_dhcp_options
     first_association: Any = vars(NetworkInterface)["association"]
 
@@ -39,6 +41,19 @@ def install() -> None:
         for table in sorted(before - after):
             self.delete_route(table, None, None, prefixes)
 
+    def modify_security_group_rules(
+        self: Any, group_id: str, rules: dict[str, dict[str, Any]]
+    ) -> None:
+        bare = [
+            one for one, new in rules.items() if new.get("IpProtocol") == "-1" and not _ports(new)
+        ]
+        filled = {one: {**rules[one], "FromPort": "-1", "ToPort": "-1"} for one in bare}
+        first_rules(self, group_id, {**rules, **filled})
+        group = self.get_security_group_by_name_or_id(group_id)
+        for one in bare:
+            rule = group.get_rule(one)
+            rule.from_port = rule.to_port = None
+
     def create_dhcp_options(self: Any) -> ActionResult:
         made: ActionResult = first_options(self)
         held: Any = made.result
@@ -51,4 +66,10 @@ def install() -> None:
 
     put(NetworkInterface, association=property(association_if_any))
     put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
+    put(EC2Backend, modify_security_group_rules=modify_security_group_rules)
     put(EC2Response, create_dhcp_options=create_dhcp_options)
+
+
+def _ports(rule: dict[str, Any]) -> bool:
+    """Whether a rule says ports."""
+    return rule.get("FromPort") is not None or rule.get("ToPort") is not None
