@@ -11,6 +11,7 @@ from rackwright.plan.aws.fsx import dns_name
 NFS_PORT = 2049
 """Port of a mount target (Amazon EFS User Guide, "Using VPC security groups")."""
 _DAY = 86_400
+"""Seconds."""
 
 
 def made_efs(site: AwsSite) -> tuple[ElasticFileSystem, ...]:
