@@ -19,7 +19,12 @@ from typing import Any
 from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
 from rackwright.inventory.role_variables.filesystems import DEVICE
-from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
+from rackwright.inventory.role_variables.fsx import (
+    FileSystemAddress,
+    address_of,
+    fsx_lines,
+    fsx_variables,
+)
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.data_volume import by_id
 from rackwright.plan.host_list import Host
@@ -149,7 +154,8 @@ def add_outputs(
         site: the AWS site that they belong to, where there are several.
 
     Returns:
-        What is missing, for people: the hosts that have no instance or whose address is not known.
+        What is missing, for people: the hosts that have no instance or whose address is not known,
+        and what keeps Lustre from EFA.
 
     Raises:
         InventoryError: it is not clear which site they belong to, or a host is not of that site.
@@ -178,7 +184,8 @@ def add_outputs(
             hostvars["ansible_host"] = f"{missing.name}.{NOWHERE}"
     _add_file_systems(inventory, plan, outputs, sites[0])
     lacking = unreachable(cloud, found)
-    return (*_missing(lost, known=outputs.nodes is not None), *lacking)
+    mounting = fsx_lines(plan, sites[0])
+    return (*_missing(lost, known=outputs.nodes is not None), *lacking, *mounting)
 
 
 def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:
