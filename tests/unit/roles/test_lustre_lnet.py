@@ -50,7 +50,7 @@ CASES = {
     "no-driver": Case(
         devices=0,
         driver=None,
-        says="no-driver has no of 8 EFA devices that Lustre uses; the driver of EFA is not loaded",
+        says="no-driver has 0 of 8 EFA devices that Lustre uses; the driver of EFA is not loaded",
     ),
     "too-few": Case(devices=7, says="too-few has 7 of 8 EFA devices that Lustre uses"),
     "old-driver": Case(
