@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.inventory.role_variables.filesystems import client_software
-from rackwright.inventory.role_variables.fsx_efa import lines_of_efa, lnet_over_efa
 from rackwright.model.aws import LustreFileSystem
+from rackwright.plan.aws.lustre_efa import lines_of_efa, lnet_over_efa
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import LUSTRE, mount_points
