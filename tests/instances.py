@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import chroots
 import instance_metadata
 from e2e.conftest import Lab as Cloud
 from lab_snapshots import digests, keep
@@ -28,7 +29,7 @@ from rackwright.lab import host as hosts
 from rackwright.lab.base import cache_folder, clear, make_base, recipe_key, suite_of
 from rackwright.lab.host import LabHost
 from rackwright.lab.lab import CONTROLLER, HostSpec
-from rackwright.lab.repository import ask_as_this_machine, scratch, source
+from rackwright.lab.repository import scratch, source
 from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
 from rackwright.model.instances import Instance
@@ -88,7 +89,7 @@ IMAGE_PACKAGES, SERVER_PACKAGES = ("cloud-init", "nftables", "systemd-resolved")
 def make_disks() -> Path:
     """A folder with the disk of the image of instances, ``image``, and that of the name server as a lab takes it."""
     base = make_base(print)
-    recipe = [base.name, digests([Path(__file__)])]
+    recipe = [base.name, digests([Path(__file__), Path(chroots.__file__)])]
     return keep(cache_folder(), "instances", recipe_key(recipe), lambda made: _fill(base, made))
 
 
@@ -105,16 +106,7 @@ def _fill(base: Path, folder: Path) -> None:
 
 def _install(base: Path, root: Path, packages: Sequence[str]) -> None:
     """Install packages in ``root``, none of which is started before the boot of an instance."""
-    ask_as_this_machine(root, suite_of(base))
-    (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
-    (root / "usr/sbin/policy-rc.d").chmod(0o755)
-    quiet = ("-q", "-o", "APT::Sandbox::User=root")
-    run("chroot", root, "apt-get", "update", *quiet, timeout_s=300)
-    run(
-        *("chroot", root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", *quiet),
-        *("--yes", "--no-install-recommends", *packages),
-        timeout_s=600,
-    )
+    chroots.install_packages(root, suite_of(base), *packages)
     run("chroot", root, "apt-get", "clean")
     (root / "usr/sbin/policy-rc.d").unlink()
     for folder in ("etc/apt", "var/lib/apt/lists"):

@@ -19,7 +19,7 @@ from pathlib import Path
 import ansible
 import pytest
 
-from rackwright.lab import repository
+from chroots import install_packages
 from rackwright.lab.base import clear, make_base, suite_of
 from rackwright.lab.system import run
 
@@ -158,17 +158,7 @@ def own_kernel(folder: Path, packages: Sequence[str]) -> Iterator[OwnKernel]:
 
 def _install(root: Path, suite: str, packages: Sequence[str]) -> None:
     """Install the kernel, its modules where modprobe looks for them, and packages, starting nothing."""
-    repository.ask_as_this_machine(root, suite)
-    policy = root / "usr/sbin/policy-rc.d"
-    policy.write_text("#!/bin/sh\nexit 101\n")
-    policy.chmod(0o755)
-    quiet = ("-q", "-o", "APT::Sandbox::User=root", "-o", "Dpkg::Options::=--force-unsafe-io")
-    run("chroot", root, "apt-get", "update", *quiet, timeout_s=300)
-    run(
-        *("chroot", root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", *quiet),
-        *("--yes", "--no-install-recommends", KERNEL, *packages),
-        timeout_s=900,
-    )
+    install_packages(root, suite, KERNEL, *packages)
     for modules in (root / "usr/lib/uml/modules").iterdir():
         (root / "usr/lib/modules").mkdir(exist_ok=True)
         (root / "usr/lib/modules" / modules.name).symlink_to(f"../uml/modules/{modules.name}")

@@ -35,7 +35,7 @@ def tell_replaced(loaded: LoadedPlan, site: Site, outcomes: Sequence[StackOutcom
     """Say which head nodes would be replaced, and what becomes of their data."""
     from rackwright.provision import heads, nodes
 
-    plan = _planned(loaded, site)
+    plan = nodes.planned_site(loaded.plan, site.name)
     fleet = nodes.fleet_in(loaded.plan, site.name)
     for host in heads.replaced_heads(fleet, plan.servers[0].names, outcomes):
         say(f"{host}: {_fate(plan)}")
@@ -64,7 +64,7 @@ def prepare_heads(
     from rackwright.plan.aws.names import site_prefix
     from rackwright.provision import engine, heads, nodes
 
-    plan = _planned(loaded, site)
+    plan = nodes.planned_site(loaded.plan, site.name)
     prefix = site_prefix(loaded.plan.name, site.name)
     volume, hosts = plan.data_volume, plan.data_hosts
     if arguments.restore and (volume is None or volume.snapshot is None):
@@ -86,7 +86,3 @@ def prepare_heads(
     if going:
         heads.let_go(fleet, target, going, tell_progress)
     return restored
-
-
-def _planned(loaded: LoadedPlan, site: Site) -> AwsSitePlan:
-    return next(one for one in loaded.plan.aws if one.name == site.name)

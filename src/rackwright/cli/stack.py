@@ -169,10 +169,12 @@ def _up(
 
 def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
     """Finds what an earlier stack of the site has left in the account."""
+    from rackwright.provision import nodes
     from rackwright.provision.aws.adoption import Retained
+    from rackwright.provision.aws.cloud import Cloud
 
-    plan = next(one for one in loaded.plan.aws if one.name == site.name)
-    return Retained(loaded.plan.name, plan, target, say)
+    cloud = Cloud(target, site.region)
+    return Retained(loaded.plan.name, nodes.planned_site(loaded.plan, site.name), cloud, say)
 
 
 def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:

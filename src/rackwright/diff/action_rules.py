@@ -38,6 +38,39 @@ def _rules(
         yield ActionRule(f"{prefix}{name}", event, action, reason)
 
 
+def _mounted(place: str) -> tuple[ActionRule, ...]:
+    """Of file systems of AWS that hosts mount, made or existing."""
+    return (
+        ActionRule(
+            place,
+            "removed",
+            _REFUSED,
+            "the file system and all data in it would go; they are retained until taken out by hand",
+        ),
+        ActionRule(
+            place,
+            "removed",
+            _DRAIN,
+            "it is unmounted on every node; it exists without the stacks and stays as it is",
+            owner_has=("existing",),
+        ),
+        ActionRule(
+            f"{place}/existing",
+            "any",
+            _REFUSED,
+            "one that is made and one that exists would take each other's place; write one beside the other and "
+            "move the data",
+        ),
+        ActionRule(
+            f"{place}/existing/security_group",
+            "any",
+            _IN_PLACE,
+            "rules come and go that let the cluster in",
+        ),
+        ActionRule(f"{place}/mount", "any", _DRAIN, "it is unmounted on every node"),
+    )
+
+
 _CLUSTER = (
     ActionRule(
         "name", "any", _REPLACE, "part of every resource's name: all is made anew", data=True
@@ -223,16 +256,8 @@ _AWS = (
     *_rules("sites/aws/node_groups/*/capacity/", _IN_PLACE, _JUDGED,
             "instances availability_zone starts ends"),
     ActionRule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),
-    ActionRule("sites/aws/file_systems/*", "removed", _REFUSED,
-         "the file system and all data in it would go; they are retained until taken out by hand"),
-    ActionRule("sites/aws/file_systems/*", "removed", _DRAIN,
-         "it is unmounted on every node; it exists without the stacks and stays as it is", owner_has=("existing",)),
-    ActionRule("sites/aws/file_systems/*/existing", "any", _REFUSED,
-         "one that is made and one that exists would take each other's place; write one beside the other and move the "
-         "data"),
+    *_mounted("sites/aws/file_systems/*"),
     *_rules("sites/aws/file_systems/*/existing/", _DRAIN, "another file system is mounted on every node", "id mount_name"),
-    ActionRule("sites/aws/file_systems/*/existing/security_group", "any", _IN_PLACE,
-         "rules come and go that let the cluster in"),
     *_rules("sites/aws/file_systems/*/existing/", _IN_PLACE, _JUDGED, "capacity throughput"),
     *_rules("sites/aws/file_systems/*/", _REFUSED,
             "chosen at creation: another file system would take its place; make one beside it "
@@ -245,19 +270,10 @@ _AWS = (
     ActionRule("sites/aws/file_systems/*/throughput", "any", _IN_PLACE,
          "servers are exchanged while it is mounted; input and output pause"),
     ActionRule("sites/aws/file_systems/*/compression", "any", _IN_PLACE, "holds for what is written"),
-    ActionRule("sites/aws/file_systems/*/mount", "any", _DRAIN, "it is unmounted on every node"),
     ActionRule("sites/aws/file_systems/*/workload/**", "any", _IN_PLACE, _JUDGED),
     ActionRule("sites/aws/efs/*", "added", _IN_PLACE, "a file system that hosts mount with the next 'configure'"),
-    ActionRule("sites/aws/efs/*", "removed", _REFUSED,
-         "the file system and all data in it would go; they are retained until taken out by hand"),
-    ActionRule("sites/aws/efs/*", "removed", _DRAIN,
-         "it is unmounted on every node; it exists without the stacks and stays as it is", owner_has=("existing",)),
-    ActionRule("sites/aws/efs/*/existing", "any", _REFUSED,
-         "one that is made and one that exists would take each other's place; write one beside the other and move the "
-         "data"),
+    *_mounted("sites/aws/efs/*"),
     ActionRule("sites/aws/efs/*/existing/id", "any", _DRAIN, "another file system is mounted on every node"),
-    ActionRule("sites/aws/efs/*/existing/security_group", "any", _IN_PLACE, "rules come and go that let the cluster in"),
-    ActionRule("sites/aws/efs/*/mount", "any", _DRAIN, "it is unmounted on every node"),
     ActionRule("sites/aws/efs/*/on_head", "any", _IN_PLACE, "head nodes mount it with the next 'configure', or keep it "
          "until somebody unmounts it"),
     *_rules("sites/aws/efs/*/", _IN_PLACE, "changed while it is mounted", "throughput backups tiering tiering/**"),

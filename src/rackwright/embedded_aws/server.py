@@ -47,37 +47,11 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     _prepare(folder)
     from werkzeug.serving import make_server
 
-    from rackwright.embedded_aws.api import (
-        dlm,
-        moto_access,
-        moto_ebs,
-        moto_ec2,
-        moto_efs,
-        moto_fsx,
-        moto_iam,
-        moto_instances,
-        moto_network,
-        moto_route53,
-        moto_ssm,
-    )
+    from rackwright.embedded_aws.api.additions import install_additions
     from rackwright.embedded_aws.gateway import Gateway, StateFile
     from rackwright.embedded_aws.provider.provider import serve_provider
 
-    additions = (
-        dlm,
-        moto_access,
-        moto_ebs,
-        moto_ec2,
-        moto_efs,
-        moto_fsx,
-        moto_iam,
-        moto_instances,
-        moto_network,
-        moto_route53,
-        moto_ssm,
-    )
-    for addition in additions:
-        addition.install()
+    install_additions()
     guard = threading.RLock()
     state = StateFile(folder / STATE, guard)
     count = state.load()

@@ -16,8 +16,8 @@ from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.backends import PASSPHRASE
-from rackwright.provision.lost_creations.creation import Cloud
 from rackwright.provision.lost_creations.failures import FailedCreations
 from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress

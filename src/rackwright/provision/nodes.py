@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.locks import exclusive
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.naming import Naming, NodeInstance, assigned, held, record_changes
@@ -42,9 +43,14 @@ class Bound:
     protected: int = 0
 
 
+def planned_site(plan: Plan, name: str) -> AwsSitePlan:
+    """The AWS site ``name``, which the plan has."""
+    return next(one for one in plan.aws if one.name == name)
+
+
 def fleet_in(plan: Plan, name: str) -> Fleet:
     """The node groups of the AWS site ``name``, which the plan has."""
-    planned = next(one for one in plan.aws if one.name == name)
+    planned = planned_site(plan, name)
     return Fleet(
         cluster=plan.name,
         site=planned.name,

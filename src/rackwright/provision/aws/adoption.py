@@ -18,8 +18,8 @@ from rackwright.errors import UsageError
 from rackwright.plan.aws.fsx import association_slug, bucket_name, bucket_slug
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.provision.aws.calls import error_code, make_client, refusals
-from rackwright.provision.targets import Target
+from rackwright.provision.aws.calls import error_code, refusals
+from rackwright.provision.aws.cloud import Cloud
 
 _NO_BUCKET = frozenset({"NoSuchBucket", "404"})
 _OTHERS = "rename it in the blueprint, or remove the other one if nobody needs it"
@@ -34,12 +34,13 @@ class Retained:
     """What an account has of a site.
 
     Attributes:
+        cloud: the account.
         say: takes a line about each thing that is taken over.
     """
 
     cluster: str
     plan: AwsSitePlan
-    target: Target
+    cloud: Cloud
     say: Callable[[str], None]
 
     def __call__(self, recorded: Collection[str]) -> dict[str, str]:
@@ -64,9 +65,6 @@ class Retained:
     def _name(self, *parts: str) -> str:
         return "-".join((site_prefix(self.cluster, self.plan.name), *parts))
 
-    def _client(self, service: str) -> Any:
-        return make_client(self.target, service, self.plan.region)
-
     def _is_own(self, tags: Iterable[Mapping[str, str]]) -> bool:
         held = {
             one.get("Key", one.get("TagKey")): one.get("Value", one.get("TagValue")) for one in tags
@@ -79,20 +77,15 @@ class Retained:
         wanted = [one for one in (f"Key {name}", f"Alias {name}") if one not in recorded]
         if not wanted or not self.plan.makes_key:
             return
-        kms, alias = self._client("kms"), f"alias/{name}"
-        with refusals("kms:ListAliases"):
-            pages = list(kms.get_paginator("list_aliases").paginate())
+        alias = f"alias/{name}"
         keys = [
             one.get("TargetKeyId")
-            for page in pages
-            for one in page["Aliases"]
+            for one in self.cloud.listed("kms", "list_aliases", "Aliases")
             if one["AliasName"] == alias
         ]
         if not keys:
             return
-        with refusals("kms:ListResourceTags"):
-            tags = kms.list_resource_tags(KeyId=keys[0])["Tags"]
-        if not self._is_own(tags):
+        if not self._is_own(self.cloud.listed("kms", "list_resource_tags", "Tags", KeyId=keys[0])):
             raise UsageError(
                 f"the alias '{alias}' names the key {keys[0]}, which is not of this site by its tags",
                 hint="name a key in 'encryption_key' of 'access', or remove the alias if nobody needs it",
@@ -104,9 +97,7 @@ class Retained:
         names = {self._name(system.name) for system in self.plan.made_file_systems}
         lacking = {name for name in names if f"LustreFileSystem {name}" not in recorded}
         if lacking:
-            with refusals("fsx:DescribeFileSystems"):
-                pages = list(self._client("fsx").get_paginator("describe_file_systems").paginate())
-            there = [one for page in pages for one in page["FileSystems"]]
+            there = self.cloud.listed("fsx", "describe_file_systems", "FileSystems")
             yield from self._named("LustreFileSystem", there, "FileSystemId", lacking)
 
     def _associations(self, recorded: Collection[str]) -> Found:
@@ -117,22 +108,17 @@ class Retained:
         }
         lacking = {name for name in names if f"DataRepositoryAssociation {name}" not in recorded}
         if lacking:
-            fsx = self._client("fsx")
-            with refusals("fsx:DescribeDataRepositoryAssociations"):
-                told = fsx.describe_data_repository_associations()
-                there = list(told["Associations"])
-                while token := told.get("NextToken"):  # botocore knows no pages of it
-                    told = fsx.describe_data_repository_associations(NextToken=token)
-                    there += told["Associations"]
+            operation = "describe_data_repository_associations"
+            there = self.cloud.listed("fsx", operation, "Associations")
             yield from self._named("DataRepositoryAssociation", there, "AssociationId", lacking)
 
     def _efs(self, recorded: Collection[str]) -> Found:
         for name in (self._name(system.name) for system in self.plan.made_efs):
             if f"FileSystem {name}" in recorded:
                 continue
-            with refusals("elasticfilesystem:DescribeFileSystems"):
-                told = self._client("efs").describe_file_systems(CreationToken=name)
-            for one in told["FileSystems"]:
+            for one in self.cloud.listed(
+                "efs", "describe_file_systems", "FileSystems", CreationToken=name
+            ):
                 if one["LifeCycleState"] in {"deleting", "deleted"}:
                     continue
                 if not self._is_own(one.get("Tags") or ()):
@@ -149,13 +135,8 @@ class Retained:
         lacking = {name for name in names if f"Volume {name}" not in recorded}
         if volume is None or not lacking:
             return
-        with refusals("ec2:DescribeVolumes"):
-            pages = list(
-                self._client("ec2")
-                .get_paginator("describe_volumes")
-                .paginate(Filters=[{"Name": "status", "Values": _LIVING}])
-            )
-        there = [one for page in pages for one in page["Volumes"]]
+        living = [{"Name": "status", "Values": _LIVING}]
+        there = list(self.cloud.listed("ec2", "describe_volumes", "Volumes", Filters=living))
         if volume.snapshot is not None:  # one of another snapshot is not what the blueprint wants
             there = [one for one in there if one.get("SnapshotId") == volume.snapshot]
         zones = {str(one["VolumeId"]): one["AvailabilityZone"] for one in there}
@@ -208,13 +189,13 @@ class Retained:
 
         account = ""
         if "{account}" in template:
-            with refusals("sts:GetCallerIdentity"):
-                account = self._client("sts").get_caller_identity()["Account"]
+            told = self.cloud.call("sts", "get_caller_identity") or {}
+            account = told["Account"]
         name = bucket_name(template, account, self.plan.region)
         tags: Any = []
         with refusals("s3:GetBucketTagging"):
             try:
-                tags = self._client("s3").get_bucket_tagging(Bucket=name)["TagSet"]
+                tags = self.cloud.client("s3").get_bucket_tagging(Bucket=name)["TagSet"]
             except ClientError as error:
                 code = error_code(error)
                 if code in _NO_BUCKET:

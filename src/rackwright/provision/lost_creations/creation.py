@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from rackwright.provision.aws.calls import make_client, refusals
-from rackwright.provision.targets import Target
+from rackwright.provision.aws.cloud import Cloud
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +67,6 @@ class UnclearError(Exception):
         self.mend = mend
 
 
-@dataclass
-class Cloud:
-    """AWS where the stack is, asked in pages."""
-
-    target: Target
-    region: str
-    _clients: dict[str, Any] = field(default_factory=dict)
-
-    def client(self, service: str) -> Any:
-        """The client of a service."""
-        if service not in self._clients:
-            with refusals(service):
-                self._clients[service] = make_client(self.target, service, self.region)
-        return self._clients[service]
-
-    def call(
-        self, service: str, operation: str, *, missing: tuple[str, ...] = (), **arguments: Any
-    ) -> dict[str, Any] | None:
-        """The answer of one call; None where its error's code is among ``missing``.
-
-        Raises:
-            ExternalToolError: AWS refuses, or cannot be asked.
-        """  # noqa: DOC501 - refusals() turns ClientError into it
-        from botocore.exceptions import ClientError
-
-        client = self.client(service)
-        with refusals(f"{service}:{_action(operation)}"):
-            try:
-                answer: dict[str, Any] = getattr(client, operation)(**arguments)
-            except ClientError as error:
-                if error.response.get("Error", {}).get("Code") in missing:
-                    return None
-                raise
-        return answer
-
-    def listed(
-        self, service: str, operation: str, items: str, **arguments: Any
-    ) -> Iterator[dict[str, Any]]:
-        """The items of all pages of an operation."""
-        client = self.client(service)
-        with refusals(f"{service}:{_action(operation)}"):
-            if client.can_paginate(operation):
-                for page in client.get_paginator(operation).paginate(**arguments):
-                    yield from page.get(items, ())
-            else:
-                # Some have pages that botocore does not know.
-                told = getattr(client, operation)(**arguments)
-                yield from told[items]
-                while token := told.get("NextToken"):
-                    told = getattr(client, operation)(**arguments, NextToken=token)
-                    yield from told[items]
-
-
 Finder = Callable[[Cloud, LostCreation], list[FoundResource]]
 """Finds everything in AWS that may have been made by a creation."""
 
@@ -152,7 +98,3 @@ def tags_of(item: Mapping[str, Any], key: str = "Tags") -> dict[str, str]:
 
 def _words(tags: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(tags.items())) or "(none)"
-
-
-def _action(operation: str) -> str:
-    return operation.title().replace("_", "")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.creation import (
-    Cloud,
     Finder,
     FoundResource,
     LostCreation,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.creation import (
-    Cloud,
     Finder,
     FoundResource,
     LostCreation,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from rackwright.errors import ExternalToolError
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations import ec2, services
 from rackwright.provision.lost_creations.checkpoint import Interrupted
 from rackwright.provision.lost_creations.creation import (
-    Cloud,
     Finder,
     FoundResource,
     LostCreation,

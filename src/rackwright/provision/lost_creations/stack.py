@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.checkpoint import read_interrupted, record
-from rackwright.provision.lost_creations.creation import Cloud
 from rackwright.provision.lost_creations.failures import FailedCreations
 from rackwright.provision.lost_creations.settlement import FINDERS, settle
 

@@ -14,6 +14,7 @@ from aws_factories import a_file_system, a_plan
 from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_efs, moto_fsx, moto_instances
 from rackwright.errors import UsageError
 from rackwright.provision.aws.adoption import Retained
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.targets import Target
 
 REGION = "us-east-1"
@@ -39,14 +40,14 @@ class Account:
 
     def __init__(self, folder: Path) -> None:
         self.lines: list[str] = []
-        self.target = Target("aws", folder, {}, None)
+        self.cloud = Cloud(Target("aws", folder, {}, None), REGION)
         self.ec2, self.kms, self.s3, self.fsx = (
             boto3.client(service, region_name=REGION) for service in ("ec2", "kms", "s3", "fsx")
         )
 
     def found(self, *recorded: str, **site: Any) -> dict[str, str]:
         wanted = {"head": HEAD, "file_systems": (SYSTEM,)} | site
-        return Retained("atlas", a_plan(**wanted), self.target, self.lines.append)(recorded)
+        return Retained("atlas", a_plan(**wanted), self.cloud, self.lines.append)(recorded)
 
     def key(self, tags: Mapping[str, str] = OWN) -> str:
         made = self.kms.create_key(Tags=listed(tags, "TagKey", "TagValue"))["KeyMetadata"]["KeyId"]

@@ -9,9 +9,10 @@ import pytest
 from pulumi.automation.events import StepEventMetadata
 
 from rackwright.errors import ExternalToolError
+from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations import settlement as module
 from rackwright.provision.lost_creations.checkpoint import Interrupted
-from rackwright.provision.lost_creations.creation import Cloud, FoundResource, LostCreation
+from rackwright.provision.lost_creations.creation import FoundResource, LostCreation
 from rackwright.provision.lost_creations.failures import FailedCreations, failed_creation
 from rackwright.provision.lost_creations.settlement import POLL_S, POLLS, Settlement, settle
 from unit.provision.lost_creations.world import World, lost, tags

@@ -13,22 +13,12 @@ import boto3
 from moto import mock_aws
 
 import rackwright.embedded_aws.provider.provider  # noqa: F401 - loads every type
-from rackwright.embedded_aws.api import (
-    dlm,
-    moto_ebs,
-    moto_ec2,
-    moto_efs,
-    moto_fsx,
-    moto_iam,
-    moto_instances,
-    moto_network,
-    moto_route53,
-    moto_ssm,
-)
+from rackwright.embedded_aws.api.additions import install_additions
 from rackwright.embedded_aws.provider.aws import Aws, Clients
 from rackwright.embedded_aws.provider.invokes import INVOKES
 from rackwright.embedded_aws.provider.resource import REGISTRY, wanted_tags
-from rackwright.provision.lost_creations.creation import Cloud, LostCreation
+from rackwright.provision.aws.cloud import Cloud
+from rackwright.provision.lost_creations.creation import LostCreation
 from rackwright.provision.targets import Target
 
 REGION = "us-east-1"
@@ -153,17 +143,5 @@ def lost(token: str, inputs: Mapping[str, Any], *, known: tuple[str, ...] = ()) 
 def a_world(folder: Path) -> Iterator[World]:
     """AWS without anything in it; moto's thousand images would be made anew for each."""
     with patch.dict("os.environ", {"MOTO_EC2_LOAD_DEFAULT_AMIS": "false"}), mock_aws():
-        for addition in (
-            dlm,
-            moto_ebs,
-            moto_ec2,
-            moto_efs,
-            moto_fsx,
-            moto_iam,
-            moto_instances,
-            moto_network,
-            moto_route53,
-            moto_ssm,
-        ):
-            addition.install()
+        install_additions()
         yield World(Cloud(Target("aws", folder, {}, None), REGION))
