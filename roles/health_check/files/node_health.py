@@ -219,6 +219,9 @@ def judge_gpu(board, wanted):
     for name, words in (("pending", "waits for a reset"), ("failure", "failed")):
         if board.findtext("remapped_rows/remapped_row_" + name) == "Yes":
             yield "row remapping {}".format(words)
+    action = board.findtext("gpu_recovery_action")  # older drivers have none
+    if action not in (None, "None", "N/A"):
+        yield "the driver asks for the recovery action {}".format(action)
     width = number_of(board.findtext(WIDTHS + "current_link_width"))
     most = max(number_of(board.findtext(WIDTHS + "max_link_width")), wanted.get("pcie_width") or 0)
     if 0 < width < most:

@@ -13,6 +13,7 @@ from node_support import Node
 GPU = """\
 <gpu id="00000000:{id}:00.0">
   <persistence_mode>Enabled</persistence_mode>
+  <gpu_recovery_action>None</gpu_recovery_action>
   <pci><pci_gpu_link_info><pcie_gen><max_link_gen>5</max_link_gen><current_link_gen>1</current_link_gen></pcie_gen>
     <link_widths><max_link_width>16x</max_link_width><current_link_width>16x</current_link_width></link_widths>
   </pci_gpu_link_info></pci>
@@ -67,28 +68,31 @@ def test_gpus_are_asked_for_only_where_their_driver_is_meant(node: Node) -> None
     assert node.judge() == []
 
 
-@pytest.mark.parametrize(
-    ("healthy", "broken", "reason"),
-    [
-        ("<persistence_mode>Enabled", "<persistence_mode>Disabled", "persistence mode is off"),
-        ("<current_ecc>Enabled", "<current_ecc>Disabled", "ECC is Disabled"),
-        (
-            "<dram_uncorrectable>0",
-            "<dram_uncorrectable>2",
-            "2 dram_uncorrectable since the driver was loaded",
-        ),
-        ("row_pending>No", "row_pending>Yes", "row remapping waits for a reset"),
-        ("row_failure>No", "row_failure>Yes", "row remapping failed"),
-        ("<current_link_width>16x", "<current_link_width>8x", "PCIe x8 of x16"),
-        (
-            "hw_thermal_slowdown>Not Active",
-            "hw_thermal_slowdown>Active",
-            "clocks are lowered (hw_thermal_slowdown)",
-        ),
-        ("<state>Completed", "<state>In Progress", "NVLink fabric is In Progress"),
-        ("<status>Success", "<status>Failure", "NVLink fabric ended with Failure"),
-    ],
-)
+FAULTS = [
+    ("<persistence_mode>Enabled", "<persistence_mode>Disabled", "persistence mode is off"),
+    ("<current_ecc>Enabled", "<current_ecc>Disabled", "ECC is Disabled"),
+    (
+        "<dram_uncorrectable>0",
+        "<dram_uncorrectable>2",
+        "2 dram_uncorrectable since the driver was loaded",
+    ),
+    ("row_pending>No", "row_pending>Yes", "row remapping waits for a reset"),
+    ("row_failure>No", "row_failure>Yes", "row remapping failed"),
+    ("action>None", "action>Reset", "the driver asks for the recovery action Reset"),
+    ("<current_link_width>16x", "<current_link_width>8x", "PCIe x8 of x16"),
+    (
+        "hw_thermal_slowdown>Not Active",
+        "hw_thermal_slowdown>Active",
+        "clocks are lowered (hw_thermal_slowdown)",
+    ),
+]
+FABRIC_FAULTS = [
+    ("<state>Completed", "<state>In Progress", "NVLink fabric is In Progress"),
+    ("<status>Success", "<status>Failure", "NVLink fabric ended with Failure"),
+]
+
+
+@pytest.mark.parametrize(("healthy", "broken", "reason"), [*FAULTS, *FABRIC_FAULTS])
 def test_a_fault_of_one_gpu_is_told_with_its_number(
     node: Node,
     healthy: str,
@@ -98,6 +102,47 @@ def test_a_fault_of_one_gpu_is_told_with_its_number(
     assert healthy in GPU
     have_gpus(node, report(GPU.replace(healthy, broken)))
     assert node.judge() == [f"GPU 0: {reason}"]
+
+
+RECORDED = Path(__file__).parent / "recorded/nvidia_smi"
+"""Of driver 580.159.04 in virtual machines with one GPU; names of the single GPU and lists of clocks left out.
+
+A program of matrix products holds the H200 at its power cap. One with a wild pointer has run on the H100.
+"""
+
+
+@pytest.fixture(params=["h200-load", "h100-after-xid"])
+def real_gpu(request: pytest.FixtureRequest, node: Node) -> str:
+    """A report of a real GPU, which the node has."""
+    text = (RECORDED / f"{request.param}.xml").read_text()
+    (node.folder / "nvidia1").unlink()
+    node.settings["accelerators"] = 1
+    have_gpus(node, text, links="")
+    node.settings["gpus"]["nvlink"] = False
+    return text
+
+
+def test_a_real_gpu_that_works_is_no_reason(node: Node, real_gpu: str) -> None:
+    assert node.judge() == []
+    node.settings["gpus"]["nvlink"] = True
+    assert node.judge() == ["no GPU has an NVLink"], "which nvidia-smi says by saying nothing"
+
+
+@pytest.mark.parametrize(("healthy", "broken", "reason"), FAULTS)
+def test_a_fault_in_the_report_of_a_real_gpu_is_found(
+    node: Node, real_gpu: str, healthy: str, broken: str, reason: str
+) -> None:
+    assert healthy in real_gpu
+    have_gpus(node, real_gpu.replace(healthy, broken, 1))
+    node.settings["gpus"]["nvlink"] = False
+    assert node.judge() == [f"GPU 0: {reason}"]
+
+
+def test_an_xid_as_a_real_gpu_has_it(node: Node) -> None:
+    node.program("journalctl", f"/bin/cat {RECORDED}/xid-31.txt")
+    assert node.judge() == []
+    node.settings["xids"] = [31]
+    assert node.judge() == ["Xid 31"]
 
 
 def test_throttling_has_its_former_name_until_driver_535(node: Node) -> None:
