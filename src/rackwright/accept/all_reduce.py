@@ -21,6 +21,10 @@ SMALLEST_BYTES = 2**30
 """Below it the time is that of latencies, and the bandwidth is no measure of the links."""
 
 _ROW = re.compile(r"^\s*(\d+)\s+\d+\s+\S+\s+\S+\s+-?\d+\s+(.*)$", re.MULTILINE)
+_DEVICES = "# Using devices"
+"""Printed once by all processes together, or by each of those that do not know of each other."""
+_FAILURE = re.compile(r"Test (?:CUDA|NCCL) failure .*|Test timeout .*|Invalid number of GPUs.*")
+"""The program's own words, which go to either output, with those of whatever started it around them."""
 
 
 class UnreadableOutput(ValueError):
@@ -35,19 +39,26 @@ def read_output(text: str) -> dict[str, Any]:
         out-of-place and in-place; ``wrong``: number of wrong values of all sizes.
 
     Raises:
-        UnreadableOutput: there is no row, the sizes are too small, or nothing was checked.
+        UnreadableOutput: there is no row, the sizes are too small, nothing was checked, or each process
+            has reduced by itself.
     """
     rows = [(int(size), columns.split()) for size, columns in _ROW.findall(text)]
     # Each half of a row: time, algorithm bandwidth, bus bandwidth, number of wrong values.
     if not rows or any(len(columns) != 8 for _, columns in rows):
         raise UnreadableOutput("all_reduce_perf printed no result")
-    if "Out of bounds values : 0 OK" not in text and "N/A" in text:
+    if text.count(_DEVICES) > 1:
+        raise UnreadableOutput(
+            "the processes of all_reduce_perf do not know of each other: it must be built with MPI,"
+            " of the kind that Slurm starts"
+        )
+    if any("N/A" in (columns[3], columns[7]) for _, columns in rows):
         raise UnreadableOutput("all_reduce_perf has not checked its results")
     try:
-        wrong = sum(int(columns[index]) for _, columns in rows for index in (3, 7))
+        # From a million on it prints 1e+06.
+        wrong = sum(int(float(columns[index])) for _, columns in rows for index in (3, 7))
         size, last = max(rows)
         bandwidth = min(float(last[2]), float(last[6]))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UnreadableOutput("all_reduce_perf printed a result that is no number") from None
     if size < SMALLEST_BYTES:
         raise UnreadableOutput(
@@ -126,13 +137,23 @@ def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation
 
 def facts_of(result: Mapping[str, Any]) -> dict[str, Any]:
     """A finished run of the program as facts: its numbers, or under ``problems`` why not."""
-    if result.get("rc") != 0:
-        words = " ".join(str(result.get("stderr") or result.get("msg") or "").split())
-        return _problem(words[-LONGEST_PROBLEM:] or f"it ended with {result.get('rc')}")
+    told = str(result.get("stdout") or "")
     try:
-        return {FACT: read_output(str(result.get("stdout", "")))}
+        found = read_output(told)
     except UnreadableOutput as error:
-        return _problem(str(error))
+        return _problem(_why_failed(result, told) if result.get("rc") != 0 else str(error))
+    # It ends with an error where values are wrong, too, which is a result.
+    if result.get("rc") != 0 and not found["wrong"]:
+        return _problem(_why_failed(result, told))
+    return {FACT: found}
+
+
+def _why_failed(result: Mapping[str, Any], told: str) -> str:
+    others = str(result.get("stderr") or result.get("msg") or "")
+    if own := _FAILURE.search(told) or _FAILURE.search(others):
+        return own.group()[:LONGEST_PROBLEM].rstrip()
+    words = " ".join(others.split())
+    return words[-LONGEST_PROBLEM:] or f"it ended with {result.get('rc')}"
 
 
 LONGEST_PROBLEM = 200

@@ -12,6 +12,7 @@ import yaml
 from rackwright.accept.all_reduce import (
     BANDWIDTH,
     ERRORS,
+    FACT,
     RankGroup,
     UnreadableOutput,
     expectations,
@@ -35,6 +36,8 @@ HEADER = """\
 """
 ROW = "  8589934592    2147483648     float     sum      -1    31312  274.33  480.08      0    31302  274.42  479.24      0\n"
 SMALL = ROW.replace("8589934592 ", "1024 ")
+RECORDED = Path(__file__).parent / "recorded/nccl_tests"
+"""Of nccl-tests on one H200. An all-reduce of a library of its own gave the wrong values."""
 GOOD = f"{HEADER}{ROW}# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 479.66 \n"
 
 
@@ -62,11 +65,58 @@ def test_wrong_values_of_every_size_count() -> None:
         (HEADER + SMALL, "ran with 1024 bytes"),
         (HEADER + ROW.replace(" 0\n", " N/A\n"), "has not checked"),
         (GOOD.replace("479.24", "four"), "is no number"),
+        (GOOD.replace(" 0\n", " inf\n"), "is no number"),
     ],
 )
 def test_what_is_no_result_is_none(text: str, message: str) -> None:
     with pytest.raises(UnreadableOutput, match=message):
         read_output(text)
+
+
+def recorded(name: str, code: int, errors: str = "") -> dict[str, Any]:
+    """Facts of a run that ended with this code."""
+    told = (RECORDED / f"{name}.txt").read_text()
+    return facts_of({"rc": code, "stdout": told, "stderr": errors, "msg": "non-zero return code"})
+
+
+@pytest.mark.parametrize("version", ["2.13.11", "2.17.1", "2.19.6"])
+def test_what_each_version_prints_is_read(version: str) -> None:
+    """Over one GPU, between which and itself nothing goes over a bus."""
+    assert recorded(version, 0) == {FACT: {"bus_gb_s": 0.0, "wrong": 0}}
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "wrong"),
+    [("2.13.11", 1, 14), ("2.17.1", 1, 14), ("2.19.6", 7, 400_000_000)],
+)
+def test_wrong_values_are_a_failure_though_the_program_fails_with_them(
+    version: str, code: int, wrong: int
+) -> None:
+    facts = recorded(f"wrong-{version}", code)
+    assert facts == {FACT: {"bus_gb_s": 0.0, "wrong": wrong}}
+    errors = compare_item(expectations(0.0)[1], facts)
+    assert errors.outcome is ItemOutcome.FAIL
+    assert errors.reason == f"{wrong} wrong values of the NCCL all-reduce, none are allowed"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("unchecked", 0, "all_reduce_perf has not checked its results"),
+        ("apart", 0, "the processes of all_reduce_perf do not know of each other"),
+        ("no-gpu", 2, "Test CUDA failure util.cu:674 'no CUDA-capable device is detected'"),
+        ("no-memory", 3, "Test NCCL failure common.cu:1107 'unhandled cuda error (run with"),
+        ("too-few-gpus", 5, "Invalid number of GPUs: 2 requested but only 1 were found."),
+        ("2.19.6", 1, "non-zero return code"),
+    ],
+)
+def test_why_there_is_no_result_is_told_in_the_words_of_the_program(
+    name: str, code: int, reason: str
+) -> None:
+    errors = RECORDED / f"{name}-errors.txt"
+    facts = recorded(name, code, errors.read_text() if errors.exists() else "")
+    assert facts[FACT] is None
+    assert facts["problems"][FACT].startswith(reason)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ cat <<END
 # Out of bounds values : $wrong $([ "$wrong" = 0 ] && echo OK || echo FAILED)
 # Avg bus bandwidth    : $bandwidth
 END
+[ "$wrong" = 0 ]
 """
 
 MOCK_PACKAGES = (
