@@ -6,6 +6,7 @@ with it, and fail by name with one GPU more.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from typing import Any
 import yaml
 
 from collection_support import COLLECTIONS
+from node_support import load_health
 from rackwright.accept.compare import ItemOutcome, compare_item
 from rackwright.accept.expected import HostExpectations, expect
 from rackwright.accept.run import read_facts
@@ -71,17 +73,24 @@ class GpuMachine:
         )
 
     def play(
-        self, role: str, part: str | None, cases: Mapping[str, Mapping[str, Any]], **extra: Any
+        self,
+        role: str,
+        part: str | None,
+        cases: Mapping[str, Mapping[str, Any]],
+        *,
+        start: str | None = None,
+        **extra: Any,
     ) -> dict[str, str]:
         """Run a role on this machine, or only a part of it, under each name with its variables.
 
-        ``extra`` takes the place of what the role works out itself.
+        ``extra`` takes the place of what the role works out itself. ``start`` is the first task that is run.
 
         Returns:
             the failure of each, empty where there is none.
         """
         include = {"name": role, **({} if part is None else {"tasks_from": part})}
-        tasks = [{"ansible.builtin.include_role": include}]
+        how = "include_role" if start is None else "import_role"  # what is included starts whole
+        tasks = [{f"ansible.builtin.{how}": include}]
         (self.folder / "play.yml").write_text(
             json.dumps([{"hosts": "all", "gather_subset": ["min"], "tasks": tasks}])
         )
@@ -93,6 +102,7 @@ class GpuMachine:
             Path(sys.executable).parent / "ansible-playbook",
             *("-i", self.folder / "hosts.json", self.folder / "play.yml"),
             *("-e", json.dumps(extra)),
+            *(() if start is None else ("--start-at-task", start)),
         )
         found = {
             name: "".join(
@@ -180,6 +190,12 @@ def cuda_failures(machine: GpuMachine, versions: Mapping[str, str]) -> dict[str,
     return machine.play("cuda", "verify", cases)
 
 
+def cuda_refusal(machine: GpuMachine, minimum: str) -> str:
+    """Why the role ``cuda`` refuses a toolkit that needs this driver."""
+    wanted = {"cuda_version": "12.8.0", "cuda_driver_minimum": minimum}
+    return machine.play("cuda", "preflight", {"one": wanted})["one"]
+
+
 def cuda_toolkits() -> list[str]:
     """Releases of the toolkits that are installed where the role expects them, like ``12.8``."""
     found = Path("/usr/local").glob("cuda-*.*/bin/nvcc")
@@ -231,6 +247,24 @@ def health(machine: GpuMachine, cases: Mapping[str, int]) -> dict[str, tuple[int
     assert not any(failures.values()), failures
     ended = {name: machine.run(machine.folder / f"health-{name}") for name in cases}
     return {name: (done.returncode, done.stdout.strip()) for name, done in ended.items()}
+
+
+def judge_gpus(machine: GpuMachine, gpus: int, **asked: Any) -> list[str]:
+    """What the health check has against so many GPUs, of which this is asked."""
+    program: Any = load_health()
+    program.PATHS = machine.path
+    settings = {"accelerators": gpus, "gpus": asked}
+    reasons: list[str] = program.judge(settings, (program.check_gpus,))
+    return reasons
+
+
+def query_gpus(machine: GpuMachine, *fields: str) -> list[dict[str, str]]:
+    """Fields of each GPU as ``nvidia-smi --query-gpu`` tells them, which the health check does not ask."""
+    wanted = (f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits")
+    done = machine.run("nvidia-smi", *wanted)
+    assert done.returncode == 0, done.stdout
+    rows = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
+    return [dict(zip(fields, row, strict=True)) for row in rows]
 
 
 def probe(machine: GpuMachine, gpus: int) -> dict[str, tuple[ItemOutcome, str | None]]:

@@ -73,7 +73,7 @@ def test_every_package_and_role_is_watched() -> None:
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        ("roles/nccl/tasks/verify.yml", {"gpu-roles"}),
+        ("roles/nccl/tasks/verify.yml", {"gpu-roles", "real-gpu"}),
         ("roles/ncclx/tasks/verify.yml", set()),
         ("templates/receptor/head.yml.j2", {"receptor"}),
         ("tests/e2e/test_nfs_role.py", {"nfs-role"}),
