@@ -44,6 +44,7 @@ def test_a_published_fabric_comes_out_switch_for_switch(one: Published):
     assert one.layout.unplaced == (0,) * len(one.layout.hosts)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "one",
     [one for one in PUBLISHED if MANY or sum(one.cabled) <= LARGE],
