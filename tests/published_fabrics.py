@@ -21,7 +21,10 @@ from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, connected
 from rackwright.plan.fabric.ports import needed_switches, oversubscription
 
-GB200 = "NVIDIA DGX SuperPOD Reference Architecture with DGX GB200, abstract and DGX SuperPOD Architecture"
+GB200 = (
+    "NVIDIA DGX SuperPOD Reference Architecture with DGX GB200, abstract, DGX SuperPOD Architecture and "
+    "Network Fabrics"
+)
 SOURCES = (H100, H100_LARGER, B200, B300_XDR, B300, GB200, LLAMA)
 """In the order of their letters in the table."""
 LETTERS = "ABCDEFG"
@@ -178,28 +181,32 @@ def pods(count: int) -> Published:
     )
 
 
-def nvl72(units: int) -> Published:
-    """Scalable units of eight racks with 18 trays of four ports; the document draws its switches."""
-    groups = [some_nodes("nvl", count=8 * units, type="gb200-nvl72")]
+def nvl72() -> Published:
+    """Eight racks with 18 trays of four ports, as a scalable unit of several.
+
+    The document says in words: each unit has four groups, one for each rail, of 8 leaves, one for each
+    rack, and 6 spines; non-blocking, below 6 groups of cores. The 18 cables of a leaf are 3 to each spine.
+    """
+    groups = [some_nodes("nvl", count=8, type="gb200-nvl72")]
     links = [
         some_cables("nvl", "leaf", name="nodes"),
-        some_cables(name="spines", parallel=2),
+        some_cables(name="spines", parallel=3, planes=4),
     ]
-    fabric = a_fabric(20 * units, 16, attached=[{"group": "nvl"}], unit_hosts=144, links=links)
+    fabric = a_fabric(32, 24, attached=[{"group": "nvl"}], unit_hosts=18, links=links)
     return Published(
-        name=f"DGX GB200 NVL72, {8 * units} racks",
+        name="DGX GB200 NVL72, 8 racks",
         source=GB200,
-        gpus=576 * units,
-        switches=(None, None),
+        gpus=576,
+        switches=(4 * 8, 4 * 6),
         cables=(None, None),
-        ratios=(None,),
+        ratios=(1.0,),
         layout=layout_of(fabric, groups=groups),
     )
 
 
 def _all() -> Iterator[Published]:
     yield from map(of_design, DESIGNS)
-    yield nvl72(1)
+    yield nvl72()
     yield pods(1)
     yield pods(8)
 

@@ -97,7 +97,7 @@ def test_shelves_are_on_feeds_that_exist(per_feed: str, said: str, tmp_path: Pat
 
 
 def test_a_missing_number_of_supplies_is_unknown(tmp_path: Path) -> None:
-    """The catalogue says nothing of the supplies of a switch Q3400-RA."""
+    """The catalogue says nothing of the supplies of a node with eight MI300X."""
     report = check_blueprint(
         a_site(tmp_path, SHELVES, 'type: mi300x-8x, count: 4, racks: "g[01-04]", per_rack: 1'),
         only=("PWR-003",),

@@ -78,6 +78,24 @@ def test_a_hall_behind_doors_of_warm_water_is_refused(tmp_path: Path) -> None:
     assert [result.outcome for result in report.results] == [Outcome.FAIL]
 
 
+def test_air_handlers_of_a_high_hall_are_judged_by_thin_air(tmp_path: Path) -> None:
+    """8 × 45.2 kW = 361.6 kW of racks at 2,000 m passed: handlers kept what they have at sea level.
+
+    The air has 0.8217 of its density there: four of five handlers take 4 × 82.2 kW = 328.7 kW.
+    """
+    hall = AIR.read_text().partition("    fabrics:\n")[0]
+    path = tmp_path / "site.yaml"
+    for altitude, outcome, carried in (
+        ("30 m", Outcome.PASS, 398_850),
+        ("2000 m", Outcome.FAIL, 328_670),
+    ):
+        path.write_text(hall.replace("altitude: 30 m", f"altitude: {altitude}"))
+        (result,) = check_blueprint(path, only=("COOL-001",)).results
+        assert result.outcome is outcome
+        assert result.value == pytest.approx(8 * RACK)
+        assert result.limit == pytest.approx(carried, rel=1e-4)
+
+
 def test_a_door_weighs(tmp_path: Path) -> None:
     with_door = rack(tmp_path, "18 °C")
     without = load_plan(AIR).plan.onprem[0].rack_classes[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -35,6 +36,22 @@ def test_every_test_is_in_one_suite() -> None:
         name = str(file.relative_to(ROOT))
         holding = [path for path in paths if name == path or name.startswith(f"{path}/")]
         assert len(holding) == 1, (name, holding)
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Variables and attributes that are named in ``tree``."""
+    nodes = [*ast.walk(tree)]
+    variables = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return variables | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+def test_what_tries_more_with_many_examples_is_asked_to() -> None:
+    """The calculator's 5,000 sites were run by no tier: none of its tests had a mark."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    names = {str(file.relative_to(ROOT)): names_in(ast.parse(file.read_text())) for file in files}
+    asking = {file: found for file, found in names.items() if "MANY" in found}
+    assert len(asking) > 4
+    assert [file for file, found in asking.items() if not {"sweep", "given"} & found] == []
 
 
 def test_no_two_files_have_a_lab_on_one_network() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -143,7 +143,7 @@ def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expecta
     yield Expectation("processors", "processors", ("cpus",), Comparing.EQUAL, cpus)
     yield _memory(plan, equipment, nodes)
     if host.place is not None:
-        yield from _ports(equipment)
+        yield from _ports(equipment, _stated_rates(plan, host))
     elif (count := host.efa_devices) is not None:
         yield Expectation("EFA devices", "EFA devices", ("efa",), Comparing.EQUAL, count)
 
@@ -181,18 +181,42 @@ def _floor(value: float | None) -> int | None:
     return None if value is None else int(value + 1e-6)
 
 
-def _ports(equipment: HostHardware) -> Iterator[Expectation]:
-    """Ports of each technology and rate; a host does not know which network a port is in."""
-    for ports in equipment.ports_by_rate:
-        yield Expectation(
-            item=f"ports {ports.technology} {ports.rate_gbps:g} Gbps",
-            kind="ports",
-            key=(ports.technology,),
-            rule=Comparing.PORTS,
-            expected=ports.count,
-            tolerance="or more",
-            rate_gbps=ports.rate_gbps,
-        )
+def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Expectation]:
+    """Ports of each technology and rate; a host does not know which network a port is in.
+
+    Args:
+        equipment: of the host, with the rates that its ports can run at.
+        stated: rates that its fabrics run the ports of a role at.
+    """
+    counts = {(one.technology, one.rate_gbps): one.count for one in equipment.ports_by_rate}
+    for port in equipment.ports:
+        can, runs = port.rate_gbps, stated.get(port.role, port.rate_gbps)
+        count, known = port.count, counts.get((port.technology, can))
+        if runs != can and count is not None and known is not None:
+            counts[port.technology, can] = known - count
+            counts[port.technology, runs] = (counts.get((port.technology, runs)) or 0) + count
+    for (technology, rate), expected in sorted(counts.items()):
+        if expected != 0:
+            yield Expectation(
+                item=f"ports {technology} {rate:g} Gbps",
+                kind="ports",
+                key=(technology,),
+                rule=Comparing.PORTS,
+                expected=expected,
+                tolerance="or more",
+                rate_gbps=rate,
+            )
+
+
+def _stated_rates(plan: Plan, host: Host) -> dict[str, float]:
+    """The rate at which a host's ports of a role run, where all fabrics that say one say the same."""
+    rates: dict[str, set[float]] = {}
+    for layout in (one for site in plan.onprem if site.name == host.site for one in site.layouts):
+        for hosts in layout.hosts:
+            if hosts.group.name == host.group and hosts.attachment.rate is not None:
+                role = hosts.attachment.ports or layout.fabric.role
+                rates.setdefault(role, set()).add(hosts.attachment.rate)
+    return {role: found.pop() for role, found in rates.items() if len(found) == 1}
 
 
 def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:

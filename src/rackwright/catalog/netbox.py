@@ -235,7 +235,7 @@ def _ports(
     ports = []
     for (kind, role), count in groups.items():
         known = rate_of(kind)
-        if role is None:
+        if role is None and known is not None:
             hint = f"'--role {kind}=compute' (or storage, management) takes them"
             left.append(f"interfaces: {count} of type '{kind}' have no role; {hint}")
         elif known is None:

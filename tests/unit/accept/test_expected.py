@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from fabric_factories import a_tier
+from factories import a_hall, a_plan, a_rack_group, a_row, a_site, some_nodes
 from rackwright.accept.expected import Comparing, Expectation, HostExpectations, expect
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
@@ -86,6 +88,23 @@ def test_what_the_blueprint_says_of_nodes_comes_before_the_catalogue(slurm: Plan
     assert (item(dgx, "memory").least, item(dgx, "memory").expected) == (1_024_000, 1_024_000)
     assert item(dgx, "accelerators").expected == item(dgx, "Slurm accelerators").expected == 4
     assert item(dgx, "accelerator model").expected == "h200"
+
+
+@pytest.mark.parametrize(("stated", "rate"), [({}, 400), ({"rate": "200 Gbps"}, 200)])
+def test_ports_run_at_the_rate_that_their_fabric_states(stated: dict[str, str], rate: int) -> None:
+    """NVIDIA's tuning guide has ports of 400 Gbps in each tray; its SuperPOD runs them at 200."""
+    storage = {"name": "storage", "role": "storage", "tiers": [a_tier("leaf", 2, "sn5610")]}
+    nvl = some_nodes("nvl", type="gb200-nvl72", count=1, per_rack=1)
+    site = a_site(
+        halls=[a_hall(rows=[a_row(a_rack_group("c01,n01"))])],
+        node_groups=[nvl],
+        fabrics=[{**storage, "attached": [{"group": "nvl", **stated}]}],
+    )
+    tray = host(a_plan(site), "nvl-18")
+    assert [(one.item, one.expected) for one in tray.items if one.kind == "ports"] == [
+        (f"ports ethernet {rate} Gbps", 2),
+        ("ports infiniband 400 Gbps", 4),
+    ]
 
 
 def test_a_number_that_the_catalogue_lacks_is_not_guessed(slurm: Plan) -> None:

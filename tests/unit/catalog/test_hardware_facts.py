@@ -63,6 +63,11 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
         "NVIDIA DGX B200 User Guide, introduction",
         "NVIDIA DGX SuperPOD reference architecture, DGX H100, RA-11333-001 V11, appendix A",
         "NVIDIA Enterprise Reference Architecture, NVL72 AI Factory, components",
+        "NVIDIA Enterprise Reference Architecture, NVL72 AI Factory, network logical architecture",
+        (
+            "NVIDIA GB200 NVL Multi-Node Tuning Guide, Understanding Your Grace-Blackwell Systems, "
+            "network overview"
+        ),
         "NVIDIA, patch that adds SN5610 to the Linux driver mlx-platform, 2025-01-24",
         "NVIDIA QM97X0 1U NDR switch systems user manual",
         "NVIDIA GB200 NVL72 documentation",
@@ -235,6 +240,14 @@ def test_dgx_systems_have_their_management_ports(entry_id, ports):
     assert {port.technology for port in found} == {"ethernet"}
 
 
+@pytest.mark.parametrize("entry_id", ["dgx-a100", "gb200-nvl72", "gb300-nvl72"])
+def test_where_no_document_gives_the_ports_of_management_none_is_made_up(entry_id):
+    found = node(entry_id)
+
+    assert [port for port in found.ports if port.role == "management"] == []
+    assert any("management" in note for note in found.notes)
+
+
 def test_an_nvl72_weighs_what_the_heaviest_source_says_and_names_the_others():
     """1,360 kg was the lightest of three published weights, and a floor was sized by it."""
     gb200, gb300 = node("gb200-nvl72"), node("gb300-nvl72")
@@ -263,6 +276,17 @@ def test_a_gb300_nvl72_is_whole():
     assert fact_value(liquid.heat) == pytest.approx(0.9 * 142_000)
     assert fact_value(liquid.flow) == 177
     assert (fact_value(liquid.max_supply), fact_value(liquid.water_class)) == (45, "W45")
+    assert (fact_value(gb300.cpus), fact_value(gb300.threads_per_core)) == (144, 1)
+    assert (gb300.inlet_max, gb300.airflow) == (None, None), "nobody publishes them"
+
+
+@pytest.mark.parametrize("entry_id", ["gb200-nvl72", "gb300-nvl72"])
+def test_a_tray_of_an_nvl72_has_two_ports_for_storage(entry_id):
+    """There were none: a storage fabric of NVL72 racks had to state its interfaces."""
+    (storage,) = [port for port in node(entry_id).ports if port.role == "storage"]
+
+    assert storage.count == 18 * 2
+    assert (storage.rate.value, storage.technology) == (400, "ethernet")
 
 
 def test_a_rack_scale_system():

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
+from known import known
 from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
 from rackwright.errors import SpecErrors, UsageError
-from rackwright.model.hardware import Node, Switch
+from rackwright.model.hardware import Node, Switch, fact_value
 from rackwright.spec.loader import load_text
 
 DAY = date(2026, 11, 23)
+LIBRARY = Path(__file__).parent / "device_types"
+"""Files of NetBox's library as they are there; where they come from stands in the folder's README."""
 SERVER: dict[str, Any] = {
     "manufacturer": "Acme",
     "model": "A-8125",
@@ -140,6 +143,51 @@ def test_a_switch(tmp_path: Path) -> None:
     assert (made.technology, made.radix, made.rate.value) == ("infiniband", 64, 400.0)
     assert made.uplinks is not None
     assert (made.uplinks.count, made.uplinks.rate.value) == (2, 200.0)
+
+
+def test_a_server_of_the_library() -> None:
+    path = LIBRARY / "AS-8125GS-TNMR2.yml"
+    made = import_device(path, "nodes", roles={"400gbase-x-qsfp112": "compute"}, day=DAY)
+    node = made.entry
+    assert isinstance(node, Node)
+    assert (node.id, node.vendor) == ("supermicro-as-8125gs-tnmr2", "Supermicro")
+    assert (fact_value(node.height), fact_value(node.weight)) == (8, 75.3)
+    assert node.airflow_direction == "front-to-back"
+    supplies = known(node.power_supplies)
+    assert (supplies.count, supplies.inlet, fact_value(supplies.rating)) == (6, "C20", 3000)
+    assert [(p.role, p.count, p.rate.value, p.cage) for p in node.ports] == [
+        ("management", 1, 1, None),
+        ("compute", 10, 400, "QSFP112"),
+    ]
+    assert made.left[:2] == (
+        "interfaces: the rate of type 'virtual' is not known",
+        (
+            "interfaces: 2 of type '10gbase-t' have no role; "
+            "'--role 10gbase-t=compute' (or storage, management) takes them"
+        ),
+    )
+
+
+def test_a_server_of_the_library_without_fabric_ports() -> None:
+    made = import_device(LIBRARY / "AS-4126GS-NMR-LCC.yml", "nodes", day=DAY)
+    node = made.entry
+    assert isinstance(node, Node)
+    assert (fact_value(node.height), fact_value(node.weight)) == (4, 53)
+    supplies = known(node.power_supplies)
+    assert (supplies.count, supplies.inlet, fact_value(supplies.rating)) == (4, "C20", 6600)
+    assert [(p.role, p.count, p.rate.value) for p in node.ports] == [("management", 1, 1)]
+    assert "liquid" in made.lacks
+
+
+def test_a_switch_of_the_library() -> None:
+    made = import_device(LIBRARY / "SN5600.yaml", "switches", day=DAY)
+    switch = made.entry
+    assert isinstance(switch, Switch)
+    assert (switch.id, switch.technology) == ("nvidia-sn5600", "ethernet")
+    assert (switch.radix, switch.rate.value) == (64, 800)
+    assert (fact_value(switch.height), fact_value(switch.weight)) == (2, 23.5)
+    assert switch.airflow_direction == "back-to-front"
+    assert "power_supplies" in made.lacks, "its supplies are bays of modules there"
 
 
 def test_what_is_no_switch(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from fabric_factories import a_fabric, a_tier, some_cables
-from factories import a_blueprint, a_hall, a_rack_group, a_row, a_site, some_nodes
 from first_set import name_first_set
+from parity_designs import CHANGED, DESIGNS, FABRICS, REFUSED, place_of
 from rackwright.crossguard import server
 from rackwright.crossguard.decode import decode
 from rackwright.crossguard.server import BLUEPRINT, Analyzer, describe, judge_spec
@@ -45,26 +44,6 @@ sites:
           ends: 2026-12-01T11:30:00Z
 """
 CASES = ("passing", "violating", "dated")
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
-DESIGNS = {
-    **{
-        name: builtin_pack() / "fixtures" / f"{name}.yaml"
-        for name in (
-            "busways",
-            "cdu-in-rack",
-            "electrical",
-            "immersion",
-            "mixed-loop",
-            "nvlink-domains",
-            "plant",
-            "plates-and-doors",
-            "top-of-rack",
-            "two-feeds",
-        )
-    },
-    **{name: EXAMPLES / f"{name}.yaml" for name in ("colossus-array", "superpod-dgx-h100")},
-}
-"""Designs of sites on bare metal."""
 PHYSICS = {
     "RACK-001",
     "RACK-002",
@@ -153,54 +132,6 @@ def test_all_three_entrances_agree(folder: Path, layers: tuple[Path, ...], stub:
     assert blocking == (checked.exit_code != 0)
 
 
-# Nodes, tiers, cables and more of a fabric; racks of one hall hold all of it, which other rules refuse.
-FABRICS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "three tiers, 3 to 1 above": (
-        some_nodes(count=192, per_rack=192),
-        {
-            "tiers": [
-                a_tier("leaf", 48),
-                a_tier("spine", 32, oversubscription=3),
-                a_tier("core", 8),
-            ],
-            "links": [
-                some_cables(parallel=1),
-                some_cables("spine", "core", name="top", parallel=2),
-            ],
-        },
-    ),
-    "two planes of split ports": (
-        some_nodes(count=64, per_rack=64, type="dgx-b300"),
-        {
-            "tiers": [a_tier("leaf", 16, "sn5600", split=2), a_tier("spine", 8, "sn5600", split=2)],
-            "links": [some_cables(parallel=16, planes=2)],
-            "attached": [{"group": "dgx", "split": 2}],
-        },
-    ),
-    "uneven units of rails": (
-        some_nodes(count=40, per_rack=40),
-        {
-            "tiers": [a_tier("leaf", 16), a_tier("spine", 8)],
-            "unit_hosts": 32,
-            "last_unit_hosts": 8,
-            "links": [some_cables(parallel=4)],
-        },
-    ),
-}
-
-
-def a_fabric_of_its_own(folder: Path, design: str) -> Path:
-    """A file with a site that has one of the fabrics."""
-    nodes, more = FABRICS[design]
-    hall = a_hall(rows=[a_row(a_rack_group("c01,n01"))])
-    path = folder / "fabric.yaml"
-    site = a_site(halls=[hall], node_groups=[nodes], fabrics=[a_fabric(**more)])
-    above = {"NET-002": {"parameters": {"compute_upper": 3}, "reason": "jobs stay in their pods"}}
-    whole = a_blueprint(site, policies=above)
-    path.write_text(yaml.safe_dump(whole, allow_unicode=True), "utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
 def rented(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A layer with a site on AWS, without which a design has no stack."""
@@ -210,11 +141,11 @@ def rented(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("design", [*DESIGNS, *FABRICS])
+@pytest.mark.parametrize("design", [*DESIGNS, *CHANGED, *FABRICS])
 def test_all_three_entrances_agree_on_a_design(
     design: str, rented: Path, stub: Any, tmp_path: Path
 ) -> None:
-    place = DESIGNS.get(design) or a_fabric_of_its_own(tmp_path, design)
+    place = place_of(tmp_path, design)
     checked = check_blueprint(place, layers=(rented,))
     source = program.StackSource(place, (rented,))
     loaded, _ = program._load(source)
@@ -228,11 +159,36 @@ def test_all_three_entrances_agree_on_a_design(
     assert alone == beside, "another site changes nothing"
     assert len(alone) >= 10
     shape = {r.outcome for r in checked.results if r.policy in {"NET-001", "NET-002"}}
-    assert design not in FABRICS or shape == {Outcome.PASS}
+    assert design not in FABRICS or design in REFUSED or shape == {Outcome.PASS}
 
     request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
     levels = {d.enforcementLevel for d in stub.Analyze(request).diagnostics}
     assert (analyzer_pb2.MANDATORY in levels) == (checked.exit_code != 0)
+
+
+@pytest.mark.parametrize("design", REFUSED)
+def test_all_three_entrances_refuse_a_design_by_the_same_rules(
+    design: str, rented: Path, stub: Any, tmp_path: Path
+) -> None:
+    place = place_of(tmp_path, design)
+    source = program.StackSource(place, (rented,))
+    loaded, _ = program._load(source)
+    properties = wired(loaded.plan.blueprint)
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    checked, plain = (
+        check_blueprint(place, layers=(rented,)),
+        judge_spec(decode(properties)["spec"]),
+    )
+    failed = [
+        {r.policy for r in report.results if r.outcome is Outcome.FAIL}
+        for report in (checked, program._judge(loaded, source), plain)
+    ]
+    unknown = {(r.policy, describe(r)) for r in plain.results if r.outcome is Outcome.UNKNOWN}
+    told = {(d.policyName, d.message) for d in stub.Analyze(request).diagnostics} - unknown
+    assert [*failed, {policy for policy, _ in told}] == [failed[0]] * 4
+    families = {policy.partition("-")[0] for policy in REFUSED[design]}
+    assert {one for one in failed[0] if one.partition("-")[0] in families} == REFUSED[design]
+    assert REFUSED[design] <= {result.policy for result in checked.results if result.blocks}
 
 
 @pytest.fixture

@@ -223,6 +223,12 @@ def test_a_released_set_keeps_its_rules_for_ever() -> None:
     assert [len(rules) for rules in released.values()] == [43, 88, 110]
 
 
+def test_the_readme_counts_the_rules_of_the_newest_released_set() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+    rules = [rule for rule in BUILTIN if not is_preview(rule, RELEASED)]
+    assert re.findall(r"(\d+) rules", readme) == [str(len(rules))]
+
+
 def test_an_upgrade_judges_a_named_set_by_the_same_rules(tmp_path: Path) -> None:
     """What a later set adds is a preview to a blueprint that names an older one."""
     report = check(tmp_path, 'policy_set: "0.1"\n')

@@ -71,6 +71,42 @@ def test_the_verdict(outcome: Outcome, verdict: str) -> None:
     assert render_text(report).rstrip().endswith(verdict)
 
 
+ADVISORY = replace(FAIL, enforcement=Enforcement.ADVISORY)
+
+
+@pytest.mark.parametrize(
+    ("results", "line"),
+    [
+        ((FAIL, PASS), "1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused"),
+        (
+            (ADVISORY, PASS),
+            "1 passed, 0 failed, 1 warned, 0 unknown (2 policies): ok, though 1 failure does not block",
+        ),
+        ((FAIL, ADVISORY), "0 passed, 1 failed, 1 warned, 0 unknown (2 policies): refused"),
+        (
+            (replace(ADVISORY, outcome=Outcome.UNKNOWN), PASS),
+            "1 passed, 0 failed, 0 warned, 1 unknown (2 policies): ok, though 1 unknown does not block",
+        ),
+        (
+            (replace(FAIL, outcome=Outcome.UNKNOWN), ADVISORY),
+            "0 passed, 0 failed, 1 warned, 1 unknown (2 policies): refused: unknown is not a pass",
+        ),
+        (
+            (ADVISORY, ADVISORY, replace(ADVISORY, outcome=Outcome.UNKNOWN)),
+            (
+                "0 passed, 0 failed, 2 warned, 1 unknown (3 policies): "
+                "ok, though 2 failures and 1 unknown do not block"
+            ),
+        ),
+    ],
+)
+def test_the_verdict_tells_what_fails_or_is_unknown_and_does_not_block(
+    results: tuple[Result, ...], line: str
+) -> None:
+    last = render_text(Report("atlas", results, len(results))).rstrip().splitlines()[-1]
+    assert last == f"atlas: {line}"
+
+
 def test_colour_only_when_asked_for() -> None:
     report = Report("atlas", (FAIL,), 1)
     assert "\033[31m" in render_text(report, colour=True)

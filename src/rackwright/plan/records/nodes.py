@@ -82,7 +82,8 @@ class HostHardware:
         cpus: number of logical CPUs; None where unknown.
         memory_gib: main memory, in GiB; None where unknown.
         ports: network ports, in the order of the catalogue; none are listed for instances of AWS.
-        ports_by_rate: the same, added up by technology and rate, sorted by them.
+        ports_by_rate: those of its traffic, added up by technology and rate, sorted by them. Those of
+            management are left out: its BMC has some of them, and what else is plugged in nobody says.
     """
 
     unit_hosts: int
@@ -100,8 +101,9 @@ def describe_host(product: Node | Instance) -> HostHardware:
     ports = product.ports if isinstance(product, Node) else ()
     totals: dict[tuple[Technology, float], int] = {}
     for port in ports:
-        key = (port.technology, port.rate.value)
-        totals[key] = totals.get(key, 0) + port.count
+        if port.role != "management":
+            key = (port.technology, port.rate.value)
+            totals[key] = totals.get(key, 0) + port.count
     memory = product.host_memory if isinstance(product, Node) else product.memory
     return HostHardware(
         unit_hosts=hosts,

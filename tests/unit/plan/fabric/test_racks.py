@@ -304,6 +304,51 @@ def test_three_tiers_were_always_sized_without_oversubscription():
     assert [tier_use(eased, tier).used for tier in range(3)] == [64, 64, 64]
 
 
+def test_three_tiers_with_a_ratio_at_each_above_racks():
+    """2 to 1 at the leaves and 3 to 1 at the spines, four pods of 24 racks with two hosts each.
+
+    A leaf has 2 × 8 = 16 ports below and 16 / 2 = 8 above. Of 64 ports, a spine gives 64 × 3 / 4 = 48
+    to leaves: 24 × 8 = 192 uplinks of a pod are 4 spines, with 2 cables from each leaf. 48 / 3 = 16 lead
+    on; the n-th spine of every pod goes to core n: 4 × 16 = 64 ports, so 4 cores.
+    """
+    tiers = [
+        a_tier("leaf", 96, racks="c[01-96]", per_rack=1),
+        a_tier("spine", 16, oversubscription=3),
+        a_tier("core", 4),
+    ]
+    links = [
+        some_cables(parallel=2, pods=4),
+        {"name": "top", "lower": "spine", "upper": "core", "parallel": 16, "planes": 4},
+    ]
+    layout = in_racks(top_of_rack(96, tiers=tiers, links=links, oversubscription=2), racks=96)
+    assert needed_switches(layout) == (96, 16, 4)
+    assert [oversubscription(layout, tier) for tier in (0, 1)] == [2.0, 3.0]
+    assert [tier_use(layout, tier).used for tier in range(3)] == [24, 64, 64]
+    # 96 × 16 cables of hosts, 96 × 8 of leaves, 16 × 16 of spines.
+    assert Counter(w.kind for w in wires(layout)) == {"": 1536, "up": 768, "top": 256}
+
+
+def test_three_tiers_with_a_ratio_at_each_above_rails():
+    """The same ratios and pods, of units of 42 hosts whose rails have leaves of their own.
+
+    64 × 2 / 3 = 42.7: a leaf gives 42 ports to hosts and 22 upwards, 1.91 to 1. 504 hosts are 12 units
+    of 8 leaves. The 24 leaves of a pod have 24 × 22 = 528 uplinks: 11 spines of 48 ports below, with 2
+    cables from each leaf. 4 × 11 = 44 spines have 16 above: 4 of a plane are 64, the ports of a core.
+    """
+    tiers = [a_tier("leaf", 96), a_tier("spine", 44, oversubscription=3), a_tier("core", 11)]
+    links = [
+        some_cables(parallel=2, pods=4),
+        {"name": "top", "lower": "spine", "upper": "core", "parallel": 16, "planes": 11},
+    ]
+    fabric = a_fabric(tiers=tiers, links=links, oversubscription=2, unit_hosts=42)
+    layout = layout_of(fabric, nodes=504)
+    assert layout.leaf_use == (42,) * 96
+    assert needed_switches(layout) == (96, 44, 11)
+    assert [oversubscription(layout, tier) for tier in (0, 1)] == [42 / 22, 3.0]
+    assert [tier_use(layout, tier).used for tier in range(3)] == [64, 64, 64]
+    assert Counter(w.kind for w in wires(layout)) == {"": 4032, "up": 2112, "top": 704}
+
+
 def test_spines_of_a_pod_are_cabled_evenly_to_its_leaves():
     """5 leaves of 16 uplinks are 80; 3 spines with 32 ports below have 96, but 6 a leaf each are 90."""
     tiers = [

@@ -42,6 +42,16 @@ def test_ports_of_one_technology_and_rate_are_added_up() -> None:
     assert found.ports_by_rate == (RatePorts(technology="infiniband", rate_gbps=400, count=6),)
 
 
+def test_the_port_of_a_bmc_is_none_that_a_host_sees() -> None:
+    """Each DGX lacked "ports ethernet 1 Gbps": the catalogue has the BMC's, the host's kernel has not."""
+    for entry_id in ("dgx-h100", "dgx-b200", "dgx-b300"):
+        found = describe_host(CATALOGUE.get(Node, entry_id))
+        assert {"management"} < {port.role for port in found.ports}
+        assert min(port.rate_gbps for port in found.ports_by_rate) == max(
+            port.rate_gbps for port in found.ports if port.role == "compute"
+        )
+
+
 def test_what_cannot_be_shared_out_evenly_is_unknown() -> None:
     """Two groups of 3 ports of 2 hosts: neither gives a host a whole number, both together do."""
     found = describe_host(
