@@ -158,18 +158,11 @@ def _go(tool: PulumiTool | None) -> Check:
 
 def _aws_plugin() -> Check:
     name = "aws plugin"
-    home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
-    found = sorted(path.name for path in (home / "plugins").glob("resource-aws-v*[0-9]"))
-    if found:
-        return Check(name, "ok", f"{found[-1]} in {home / 'plugins'}")
-    if on_path := shutil.which("pulumi-resource-aws"):
-        return Check(name, "ok", on_path)
-    return Check(
-        name,
-        "ok",
-        "not installed: '--target local' uses the embedded provider, "
-        "'--target aws' lets the Pulumi CLI download it",
-    )
+    found = find_aws_provider()
+    if found is not None:
+        return Check(name, "ok", str(found))
+    detail = "not installed: '--target local' does not work; '--target aws' lets the Pulumi CLI download it"
+    return Check(name, "warn", detail, f"{_INSTALL} aws-provider")
 
 
 def _embedded_aws() -> Check:
