@@ -18,7 +18,12 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint
 from rackwright.folders import state_folder
-from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
+from rackwright.provision.tools import (
+    find_aws_provider,
+    find_pulumi,
+    find_receptor,
+    tools_dir,
+)
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
 from rackwright.provision.tools.folder import RECEPTOR
 from rackwright.provision.tools.gobuild import receptor, required_go

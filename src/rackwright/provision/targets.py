@@ -65,7 +65,6 @@ def _open_local(folder: Path) -> Target:
     backend = folder / "pulumi"
     backend.mkdir(exist_ok=True)
     home = folder / "pulumi-home"
-    home.mkdir(exist_ok=True)
     attach_plugin(plugin, home)
     return Target(
         name="local",

@@ -34,16 +34,14 @@ def find_aws_provider() -> Path | None:
     The vendor's counts in the version of the Python package pulumi-aws, the one that an engine
     would take on AWS.
     """
-    vendor = vendor_plugins() / _folder() / AWS_PROVIDER
-    if os.access(vendor, os.X_OK):
-        return vendor
-    return recipe().shelf(tools_dir()).program()
+    return _vendors() or recipe().shelf(tools_dir()).program()
 
 
-def vendor_plugins() -> Path:
-    """Where the vendor's CLI keeps the plugins that it has fetched."""
+def _vendors() -> Path | None:
+    """The plugin that the vendor's CLI has fetched for this user, or None."""
     home = os.environ.get("PULUMI_HOME") or str(Path.home() / ".pulumi")
-    return Path(home).absolute() / "plugins"
+    plugin = Path(home).absolute() / "plugins" / _folder() / AWS_PROVIDER
+    return plugin if plugin.is_file() and os.access(plugin, os.X_OK) else None
 
 
 def need_aws_provider() -> Path:
@@ -62,11 +60,13 @@ def need_aws_provider() -> Path:
 
 
 def install_aws_provider(*, progress: Progress) -> Path:
-    """The plugin, built into the tools folder where it is missing.
+    """The vendor's plugin where the user has it, else the one that is built into the tools folder.
 
     Raises:
         ExternalToolError: there is no fitting compiler, or the build failed.
     """
+    if (vendor := _vendors()) is not None:
+        return vendor
     return install_built(recipe(), tools_dir(), default_compiler, progress)
 
 
