@@ -84,6 +84,10 @@ def _open_local(folder: Path) -> Target:
             "HTTP_PROXY": embedded.endpoint,
             "NO_PROXY": "127.0.0.1,localhost",
             "AWS_EC2_METADATA_DISABLED": "true",
+            # The provider's own switch for tests of it: between two looks at a resource it does not
+            # wait, for the embedded AWS does at once what AWS takes minutes for.
+            "VCR_MODE": "REPLAY_ONLY",
+            "VCR_PATH": str(home),
             # The embedded AWS accepts any credentials; real ones must not reach it.
             "AWS_ACCESS_KEY_ID": "embedded",
             "AWS_SECRET_ACCESS_KEY": "embedded",
