@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rackwright.embedded_aws.provider.resource import REGISTRY
+from rackwright.provision.lost_creations import settlement
 from rackwright.provision.lost_creations.creation import FoundResource, UnclearError
 from rackwright.provision.lost_creations.settlement import FINDERS, REPEATED
 from unit.provision.lost_creations.world import (
@@ -55,17 +57,26 @@ def rule(world: World) -> dict[str, Any]:
 
 
 def offering(world: World) -> dict[str, Any]:
-    offer = world.invoke(
-        "aws:ec2/getCapacityBlockOffering:getCapacityBlockOffering",
-        instanceType="p5.48xlarge",
-        instanceCount=2,
-        capacityDurationHours=24,
+    offers = world.client("ec2").describe_capacity_block_offerings(
+        InstanceType="p5.48xlarge", InstanceCount=2, CapacityDurationHours=24
     )
     return {
-        "capacityBlockOfferingId": offer["capacityBlockOfferingId"],
+        "capacityBlockOfferingId": offers["CapacityBlockOfferings"][0]["CapacityBlockOfferingId"],
         "instancePlatform": "Linux/UNIX",
         "tags": tags("block"),
     }
+
+
+def attachment(world: World) -> dict[str, Any]:
+    volume = world.get("aws:ebs/volume:Volume", "data", availabilityZone="us-east-1a", size=10)
+    instance = world.get(
+        "aws:ec2/instance:Instance",
+        "head-1",
+        ami=IMAGE,
+        instanceType="m5.large",
+        subnetId=world.subnet(),
+    )
+    return {"volumeId": volume, "instanceId": instance, "deviceName": "/dev/sdf"}
 
 
 def fleet(world: World) -> dict[str, Any]:
@@ -194,6 +205,12 @@ CASES = (
         },
         twice=True,
     ),
+    Case(
+        "aws:ebs/volume:Volume",
+        lambda w: {"availabilityZone": "us-east-1a", "size": 10, "tags": tags("head-1-data")},
+        twice=True,
+    ),
+    Case("aws:ec2/volumeAttachment:VolumeAttachment", attachment),
     Case("aws:autoscaling/group:Group", fleet, named=True),
     Case(
         "aws:efs/fileSystem:FileSystem",
@@ -302,12 +319,14 @@ CASES = (
 )
 
 
-TRIED_BELOW = {
-    "aws:ebs/volume:Volume",
-    "aws:ec2/volumeAttachment:VolumeAttachment",
+ENCRYPTION = "ucketServerSideEncryptionConfiguration"
+OLD_NAMES = {
     "aws:s3/bucketV2:BucketV2",
+    "aws:s3/bucketVersioningV2:BucketVersioningV2",
+    f"aws:s3/b{ENCRYPTION}V2:B{ENCRYPTION}V2",
 }
-"""Types that are tried by themselves, and a name that the provider had before."""
+"""Names of types that the provider had before."""
+TABLE = Path(settlement.__file__).parents[1] / "gotools/aws-provider/tokens.go"
 
 
 def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list[FoundResource]:
@@ -316,11 +335,19 @@ def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list
 
 
 def test_every_type_is_found_or_repeated() -> None:
-    types = set(REGISTRY)
-    assert types <= set(FINDERS) | REPEATED
+    types = set(REPEATED) | set(FINDERS)
+    assert types - OLD_NAMES == plugin_types()
+    assert types >= OLD_NAMES
     assert not set(FINDERS) & REPEATED
-    cases = {case.token for case in CASES}
-    assert set(FINDERS) - cases == TRIED_BELOW
+    assert {case.token for case in CASES} == set(FINDERS) - OLD_NAMES
+
+
+def plugin_types() -> set[str]:
+    """The types of resources that the plugin aws has."""
+    table = TABLE.read_text().split("resourceTokens = ", 1)[1].split("\n}", 1)[0]
+    rows = re.findall(r'^\t"aws_\w+":\s+\{"(\w+)", "(\w+)"\},$', table, re.MULTILINE)
+    assert len(rows) == table.count("\n")
+    return {f"aws:{module}/{name[0].lower()}{name[1:]}:{name}" for module, name in rows}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
@@ -378,7 +405,7 @@ def test_what_is_ended_is_not_taken(world: World) -> None:
         "tags": tags("head-1"),
     }
     identity = world.create(token, inputs)
-    world.aws.ec2.terminate_instances(InstanceIds=[identity])
+    world.client("ec2").terminate_instances(InstanceIds=[identity])
     assert FINDERS[token](world.cloud, lost(token, inputs)) == []
 
 
@@ -431,7 +458,6 @@ def test_a_rule_is_told_by_what_it_allows(world: World) -> None:
     token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
     whole = {"securityGroupId": world.group(), "ipProtocol": "-1", "tags": tags("cluster")}
     inputs = {**whole, "referencedSecurityGroupId": world.group()}
-    # The provider tags a rule by a second call.
     identity = world.create(token, {**inputs, "tags": {}})
     assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
     wide = {**whole, "cidrIpv4": "10.0.0.0/8"}
@@ -464,7 +490,7 @@ def test_a_key_that_is_to_be_deleted_is_not_taken(world: World) -> None:
     token = "aws:kms/key:Key"
     inputs = {"description": "storage", "tags": tags("storage")}
     identity = world.create(token, inputs)
-    world.aws.client("kms").schedule_key_deletion(KeyId=identity, PendingWindowInDays=7)
+    world.client("kms").schedule_key_deletion(KeyId=identity, PendingWindowInDays=7)
     assert FINDERS[token](world.cloud, lost(token, inputs)) == []
 
 
@@ -473,7 +499,7 @@ def test_an_untagged_bucket_is_taken_only_while_it_is_empty(world: World) -> Non
     inputs = {"bucket": "atlas-data", "tags": tags("data")}
     world.create(token, {"bucket": "atlas-data"})
     assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource("atlas-data")]
-    world.aws.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
+    world.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
     with pytest.raises(UnclearError, match="without tags and holds data"):
         FINDERS[token](world.cloud, lost(token, inputs))
 
@@ -507,30 +533,9 @@ def test_a_path_with_another_repository_is_unclear(world: World) -> None:
     assert f"--association-id {identity}" in caught.value.mend
 
 
-def test_a_volume_and_its_attachment_are_found(world: World) -> None:
-    token = "aws:ebs/volume:Volume"
-    inputs = {"availabilityZone": "us-east-1a", "size": 10, "tags": tags("head-1-data")}
-    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
-    listed = [{"Key": key, "Value": value} for key, value in tags("head-1-data").items()]
-    volume = world.aws.ec2.create_volume(
-        AvailabilityZone="us-east-1a",
-        Size=10,
-        TagSpecifications=[{"ResourceType": "volume", "Tags": listed}],
-    )["VolumeId"]
-    assert [one.id for one in FINDERS[token](world.cloud, lost(token, inputs))] == [volume]
-
+def test_a_volume_that_is_attached_elsewhere_is_unclear(world: World) -> None:
     token = "aws:ec2/volumeAttachment:VolumeAttachment"
-    instance = world.get(
-        "aws:ec2/instance:Instance",
-        "head-1",
-        ami=IMAGE,
-        instanceType="m5.large",
-        subnetId=world.subnet(),
-    )
-    joined = {"volumeId": volume, "instanceId": instance, "deviceName": "/dev/sdf"}
-    assert FINDERS[token](world.cloud, lost(token, joined)) == []
-    world.aws.ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
-    (one,) = FINDERS[token](world.cloud, lost(token, joined))
-    assert one.id.startswith("vai-")
+    inputs = attachment(world)
+    world.create(token, inputs)
     with pytest.raises(UnclearError, match="as /dev/sdf, and not to"):
-        FINDERS[token](world.cloud, lost(token, {**joined, "instanceId": "i-other"}))
+        FINDERS[token](world.cloud, lost(token, {**inputs, "instanceId": "i-other"}))
