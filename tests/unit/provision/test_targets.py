@@ -68,7 +68,7 @@ def test_the_engine_finds_the_plugin_and_the_plugin_the_embedded_aws(
 
 
 def test_a_machine_without_the_plugin_says_how_to_install_it(state: Path, vendor: Path) -> None:
-    with pytest.raises(ExternalToolError, match="AWS provider .* is not installed") as caught:
+    with pytest.raises(ExternalToolError, match=r"AWS provider .* is not installed") as caught:
         open_target("local", state=state)
     assert "rackwright tools install aws-provider" in str(caught.value.hint)
     assert control.status(state / "local/embedded-aws") is None, "nothing was started"
