@@ -15,6 +15,9 @@ from rackwright.embedded_aws.control import Embedded
 from rackwright.embedded_aws.operations import Book, Operation, identify
 from unit.embedded_aws.clients import Connect, admin, refused
 
+HELD_S = 4.0
+"""Long enough for some calls meanwhile on a machine that has much to do."""
+
 
 def fault(embedded: Embedded, operation: str, **more: Any) -> None:
     admin(embedded, "POST", "faults", {"operation": operation, **more})
@@ -31,9 +34,9 @@ def log(embedded: Embedded) -> list[tuple[str, int]]:
     return [(one["operation"], one["status"]) for one in calls]
 
 
-def vpcs(aws: Connect) -> int:
+def vpcs(ec2: Any) -> int:
     """How many VPCs there are beside the one that is in each region."""
-    found = aws("ec2").describe_vpcs(Filters=[{"Name": "is-default", "Values": ["false"]}])
+    found = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["false"]}])
     return len(found["Vpcs"])
 
 
@@ -106,7 +109,7 @@ def test_what_a_fault_meets_is_not_done(aws: Connect, embedded: Embedded) -> Non
     fault(embedded, "CreateVpc", error="VpcLimitExceeded")
     told = refused(aws("ec2").create_vpc, CidrBlock="10.0.0.0/16")
     assert told == "VpcLimitExceeded: injected fault VpcLimitExceeded"
-    assert vpcs(aws) == 0
+    assert vpcs(aws("ec2")) == 0
 
 
 def test_with_after_what_a_fault_meets_is_done_and_its_answer_lost(
@@ -114,7 +117,7 @@ def test_with_after_what_a_fault_meets_is_done_and_its_answer_lost(
 ) -> None:
     fault(embedded, "CreateVpc", error="Lost", after=True)
     assert refused(aws("ec2").create_vpc, CidrBlock="10.0.0.0/16").startswith("Lost")
-    assert vpcs(aws) == 1
+    assert vpcs(aws("ec2")) == 1
 
 
 @pytest.mark.parametrize("code", ["RequestLimitExceeded", "InternalError", "ServiceUnavailable"])
@@ -126,7 +129,7 @@ def test_a_call_that_is_throttled_is_tried_again(
     aws("ec2").create_vpc(CidrBlock="10.0.0.0/16")
     status = 400 if code == "RequestLimitExceeded" else 500
     assert log(embedded) == [("CreateVpc", status), ("CreateVpc", status), ("CreateVpc", 200)]
-    assert vpcs(aws) == 1
+    assert vpcs(aws("ec2")) == 1
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -134,24 +137,24 @@ def test_a_call_is_held_before_or_after_it_is_done(
     aws: Connect, embedded: Embedded, after: bool
 ) -> None:
     admin(embedded, "DELETE", "calls")
-    fault(embedded, "CreateVpc", latency_s=2.0, after=after)
+    fault(embedded, "CreateVpc", latency_s=HELD_S, after=after)
     ec2 = aws("ec2")
     call = threading.Thread(target=lambda: ec2.create_vpc(CidrBlock="10.0.0.0/16"))
     call.start()
     deadline = time.monotonic() + 30.0
     while not admin(embedded, "GET", "faults")["held"] and time.monotonic() < deadline:
         time.sleep(0.02)
-    seen = (vpcs(aws), ("CreateVpc", 200) in log(embedded))
+    seen = (vpcs(ec2), ("CreateVpc", 200) in log(embedded))
     assert admin(embedded, "GET", "faults")["held"] == 1, "others are answered meanwhile"
     call.join()
     assert seen == (after, after)
-    assert vpcs(aws) == 1
+    assert vpcs(ec2) == 1
     assert admin(embedded, "GET", "faults") == {"faults": [], "held": 0}
 
 
 def test_a_fault_of_any_change_meets_no_reading(aws: Connect, embedded: Embedded) -> None:
     fault(embedded, "*", error="Lost")
-    assert vpcs(aws) == 0
+    assert vpcs(aws("ec2")) == 0
     assert left(embedded) == 1
     assert refused(aws("sqs").create_queue, QueueName="q").startswith("Lost")
     assert left(embedded) == 0
@@ -164,7 +167,7 @@ def test_faults_and_calls_are_forgotten_with_all_else(aws: Connect, embedded: Em
         admin(embedded, "DELETE" if action == "faults" else "POST", action)
         assert left(embedded) == 0
     assert log(embedded) == []
-    assert vpcs(aws) == 0
+    assert vpcs(aws("ec2")) == 0
 
 
 def test_a_fault_meets_the_call_after_those_that_it_skips() -> None:

@@ -187,16 +187,19 @@ def test_an_interface_of_a_card_is_detached_alone(ec2: Any) -> None:
     assert cards == [0, 2]
 
 
-def test_an_interface_beside_the_first_needs_a_subnet(ec2: Any) -> None:
-    for one in ec2.describe_subnets()["Subnets"]:
-        ec2.delete_subnet(SubnetId=one["SubnetId"])
-    wanted = {"MinCount": 1, "MaxCount": 1, "ImageId": IMAGE, "InstanceType": "p5.48xlarge"}
-    told = refused(
-        ec2.run_instances,
-        **wanted,
-        NetworkInterfaces=[{"NetworkCardIndex": 1, "DeviceIndex": 1}],
-    )
-    assert told.startswith("MissingParameter")
+def test_interfaces_are_in_the_subnet_of_their_instance(ec2: Any) -> None:
+    subnet = a_subnet(ec2)
+    (made,) = ec2.run_instances(
+        MinCount=1,
+        MaxCount=1,
+        ImageId=IMAGE,
+        InstanceType="p5.48xlarge",
+        NetworkInterfaces=[
+            {"DeviceIndex": 0, "SubnetId": subnet},
+            {"NetworkCardIndex": 1, "DeviceIndex": 1},
+        ],
+    )["Instances"]
+    assert [one["SubnetId"] for one in made["NetworkInterfaces"]] == [subnet, subnet]
 
 
 def test_a_group_fills_its_subnets_in_turn_and_they_win_over_the_template(
