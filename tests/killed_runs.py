@@ -109,7 +109,7 @@ def killed_up(lab: Lab, blueprint: Path, planned: Kill, log: Path) -> bool:
     """Whether an ``up`` was killed as planned; False where it was done before."""
     endpoint = quiet(lab)
     lab.inject(operation="*", skip=planned.skip, latency_s=HELD_S, after=planned.after)
-    command = lab.command("up", blueprint, "--target", lab.target, "--yes")
+    command = lab.command("up", blueprint, "--target", "local", "--yes")
     with (
         log.open("w") as output,
         subprocess.Popen(

@@ -61,11 +61,6 @@ class Lab:
     folder: Path
 
     @property
-    def target(self) -> str:
-        """What `--target` is given."""
-        return "local"
-
-    @property
     def environment(self) -> dict[str, str]:
         self.temporary.mkdir(exist_ok=True)
         own = {"RACKWRIGHT_STATE": str(self.folder / "state"), "TMPDIR": str(self.temporary)}
@@ -106,7 +101,7 @@ class Lab:
 
     def stacks(self, *arguments: object, expect: int = 0) -> dict[str, dict[str, Any]]:
         """The stacks of a command's JSON output, by kind."""
-        told = self.run(*arguments, "--target", self.target, "--json", expect=expect)
+        told = self.run(*arguments, "--target", "local", "--json", expect=expect)
         document = json.loads(told)
         return {stack["stack"]: stack for stack in document["stacks"]}
 

@@ -327,7 +327,7 @@ def test_a_violation_leaves_nothing_created(lab: Any) -> None:
 
 def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
     blueprint = lab.blueprint("faulty")
-    lab.inject(operation="CreateAutoScalingGroup", times=50, error="InternalFailure")
+    lab.inject(operation="CreateAutoScalingGroup", times=50, error="LimitExceeded")
     lab.run("up", blueprint, "--target", "local", "--yes", expect=4)
     lab.clear_faults()
     lab.stacks("up", blueprint, "--yes")

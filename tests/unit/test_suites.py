@@ -192,7 +192,7 @@ def test_a_red_tier_hides_nothing(
     assert run_suites.main("all") == 1
     listed = re.findall(r"failed, repeat it with: (.+)", capsys.readouterr().out)
     assert listed == [
-        "make a", "make b", "repeat unit", "make tools", "make aws-provider", "make receptor",
+        "make a", "make b", "repeat unit", "make tools", "make receptor",
         "repeat end to end", "repeat bench", "repeat many examples", "make test-next-python",
         "make test-oldest-dependencies",
     ]  # fmt: skip

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         default=TOOLS[0],
         metavar="TOOL",
         help="'pulumi', with its Python language host (the default), 'receptor', for "
-        "'configure --workers', or 'aws-provider', the code of Terraform's AWS provider as a "
-        "plugin of Pulumi, for tests; repeatable",
+        "'configure --workers', or 'aws-provider', for '--target local': the code of Terraform's "
+        "AWS provider as a plugin of Pulumi; repeatable",
     )
     install.add_argument(
         "--archive",

@@ -1,1 +1,1 @@
-"""The embedded AWS: a loopback AWS API and the Pulumi provider that drives it."""
+"""The embedded AWS: an AWS API on loopback."""

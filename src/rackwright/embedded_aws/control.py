@@ -37,7 +37,7 @@ _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A running embedded AWS: its API, its process and the port of its Pulumi provider.
+    """A running embedded AWS: its API and its process.
 
     Attributes:
         code: digest of what it was started from; None where it did not say, as those of before.
@@ -45,19 +45,7 @@ class Embedded:
 
     endpoint: str
     pid: int
-    provider_port: int
     code: str | None
-
-    def environment(self, region: str = "us-west-2") -> dict[str, str]:
-        """Returns the variables that point the Pulumi engine and AWS tools at it."""
-        return {
-            "PULUMI_DEBUG_PROVIDERS": f"aws:{self.provider_port}",
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": "embedded",
-            "AWS_SECRET_ACCESS_KEY": "embedded",
-            "AWS_REGION": region,
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
 
 
 def default_state_dir() -> Path:
@@ -158,9 +146,7 @@ def _running(folder: Path) -> Embedded | None:
         return None
     try:
         ready = json.loads((folder / _READY).read_text(encoding="utf-8"))
-        found = Embedded(
-            ready["endpoint"], int(ready["pid"]), int(ready["provider_port"]), ready.get("code")
-        )
+        found = Embedded(ready["endpoint"], int(ready["pid"]), ready.get("code"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if found.pid == pid and _answers(found.endpoint) else None

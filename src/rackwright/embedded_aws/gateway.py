@@ -19,7 +19,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 
 from rackwright.embedded_aws import snapshot
 from rackwright.embedded_aws.api.moto_access import AccessRefusedError
-from rackwright.embedded_aws.operations import Book, Fault, Operation, identify
+from rackwright.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 from rackwright.faults import damaged
 
 ADMIN = "/rackwright/"
@@ -255,7 +255,7 @@ def _error_reply(
     operation: Operation, content: str, code: str, status: int, message: str
 ) -> tuple[str, list[tuple[str, str]], bytes]:
     request = str(uuid4())
-    if "json" in content:
+    if "json" in content or operation.service in JSON_REST:
         kind = "application/x-amz-json-1.1"
         text = json.dumps({"__type": code, "message": message})
     else:

@@ -14,8 +14,16 @@ from urllib.parse import parse_qs, unquote_plus
 _READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan")
 _CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
 _ACTION = re.compile(rb"(?:^|&)Action=([^&]+)")
-_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs", "dlm": "dlm"}
-
+_REST = {
+    "dlm": "dlm",
+    "elasticfilesystem": "efs",
+    "route53": "route53",
+    "s3": "s3",
+    "s3control": "s3control",
+}
+"""Services whose operations are named by method and path, and the model that names them."""
+JSON_REST = frozenset({"dlm", "elasticfilesystem"})
+"""Those of them that answer with JSON."""
 _COPIES = frozenset({"CopyObject", "UploadPartCopy"})
 
 

@@ -42,14 +42,13 @@ def _prepare(folder: Path) -> None:
 
 
 def serve(folder: Path, idle_s: float = IDLE_S) -> None:
-    """Serves the AWS API and the Pulumi provider until a signal or ``idle_s`` without a request."""
+    """Serves the AWS API until a signal or ``idle_s`` without a request."""
     code = control.code()  # before anything of it is imported that may change meanwhile
     _prepare(folder)
     from werkzeug.serving import make_server
 
     from rackwright.embedded_aws.api.additions import install_additions
     from rackwright.embedded_aws.gateway import Gateway, StateFile
-    from rackwright.embedded_aws.provider.provider import serve_provider
 
     install_additions()
     guard = threading.RLock()
@@ -60,7 +59,6 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     http = make_server(LOOPBACK, 0, gateway, threaded=True)
     http.daemon_threads = True  # type: ignore[attr-defined]
     endpoint = f"http://{LOOPBACK}:{http.server_port}"
-    provider = serve_provider(endpoint, LOOPBACK)
 
     def finish(number: int, frame: FrameType | None) -> None:
         threading.Thread(target=http.shutdown, daemon=True).start()
@@ -74,16 +72,10 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     threading.Thread(target=finish_when_idle, name="idle", daemon=True).start()
     signal.signal(signal.SIGTERM, finish)
     signal.signal(signal.SIGINT, finish)
-    ready = {
-        "endpoint": endpoint,
-        "pid": os.getpid(),
-        "provider_port": provider.port,
-        "code": code,
-    }
+    ready = {"endpoint": endpoint, "pid": os.getpid(), "code": code}
     write_changed(folder / READY, json.dumps(ready))
-    _LOG.info("ready: %s, provider on port %d", endpoint, provider.port)
+    _LOG.info("ready: %s", endpoint)
     http.serve_forever()
-    provider.stop()
     state.close()
     _LOG.info("ended")
 

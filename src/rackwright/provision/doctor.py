@@ -18,15 +18,17 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint
 from rackwright.folders import state_folder
-from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
+from rackwright.provision.tools import aws_provider, find_pulumi, find_receptor, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
-from rackwright.provision.tools.folder import RECEPTOR
+from rackwright.provision.tools.folder import AWS_PROVIDER, RECEPTOR
 from rackwright.provision.tools.gobuild import receptor, required_go
 from rackwright.resources import Kind, bundled
 
 Status = Literal["ok", "warn", "fail"]
 _OLDEST_PYTHON = (3, 11)
 _INSTALL = "rackwright tools install"
+_INSTALLED_AS = {RECEPTOR: f"{_INSTALL} receptor", AWS_PROVIDER: f"{_INSTALL} aws-provider"}
+"""What installs the program of a shelf; that of any other is installed without a name."""
 
 
 @dataclass(frozen=True)
@@ -132,15 +134,14 @@ def _language_host(tool: PulumiTool | None) -> Check:
 def _checksums() -> Check:
     name = "installed tools"
     folder = tools_dir()
-    shelves = [
-        shelf for shelf in (*own_shelves(), receptor().shelf(folder)) if shelf.manifest.files
-    ]
+    others = (recipe.shelf(folder) for recipe in (receptor(), aws_provider.recipe()))
+    shelves = [shelf for shelf in (*own_shelves(), *others) if shelf.manifest.files]
     if not shelves:
         return Check(name, "ok", f"none in {folder}")
     for shelf in shelves:
         if changed := shelf.damaged():
             detail = f"not as installed in {shelf.bin}: {', '.join(changed)}"
-            install = f"{_INSTALL} receptor" if shelf.name == RECEPTOR else _INSTALL
+            install = _INSTALLED_AS.get(shelf.name, _INSTALL)
             return Check(name, "fail", detail, f"delete {shelf.folder}, then {install}")
     count = sum(len(shelf.manifest.files) for shelf in shelves)
     return Check(name, "ok", f"{count} in {folder}, checksums match")
@@ -158,18 +159,14 @@ def _go(tool: PulumiTool | None) -> Check:
 
 def _aws_plugin() -> Check:
     name = "aws plugin"
-    home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
-    found = sorted(path.name for path in (home / "plugins").glob("resource-aws-v*[0-9]"))
-    if found:
-        return Check(name, "ok", f"{found[-1]} in {home / 'plugins'}")
-    if on_path := shutil.which("pulumi-resource-aws"):
-        return Check(name, "ok", on_path)
-    return Check(
-        name,
-        "ok",
-        "not installed: '--target local' uses the embedded provider, "
-        "'--target aws' lets the Pulumi CLI download it",
-    )
+    if importlib.util.find_spec("pulumi_aws") is None:
+        detail = "pulumi-aws, which it goes with, is not installed: nothing is provisioned"
+        return Check(name, "warn", detail, install_hint("aws"))
+    found = aws_provider.find_aws_provider()
+    if found is not None:
+        return Check(name, "ok", str(found))
+    detail = "not installed: '--target local' needs it, for '--target aws' Pulumi downloads its own"
+    return Check(name, "warn", detail, _INSTALLED_AS[AWS_PROVIDER])
 
 
 def _embedded_aws() -> Check:
@@ -193,7 +190,7 @@ def _receptor() -> Check:
     found = find_receptor()
     if found is None:
         detail = "not installed; 'configure --workers' needs it"
-        return Check("receptor", "warn", detail, "rackwright tools install receptor")
+        return Check("receptor", "warn", detail, _INSTALLED_AS[RECEPTOR])
     return Check("receptor", "ok", str(found))
 
 

@@ -46,7 +46,7 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
     Raises:
         UsageError: the environment lacks what AWS needs.
-        ExternalToolError: an extra is not installed.
+        ExternalToolError: an extra or the AWS provider is not installed.
     """
     require("aws")
     if name == "local":
@@ -58,10 +58,14 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 def _open_local(folder: Path) -> Target:
     from rackwright.embedded_aws import control
+    from rackwright.provision.tools import attach_plugin, need_aws_provider
 
+    plugin = need_aws_provider()
     embedded = control.start(folder / "embedded-aws")
     backend = folder / "pulumi"
     backend.mkdir(exist_ok=True)
+    home = folder / "pulumi-home"
+    attach_plugin(plugin, home)
     return Target(
         name="local",
         state=folder,
@@ -71,12 +75,19 @@ def _open_local(folder: Path) -> Target:
         environment={
             # It comes before what a project says, and the team's own state is no place for this one.
             BACKEND: f"file://{backend}",
-            "PULUMI_HOME": str(folder / "pulumi-home"),
+            "PULUMI_HOME": str(home),
             PASSPHRASE_FILE: str(passphrase_file(folder)),
-            "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
-            # The provider is attached; without this the engine looks for its plugin on the network.
+            # The plugin is there; without this the engine looks for others on the network.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "AWS_ENDPOINT_URL": embedded.endpoint,
+            # S3 Control has the account in the name of its host, which only the endpoint can resolve.
+            "HTTP_PROXY": embedded.endpoint,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            # The provider's own switch for tests of it: between two looks at a resource it does not
+            # wait, for the embedded AWS does at once what AWS takes minutes for.
+            "VCR_MODE": "REPLAY_ONLY",
+            "VCR_PATH": str(home),
             # The embedded AWS accepts any credentials; real ones must not reach it.
             "AWS_ACCESS_KEY_ID": "embedded",
             "AWS_SECRET_ACCESS_KEY": "embedded",

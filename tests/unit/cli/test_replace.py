@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 
+from examples import MANY
 from rackwright.cli import main
 from rackwright.embedded_aws.api import moto_instances
 from rackwright.policy.packs.loader import builtin_pack
@@ -241,6 +245,86 @@ def test_what_has_failed_is_gone_on_with_and_no_instance_is_ended_twice(
     assert after["train-2"] != before["train-2"]
     assert set(Controller.states.values()) == {"IDLE"}
     assert run("--resume", "--yes") == 2
+
+
+CALLS = 60
+"""More than a replacement makes of Slurm, Ansible and AWS."""
+
+
+class Interruption:
+    """Ctrl+C at one of the calls of Slurm, Ansible and AWS, before it is done or after.
+
+    Attributes:
+        at: number of the call; the first is 0.
+        made: names of the calls.
+    """
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        self.at, self.after = at, after
+        self.made: list[str] = []
+
+    def meet(self, name: str, call: Callable[[], Any]) -> Any:
+        here = len(self.made) == self.at
+        self.made.append(name)
+        if here and not self.after:
+            raise KeyboardInterrupt
+        answer = call()
+        if here:
+            raise KeyboardInterrupt
+        return answer
+
+
+@contextmanager
+def interrupted(at: int, *, after: bool) -> Iterator[Interruption]:
+    """While it lasts, the call ``at`` is interrupted."""
+    interruption = Interruption(at, after=after)
+    asked = BaseClient._make_api_call
+
+    def ask(client: Any, name: str, arguments: Any) -> Any:
+        return interruption.meet(name, partial(asked, client, name, arguments))
+
+    def seen(name: str) -> Callable[..., Any]:
+        done = getattr(Controller, name)
+        return lambda *given: interruption.meet(name, partial(done, *given))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", ask)
+        for name in ("update", "reach", "change", "accept"):
+            patch.setattr(Controller, name, seen(name))
+        yield interruption
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(0, CALLS, 1 if MANY else 10))
+def test_a_replacement_that_is_interrupted_anywhere_is_gone_on_with(
+    at: int, *, after: bool, site: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer()
+    before = site.tags()
+    with interrupted(at, after=after) as interruption:
+        code = run("train-2", "--yes")
+    reached = len(interruption.made) > at
+    assert code == (130 if reached else 0)
+    assert "Traceback" not in capsys.readouterr().err
+    if reached and run("--resume", "--yes") == 2 and site.tags() == before:
+        # Nothing had begun that could be gone on with.
+        assert run("train-2", "--yes") == 0
+    capsys.readouterr()
+    after_all = site.tags()
+    assert after_all["train-2"] != before["train-2"]
+    assert {**after_all, "train-2": ""} == {**before, "train-2": ""}
+    assert site.launched() == 4, "one more than there were, and no other"
+    assert set(Controller.states.values()) == {"IDLE"}
+    assert site.records()["train-2"][0].startswith("10.")
+
+
+def test_every_call_of_a_replacement_is_interrupted(site: Cloud) -> None:
+    layer()
+    with interrupted(CALLS, after=False) as interruption:
+        assert run("train-2", "--yes") == 0
+    assert 20 < len(interruption.made) <= CALLS
+    assert {"update", "reach", "change", "accept"} < set(interruption.made)
 
 
 def test_nodes_that_the_blueprint_has_no_more_are_drained_and_ended(site: Cloud) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rackwright.embedded_aws import control
-from unit.embedded_aws.engine import Engine
+from unit.embedded_aws.clients import Connect, admin, client_of
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +24,7 @@ def embedded(state_dir: Path) -> Iterator[control.Embedded]:
 
 
 @pytest.fixture
-def engine(embedded: control.Embedded) -> Iterator[Engine]:
-    one = Engine(embedded.provider_port)
-    yield one
-    one.channel.close()
+def aws(embedded: control.Embedded) -> Iterator[Connect]:
+    """Makes clients; what a test has made with them is gone after it."""
+    yield partial(client_of, embedded)
+    admin(embedded, "POST", "reset")

@@ -8,40 +8,113 @@ import signal
 import subprocess
 import sys
 import threading
-import urllib.error
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.embedded_aws import control
-from rackwright.embedded_aws.operations import Book, Operation, identify
 from rackwright.errors import ExternalToolError
-from unit.embedded_aws.engine import Engine, admin, client_of
-from unit.embedded_aws.test_types import TRUST, World
+from unit.embedded_aws.clients import IMAGE, ZONE, Connect, a_subnet, client_of
+
+TRUST = '{"Version": "2012-10-17", "Statement": []}'
+
+
+def made_of_all(aws: Connect) -> Callable[[Connect], list[Any]]:
+    """Makes one of each thing whose state is of another form, and returns what reads them all."""
+    ec2, fsx, efs, dlm, scaling = (aws(one) for one in ("ec2", "fsx", "efs", "dlm", "autoscaling"))
+    subnet = a_subnet(ec2)
+    lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
+    system = fsx.create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[subnet],
+        LustreConfiguration=lustre,
+    )["FileSystem"]["FileSystemId"]
+    fsx.create_data_repository_association(
+        FileSystemId=system, FileSystemPath="/data", DataRepositoryPath="s3://kept-bucket"
+    )
+    home = efs.create_file_system(CreationToken="home")["FileSystemId"]
+    efs.put_backup_policy(FileSystemId=home, BackupPolicy={"Status": "ENABLED"})
+    role = aws("iam").create_role(RoleName="role", AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
+    rule = {"IntervalUnit": "HOURS", "Interval": 24, "Times": ["03:30"]}
+    schedule = {"Name": "daily", "CreateRule": rule, "RetainRule": {"Count": 14}}
+    details = {
+        "ResourceTypes": ["VOLUME"],
+        "TargetTags": [{"Key": "a", "Value": "b"}],
+        "Schedules": [schedule],
+    }
+    dlm.create_lifecycle_policy(
+        Description="kept", State="ENABLED", ExecutionRoleArn=role, PolicyDetails=details
+    )
+    ec2.create_placement_group(GroupName="near", Strategy="cluster")
+    reservation = ec2.create_capacity_reservation(
+        AvailabilityZone=ZONE,
+        InstanceCount=2,
+        InstancePlatform="Linux/UNIX",
+        InstanceType="p5.48xlarge",
+    )["CapacityReservation"]["CapacityReservationId"]
+    target = {"CapacityReservationTarget": {"CapacityReservationId": reservation}}
+    ec2.create_launch_template(
+        LaunchTemplateName="hosts",
+        LaunchTemplateData={
+            "ImageId": IMAGE,
+            "InstanceType": "p5.48xlarge",
+            "CapacityReservationSpecification": target,
+            "Placement": {"GroupName": "near"},
+        },
+    )
+    scaling.create_auto_scaling_group(
+        AutoScalingGroupName="hosts",
+        MinSize=2,
+        MaxSize=2,
+        VPCZoneIdentifier=subnet,
+        LaunchTemplate={"LaunchTemplateName": "hosts"},
+    )
+    volume = ec2.create_volume(AvailabilityZone=ZONE, Size=100, VolumeType="gp3")["VolumeId"]
+    ec2.create_snapshot(VolumeId=volume)
+    ec2.modify_volume(VolumeId=volume, Size=200)
+    aws("ssm").put_parameter(Name="/a", Value="v", Type="SecureString")
+
+    def read(aws: Connect) -> list[Any]:
+        ec2, fsx = aws("ec2"), aws("fsx")
+        return [
+            fsx.describe_file_systems()["FileSystems"],
+            fsx.describe_data_repository_associations()["Associations"],
+            aws("efs").describe_backup_policy(FileSystemId=home)["BackupPolicy"],
+            aws("dlm").get_lifecycle_policies()["Policies"],
+            ec2.describe_placement_groups()["PlacementGroups"],
+            ec2.describe_capacity_reservations()["CapacityReservations"],
+            ec2.describe_instance_topology(GroupNames=["near"])["Instances"],
+            ec2.describe_volumes()["Volumes"],
+            ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"],
+            ec2.describe_launch_template_versions(LaunchTemplateName="hosts")[
+                "LaunchTemplateVersions"
+            ],
+            aws("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"],
+            aws("iam").get_role(RoleName="role")["Role"],
+            aws("ssm").get_parameter(Name="/a", WithDecryption=True)["Parameter"],
+        ]
+
+    return read
 
 
 def test_the_state_outlives_the_process(tmp_path: Path) -> None:
     first = control.start(tmp_path)
     try:
-        engine = Engine(first.provider_port)
-        world = World(engine, "last")
-        made = {"fs": world.lustre(), "asg": world.template().id, "key": world.key()}
-        world.get(
-            "aws:autoscaling/group:Group",
-            "asg",
-            minSize=2,
-            maxSize=2,
-            vpcZoneIdentifiers=[world.subnet()],
-            launchTemplate={"id": made["asg"]},
-        )
-        world.get("aws:ssm/parameter:Parameter", "p", name="/a", type="SecureString", value="v")
-        world.get("aws:iam/role:Role", "role", assumeRolePolicy=TRUST)
-        client_of(first, "s3").create_bucket(
+        read = made_of_all(partial(client_of, first))
+        before = read(partial(client_of, first))
+        assert all(before), "nothing is empty"
+        key = client_of(first, "kms").create_key()["KeyMetadata"]["KeyId"]
+        s3 = client_of(first, "s3")
+        s3.create_bucket(
             Bucket="kept-bucket", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
         )
-        client_of(first, "s3").put_object(Bucket="kept-bucket", Key="k", Body=b"body")
-        sealed = client_of(first, "kms").encrypt(KeyId=made["key"], Plaintext=b"p")
+        s3.put_object(Bucket="kept-bucket", Key="k", Body=b"body")
+        sealed = client_of(first, "kms").encrypt(KeyId=key, Plaintext=b"p")
         assert control.start(tmp_path) == first
 
         assert control.stop(tmp_path)
@@ -55,24 +128,19 @@ def test_the_state_outlives_the_process(tmp_path: Path) -> None:
         assert control.status(tmp_path) is None
 
         third = control.start(tmp_path)
-        engine.channel.close()
-        engine = Engine(third.provider_port)
-        for key, one in world.made.items():
-            assert engine.read(one).id == one.id, key
+        for was, now in zip(before, read(partial(client_of, third)), strict=True):
+            assert now == was
         s3 = client_of(third, "s3")
         assert s3.get_object(Bucket="kept-bucket", Key="k")["Body"].read() == b"body"
         assert s3.get_object(Bucket="kept-bucket", Key="l")["Body"].read() == b"late"
         opened = client_of(third, "kms").decrypt(CiphertextBlob=sealed["CiphertextBlob"])
         assert opened["Plaintext"] == b"p"
-        groups = client_of(third, "autoscaling").describe_auto_scaling_groups()
-        instances = groups["AutoScalingGroups"][0]["Instances"]
-        found = client_of(third, "ec2").describe_instances(
-            InstanceIds=[one["InstanceId"] for one in instances]
+        # What was read back is as alive as what is made now.
+        scaling = client_of(third, "autoscaling")
+        scaling.update_auto_scaling_group(
+            AutoScalingGroupName="hosts", MinSize=0, DesiredCapacity=0
         )
-        assert sum(len(one["Instances"]) for one in found["Reservations"]) == 2
-        world.engine = engine
-        world.close()
-        engine.channel.close()
+        client_of(third, "ec2").delete_placement_group(GroupName="near")
 
         control.reset(tmp_path)
         assert client_of(third, "s3").list_buckets()["Buckets"] == []
@@ -136,7 +204,7 @@ def test_a_process_of_another_release_is_ended_and_what_it_holds_is_kept(
 def test_a_pid_of_another_process_is_not_believed(tmp_path: Path) -> None:
     record = {"pid": os.getpid(), "started": "1"}
     (tmp_path / "server.pid").write_text(json.dumps(record))
-    ready = {"endpoint": "http://127.0.0.1:1", "pid": os.getpid(), "provider_port": 1}
+    ready = {"endpoint": "http://127.0.0.1:1", "pid": os.getpid(), "code": None}
     (tmp_path / "ready.json").write_text(json.dumps(ready))
     assert control.status(tmp_path) is None
     assert not control.stop(tmp_path)
@@ -185,79 +253,6 @@ def test_only_loopback_is_bound(embedded: control.Embedded) -> None:
     }
     port = int(embedded.endpoint.rsplit(":", 1)[1])
     assert listening[port] == "0100007F"
-    mapped = "0000000000000000FFFF00000100007F"
-    assert listening[embedded.provider_port] in ("0100007F", mapped)
-
-
-def test_calls_are_recorded_and_bad_faults_refused(embedded: control.Embedded) -> None:
-    admin(embedded, "DELETE", "calls")
-    client_of(embedded, "s3").list_buckets()
-    client_of(embedded, "route53").list_hosted_zones()
-    names = [one["operation"] for one in admin(embedded, "GET", "calls")["calls"]]
-    assert names == ["ListBuckets", "ListHostedZones"]
-    for bad in (
-        {},
-        {"operation": 1},
-        {"operation": "X", "times": 0},
-        {"other": 1},
-        {"operation": "X", "skip": -1},
-    ):
-        with pytest.raises(urllib.error.HTTPError, match="400"):
-            admin(embedded, "POST", "faults", bad)
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        admin(embedded, "GET", "nothing")
-
-
-def test_a_fault_meets_the_call_after_those_that_it_skips() -> None:
-    book = Book()
-    book.add({"operation": "*", "skip": 1, "error": "Lost"})
-    reads, changes = Operation("ec2", "", "DescribeVpcs"), Operation("ec2", "", "CreateVpc")
-    assert [book.take(one) is not None for one in (changes, reads, changes, changes)] == [
-        False,
-        False,
-        True,
-        False,
-    ]
-    book.add({"operation": "CreateVpc", "times": 2})
-    assert [book.take(one) is not None for one in (reads, changes, changes, changes)] == [
-        False,
-        True,
-        True,
-        False,
-    ]
-
-
-def test_an_operation_that_moto_lacks_says_so(embedded: control.Embedded) -> None:
-    with pytest.raises(ClientError, match="the embedded AWS has no ec2 operation"):
-        client_of(embedded, "ec2").describe_fast_launch_images()
-
-
-@pytest.mark.parametrize(
-    ("service", "method", "path", "query", "body", "name"),
-    [
-        ("s3", "PUT", "/b", "", b"", "CreateBucket"),
-        ("s3", "PUT", "/b", "policy", b"", "PutBucketPolicy"),
-        ("s3", "PUT", "/b/k/l", "", b"", "PutObject"),
-        ("ec2", "POST", "/", "", b"Action=CreateVpc&Version=1", "CreateVpc"),
-        ("iam", "POST", "/", "", b"Version=1&Action=CreateRole", "CreateRole"),
-        ("route53", "POST", "/2013-04-01/hostedzone", "", b"", "CreateHostedZone"),
-        ("ec2", "POST", "/", "", b"", "POST /"),
-    ],
-)
-def test_operations_are_named(
-    service: str, method: str, path: str, query: str, body: bytes, name: str
-) -> None:
-    headers = {
-        "authorization": f"AWS4-HMAC-SHA256 Credential=x/20260101/us-west-2/{service}/aws4_request"
-    }
-    assert identify(method, path, query, headers, body).name == name
-
-
-def test_taking_a_role_by_a_token_is_named_though_nothing_signs_it() -> None:
-    body = b"Action=AssumeRoleWithWebIdentity&Version=2011-06-15&WebIdentityToken=x"
-    found = identify("POST", "/", "", {}, body)
-    assert (found.service, found.name) == ("sts", "AssumeRoleWithWebIdentity")
-    assert identify("GET", "/", "", {}, b"").name == "ListBuckets"
 
 
 def test_a_server_that_nobody_uses_ends(tmp_path: Path) -> None:

@@ -1,74 +1,77 @@
-"""EFS of the embedded AWS: what changes, and what is refused as AWS and its provider refuse it."""
+"""EFS of the embedded AWS: what changes, and what is refused as AWS refuses it."""
 
 from __future__ import annotations
 
-import grpc
+from typing import Any
+
 import pytest
 
-from unit.embedded_aws.engine import Engine, urn_of
+from unit.embedded_aws.clients import Connect, refused
 
-SYSTEM = "aws:efs/fileSystem:FileSystem"
-POLICY = "aws:efs/backupPolicy:BackupPolicy"
+NONE = "fs-0123456789abcdef0"
 
 
-def test_the_rate_goes_with_the_provisioned_mode_alone(engine: Engine) -> None:
-    made = engine.create(SYSTEM, "rated", {"creationToken": "rated", "encrypted": True})
-    assert made.outputs["throughputMode"] == "bursting", "the provider's default"
+@pytest.fixture
+def efs(aws: Connect) -> Any:
+    return aws("efs")
+
+
+def a_system(efs: Any, **more: Any) -> str:
+    arguments = {"CreationToken": "home", "Encrypted": True} | more
+    return str(efs.create_file_system(**arguments)["FileSystemId"])
+
+
+def read(efs: Any, identity: str) -> dict[str, Any]:
+    (found,) = efs.describe_file_systems(FileSystemId=identity)["FileSystems"]
+    return dict(found)
+
+
+def test_the_rate_goes_with_the_provisioned_mode_alone(efs: Any) -> None:
+    made = a_system(efs)
+    assert read(efs, made)["ThroughputMode"] == "bursting"
     rated = {
-        "creationToken": "rated",
-        "encrypted": True,
-        "throughputMode": "provisioned",
-        "provisionedThroughputInMibps": 64,
+        "FileSystemId": made,
+        "ThroughputMode": "provisioned",
+        "ProvisionedThroughputInMibps": 64.0,
     }
-    try:
-        made = engine.update(made, rated)
-        assert made.outputs["provisionedThroughputInMibps"] == 64
-        del rated["provisionedThroughputInMibps"]
-        with pytest.raises(grpc.RpcError, match="goes with the mode 'provisioned' alone"):
-            engine.update(made, {**rated, "throughputMode": "provisioned"})
-        made = engine.update(made, {**rated, "throughputMode": "elastic"})
-        assert made.outputs["throughputMode"] == "elastic"
-    finally:
-        engine.delete(made)
+    assert efs.update_file_system(**rated)["ProvisionedThroughputInMibps"] == 64
+    assert read(efs, made)["ProvisionedThroughputInMibps"] == 64
+    for mode in ("elastic", "bursting"):
+        told = refused(efs.update_file_system, **rated | {"ThroughputMode": mode})
+        assert told.endswith("goes with the mode 'provisioned' alone")
+    del rated["ProvisionedThroughputInMibps"]
+    assert "goes with the mode" in refused(efs.update_file_system, **rated)
+    efs.update_file_system(FileSystemId=made, ThroughputMode="elastic")
+    found = read(efs, made)
+    assert found["ThroughputMode"] == "elastic"
+    assert found.get("ProvisionedThroughputInMibps") is None
+    told = refused(efs.update_file_system, FileSystemId=NONE, ThroughputMode="elastic")
+    assert told.startswith("FileSystemNotFound")
 
 
-def test_a_token_is_taken_once(engine: Engine) -> None:
-    made = engine.create(SYSTEM, "first", {"creationToken": "once"})
-    try:
-        with pytest.raises(grpc.RpcError, match="FileSystemAlreadyExists"):
-            engine.create(SYSTEM, "second", {"creationToken": "once"})
-    finally:
-        engine.delete(made)
+def test_a_token_is_taken_once(efs: Any) -> None:
+    a_system(efs)
+    assert refused(a_system, efs=efs).startswith("FileSystemAlreadyExists")
 
 
-@pytest.mark.parametrize(
-    ("inputs", "name"),
-    [
-        ({"creationToken": "t" * 65}, "creationToken"),
-        ({"lifecyclePolicies": [{"transitionToIa": "AFTER_7_DAYS"}] * 4}, "lifecyclePolicies"),
-    ],
-)
-def test_what_the_provider_refuses_is_refused(
-    engine: Engine, inputs: dict[str, object], name: str
-) -> None:
-    failures = engine.check(urn_of(SYSTEM, "odd"), inputs).failures
-    assert [failure.property for failure in failures] == [name]
+def test_a_key_needs_encryption(efs: Any) -> None:
+    key = "arn:aws:kms:us-west-2:123456789012:key/a"
+    assert "must be True" in refused(a_system, efs=efs, Encrypted=False, KmsKeyId=key)
 
 
-def test_a_key_needs_encryption(engine: Engine) -> None:
-    inputs = {"creationToken": "plain", "kmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/a"}
-    with pytest.raises(grpc.RpcError, match="must be True"):
-        engine.create(SYSTEM, "plain", inputs)
+def test_backups_are_on_or_off(efs: Any) -> None:
+    made = a_system(efs)
+    asked = efs.describe_backup_policy
+    assert refused(asked, FileSystemId=made).startswith("PolicyNotFound")
+    for status in ("ENABLED", "DISABLED"):
+        put = efs.put_backup_policy(FileSystemId=made, BackupPolicy={"Status": status})
+        assert put["BackupPolicy"] == asked(FileSystemId=made)["BackupPolicy"] == {"Status": status}
+    odd = refused(efs.put_backup_policy, FileSystemId=made, BackupPolicy={"Status": "SOMETIMES"})
+    assert odd.endswith("is one of ENABLED, DISABLED")
+    lost = refused(efs.put_backup_policy, FileSystemId=NONE, BackupPolicy={"Status": "ENABLED"})
+    assert lost.startswith("FileSystemNotFound")
 
 
-def test_a_backup_policy_is_on_or_off(engine: Engine) -> None:
-    made = engine.create(SYSTEM, "kept", {"creationToken": "kept"})
-    try:
-        odd = {"fileSystemId": made.id, "backupPolicy": {"status": "SOMETIMES"}}
-        with pytest.raises(grpc.RpcError, match="is one of ENABLED, DISABLED"):
-            engine.create(POLICY, "odd", odd)
-        lost = {"fileSystemId": "fs-0123456789abcdef0", "backupPolicy": {"status": "ENABLED"}}
-        with pytest.raises(grpc.RpcError, match="FileSystemNotFound"):
-            engine.create(POLICY, "lost", lost)
-    finally:
-        engine.delete(made)
+def test_a_system_that_is_made_with_backups_has_them(efs: Any) -> None:
+    made = a_system(efs, Backup=True)
+    assert efs.describe_backup_policy(FileSystemId=made)["BackupPolicy"]["Status"] == "ENABLED"

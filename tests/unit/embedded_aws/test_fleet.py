@@ -1,269 +1,330 @@
-"""A fleet of 16 p5 instances with 33 interfaces each, and the EC2 calls that moto lacks."""
+"""Instances of launch templates and Auto Scaling groups: 16 of p5 with 33 interfaces each, and fewer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.control import Embedded
-from rackwright.embedded_aws.provider.wire import UNKNOWN
-from unit.embedded_aws.engine import Engine, client_of
-from unit.embedded_aws.test_types import World
+from unit.embedded_aws.clients import IMAGE, REGION, ZONE, Connect, a_subnet, a_vpc, refused
 
 CARDS = 32
 
 
-def interfaces(world: World) -> list[dict[str, Any]]:
-    def nic(card: int, device: int, kind: str) -> dict[str, Any]:
-        return {
-            "networkCardIndex": card,
-            "deviceIndex": device,
-            "interfaceType": kind,
-            "securityGroups": [world.group()],
-            "subnetId": world.subnet(),
-            "deleteOnTermination": "true",
-        }
-
-    first = nic(0, 0, "interface")
-    return [first, nic(0, 1, "efa-only"), *(nic(card, 1, "efa") for card in range(1, CARDS))]
+@pytest.fixture
+def ec2(aws: Connect) -> Any:
+    return aws("ec2")
 
 
-def template(world: World, **more: Any) -> dict[str, Any]:
+@pytest.fixture
+def scaling(aws: Connect) -> Any:
+    return aws("autoscaling")
+
+
+def nic(card: int, device: int, kind: str, group: str) -> dict[str, Any]:
     return {
-        "imageId": world.image(),
-        "instanceType": "p5.48xlarge",
-        "ebsOptimized": "true",
-        "networkInterfaces": interfaces(world),
-        "blockDeviceMappings": [
-            {
-                "deviceName": "/dev/sda1",
-                "ebs": {"encrypted": "true", "volumeSize": 200, "deleteOnTermination": "true"},
-            }
-        ],
-        "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
-        "userData": "IyEvYmluL3NoCg==",
-        "tagSpecifications": [{"resourceType": "instance", "tags": {"pool": "a"}}],
-        **more,
+        "NetworkCardIndex": card,
+        "DeviceIndex": device,
+        "InterfaceType": kind,
+        "Groups": [group],
+        "DeleteOnTermination": True,
     }
 
 
-def test_a_fleet_has_every_interface_of_its_template(engine: Engine, embedded: Embedded) -> None:
-    world = World(engine, "fleet")
-    ec2 = client_of(embedded, "ec2")
-    placement = world.get("aws:ec2/placementGroup:PlacementGroup", "pg", strategy="cluster")
-    reservation = world.get(
-        "aws:ec2/capacityReservation:CapacityReservation",
-        "cr",
-        availabilityZone="us-west-2a",
-        instanceCount=16,
-        instancePlatform="Linux/UNIX",
-        instanceType="p5.48xlarge",
-        instanceMatchCriteria="targeted",
-    )
-    role = world.role()
-    profile = world.get("aws:iam/instanceProfile:InstanceProfile", "profile", role=role)
-    launch = world.get(
-        "aws:ec2/launchTemplate:LaunchTemplate",
-        "p5",
-        **template(
-            world,
-            placement={"groupName": placement.id},
-            iamInstanceProfile={"name": profile.id},
-            capacityReservationSpecification={
-                "capacityReservationTarget": {"capacityReservationId": reservation.id}
-            },
-        ),
-    )
-    data = ec2.describe_launch_template_versions(LaunchTemplateId=launch.id)
-    stored = data["LaunchTemplateVersions"][0]["LaunchTemplateData"]
-    cards = [one["NetworkCardIndex"] for one in stored["NetworkInterfaces"]]
-    assert sorted(cards) == [0, 0, *range(1, CARDS)]
-    assert stored["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
-    assert stored["MetadataOptions"]["HttpTokens"] == "required"
+def a_template(ec2: Any, **more: Any) -> str:
+    data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge"} | more
+    made = ec2.create_launch_template(LaunchTemplateName="hosts", LaunchTemplateData=data)
+    return str(made["LaunchTemplate"]["LaunchTemplateId"])
 
-    group = world.get(
-        "aws:autoscaling/group:Group",
-        "asg",
-        minSize=16,
-        maxSize=16,
-        vpcZoneIdentifiers=[world.subnet()],
-        launchTemplate={"id": launch.id, "version": "$Latest"},
-        tags=[{"key": "Name", "value": "gpu", "propagateAtLaunch": True}],
+
+def a_group(scaling: Any, template: str, subnets: list[str], size: int, **more: Any) -> None:
+    scaling.create_auto_scaling_group(
+        **{
+            "AutoScalingGroupName": "hosts",
+            "MinSize": size,
+            "MaxSize": size,
+            "VPCZoneIdentifier": ",".join(subnets),
+            "LaunchTemplate": {"LaunchTemplateId": template, "Version": "$Latest"},
+        }
+        | more
     )
-    filters = [{"Name": "tag:aws:autoscaling:groupName", "Values": [group.id]}]
-    instances = [
-        instance
-        for reply in ec2.describe_instances(Filters=filters)["Reservations"]
-        for instance in reply["Instances"]
+
+
+def members(scaling: Any) -> list[dict[str, Any]]:
+    (group,) = scaling.describe_auto_scaling_groups(AutoScalingGroupNames=["hosts"])[
+        "AutoScalingGroups"
     ]
-    assert len(instances) == 16
-    for instance in instances:
+    return list(group["Instances"])
+
+
+def instances(ec2: Any, ids: list[str]) -> list[dict[str, Any]]:
+    reply = ec2.describe_instances(InstanceIds=ids)["Reservations"]
+    return [one for held in reply for one in held["Instances"]]
+
+
+def a_profile(iam: Any) -> tuple[str, str]:
+    """Name and ARN of an instance profile."""
+    iam.create_role(RoleName="hosts", AssumeRolePolicyDocument="{}")
+    made = iam.create_instance_profile(InstanceProfileName="hosts")["InstanceProfile"]
+    iam.add_role_to_instance_profile(InstanceProfileName="hosts", RoleName="hosts")
+    return "hosts", str(made["Arn"])
+
+
+def a_reservation(ec2: Any, count: int) -> str:
+    made = ec2.create_capacity_reservation(
+        AvailabilityZone=ZONE,
+        InstanceCount=count,
+        InstancePlatform="Linux/UNIX",
+        InstanceType="p5.48xlarge",
+        InstanceMatchCriteria="targeted",
+    )["CapacityReservation"]
+    return str(made["CapacityReservationId"])
+
+
+def targeted(reservation: str) -> dict[str, Any]:
+    target = {"CapacityReservationTarget": {"CapacityReservationId": reservation}}
+    return {"CapacityReservationSpecification": target}
+
+
+def test_a_fleet_has_every_interface_of_its_template(aws: Connect, ec2: Any, scaling: Any) -> None:
+    vpc = a_vpc(ec2)
+    subnet = a_subnet(ec2, vpc)
+    security = ec2.create_security_group(GroupName="g", Description="d", VpcId=vpc)["GroupId"]
+    ec2.create_placement_group(GroupName="near", Strategy="cluster")
+    reservation = a_reservation(ec2, 16)
+    profile, arn = a_profile(aws("iam"))
+    disk = {"Encrypted": True, "VolumeSize": 200, "DeleteOnTermination": True}
+    template = a_template(
+        ec2,
+        EbsOptimized=True,
+        NetworkInterfaces=[
+            nic(0, 0, "interface", security),
+            nic(0, 1, "efa-only", security),
+            *(nic(card, 1, "efa", security) for card in range(1, CARDS)),
+        ],
+        BlockDeviceMappings=[
+            {"DeviceName": "/dev/sda1", "Ebs": disk},
+            {"DeviceName": "/dev/sdb", "VirtualName": "ephemeral0"},
+        ],
+        MetadataOptions={"HttpTokens": "required", "HttpPutResponseHopLimit": 2},
+        UserData="IyEvYmluL3NoCg==",
+        TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "pool", "Value": "a"}]}],
+        Placement={"GroupName": "near"},
+        IamInstanceProfile={"Name": profile},
+        **targeted(reservation),
+    )
+    (stored,) = ec2.describe_launch_template_versions(LaunchTemplateId=template)[
+        "LaunchTemplateVersions"
+    ]
+    cards = [one["NetworkCardIndex"] for one in stored["LaunchTemplateData"]["NetworkInterfaces"]]
+    assert cards == [0, 0, *range(1, CARDS)]
+
+    tags = [{"Key": "Name", "Value": "gpu", "PropagateAtLaunch": True}]
+    a_group(scaling, template, [subnet], 16, Tags=tags)
+    named = [{"Name": "tag:aws:autoscaling:groupName", "Values": ["hosts"]}]
+    found = [
+        one
+        for held in ec2.describe_instances(Filters=named)["Reservations"]
+        for one in held["Instances"]
+    ]
+    assert len(found) == 16
+    for instance in found:
         attached = [one["Attachment"] for one in instance["NetworkInterfaces"]]
-        places = sorted((one["NetworkCardIndex"], one["DeviceIndex"]) for one in attached)
+        places = [(one["NetworkCardIndex"], one["DeviceIndex"]) for one in attached]
         assert places == [(0, 0), (0, 1), *((card, 1) for card in range(1, CARDS))]
-        kinds = [one["InterfaceType"] for one in instance["NetworkInterfaces"]]
-        assert kinds.count("efa") == CARDS - 1
-        assert kinds.count("efa-only") == 1
+        kinds = {one["InterfaceType"]: one for one in instance["NetworkInterfaces"]}
+        assert list(kinds) == ["interface", "efa-only", "efa"]
+        assert "PrivateIpAddress" not in kinds["efa-only"], "it carries no IP"
+        assert {one["SubnetId"] for one in instance["NetworkInterfaces"]} == {subnet}
         assert instance["MetadataOptions"]["HttpTokens"] == "required"
-        assert instance["Placement"]["GroupName"] == placement.id
-        assert instance["CapacityReservationId"] == reservation.id
-        assert instance["IamInstanceProfile"]["Arn"] == profile.outputs["arn"]
-        assert [one["GroupId"] for one in instance["SecurityGroups"]] == [world.group()]
-    addresses = [one["PrivateIpAddress"] for one in instances]
-    assert len(set(addresses)) == 16
-    ids = [one["Ebs"]["VolumeId"] for one in instances[0]["BlockDeviceMappings"]]
-    volumes = ec2.describe_volumes(VolumeIds=ids)["Volumes"]
-    assert [one["Encrypted"] for one in volumes] == [True]
-    held = ec2.describe_capacity_reservations(CapacityReservationIds=[reservation.id])
-    assert held["CapacityReservations"][0]["AvailableInstanceCount"] == 0
+        assert instance["EbsOptimized"] is True
+        assert instance["Placement"]["GroupName"] == "near"
+        assert instance["CapacityReservationId"] == reservation
+        assert instance["IamInstanceProfile"]["Arn"] == arn
+        assert [one["GroupId"] for one in instance["SecurityGroups"]] == [security]
+        assert {"Key": "Name", "Value": "gpu"} in instance["Tags"]
+    assert len({one["PrivateIpAddress"] for one in found}) == 16
+    (mapping,) = found[0]["BlockDeviceMappings"]
+    (volume,) = ec2.describe_volumes(VolumeIds=[mapping["Ebs"]["VolumeId"]])["Volumes"]
+    assert (volume["Encrypted"], volume["Size"]) == (True, 200)
+    (held,) = ec2.describe_capacity_reservations()["CapacityReservations"]
+    assert held["AvailableInstanceCount"] == 0
 
-    topology = ec2.describe_instance_topology(GroupNames=[placement.id])["Instances"]
-    assert {one["InstanceId"] for one in topology} == {one["InstanceId"] for one in instances}
-    assert len({one["NetworkNodes"][0] for one in topology}) == 1
-    assert len({one["NetworkNodes"][2] for one in topology}) == 2
-
-    with pytest.raises(ClientError, match="ReservationCapacityExceeded"):
-        ec2.run_instances(MinCount=1, MaxCount=1, LaunchTemplate={"LaunchTemplateId": launch.id})
-    with pytest.raises(ClientError, match=r"InvalidPlacementGroup\.InUse"):
-        ec2.delete_placement_group(GroupName=placement.id)
-    world.close()
-    left = ec2.describe_network_interfaces(Filters=[{"Name": "group-id", "Values": [role]}])
+    ids = [one["InstanceId"] for one in found]
+    scaling.delete_auto_scaling_group(AutoScalingGroupName="hosts", ForceDelete=True)
+    assert {one["State"]["Name"] for one in instances(ec2, ids)} == {"terminated"}
+    left = ec2.describe_network_interfaces(Filters=[{"Name": "group-id", "Values": [security]}])
     assert left["NetworkInterfaces"] == []
 
 
-def test_a_preview_does_not_know_the_version_that_an_update_will_make(engine: Engine) -> None:
-    token = "aws:ec2/launchTemplate:LaunchTemplate"
-    before = {"name": "versions", "instanceType": "p5.48xlarge", "updateDefaultVersion": True}
-    made = engine.create(token, "versions", before)
-    other = {**before, "instanceType": "p5en.48xlarge"}
-    seen = engine.update(made, other, preview=True).outputs
-    assert (seen["latestVersion"], seen["defaultVersion"]) == (UNKNOWN, UNKNOWN)
-    pinned = engine.update(made, {**other, "updateDefaultVersion": False}, preview=True).outputs
-    assert (pinned["latestVersion"], pinned["defaultVersion"]) == (UNKNOWN, 1)
-    tagged = engine.update(made, {**before, "tags": {"a": "b"}}, preview=True).outputs
-    assert (tagged["latestVersion"], tagged["defaultVersion"]) == (1, 1)
-    done = engine.update(made, other).outputs
-    assert (done["latestVersion"], done["defaultVersion"]) == (2, 2)
-    engine.delete(made)
-
-
-def test_a_group_grows_by_a_second_version_of_its_template(
-    engine: Engine, embedded: Embedded
-) -> None:
-    world = World(engine, "grows")
-    launch = world.get("aws:ec2/launchTemplate:LaunchTemplate", "t", **template(world))
-    asked = {
-        "minSize": 1,
-        "maxSize": 1,
-        "vpcZoneIdentifiers": [world.subnet()],
-        "launchTemplate": {"id": launch.id, "version": "$Latest"},
+def test_an_interface_of_a_card_is_detached_alone(ec2: Any) -> None:
+    subnet = a_subnet(ec2)
+    group = ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]
+    places = [(0, 0), (1, 1), (2, 1)]
+    (made,) = ec2.run_instances(
+        MinCount=1,
+        MaxCount=1,
+        ImageId=IMAGE,
+        InstanceType="p5.48xlarge",
+        NetworkInterfaces=[
+            nic(card, device, "interface" if card == 0 else "efa", group) | {"SubnetId": subnet}
+            for card, device in places
+        ],
+    )["Instances"]
+    held = {
+        one["Attachment"]["NetworkCardIndex"]: (
+            one["Attachment"]["AttachmentId"],
+            one["NetworkInterfaceId"],
+        )
+        for one in made["NetworkInterfaces"]
     }
-    group = world.get("aws:autoscaling/group:Group", "g", **asked)
-    (mapping,) = launch.inputs["blockDeviceMappings"]
-    larger = [{**mapping, "ebs": {**mapping["ebs"], "volumeSize": 300}}]
-    engine.update(launch, {**launch.inputs, "blockDeviceMappings": larger})
-    engine.update(group, {**group.inputs, "minSize": 2, "maxSize": 2})
-    described = client_of(embedded, "autoscaling").describe_auto_scaling_groups(
-        AutoScalingGroupNames=[group.id]
-    )
-    assert len(described["AutoScalingGroups"][0]["Instances"]) == 2
-    world.close()
+    attachment, identity = held[1]
+    ec2.detach_network_interface(AttachmentId=attachment)
+    (left,) = ec2.describe_network_interfaces(NetworkInterfaceIds=[identity])["NetworkInterfaces"]
+    assert left["Status"] == "available"
+    (read,) = instances(ec2, [made["InstanceId"]])
+    cards = [one["Attachment"]["NetworkCardIndex"] for one in read["NetworkInterfaces"]]
+    assert cards == [0, 2]
 
 
-def test_two_interfaces_in_one_place_are_refused(engine: Engine) -> None:
-    nic = {"networkCardIndex": 1, "deviceIndex": 1}
-    inputs = {"instanceType": "p5.48xlarge", "networkInterfaces": [nic, nic]}
-    urn = "urn:pulumi:dev::lab::aws:ec2/launchTemplate:LaunchTemplate::double"
-    failures = engine.check(urn, inputs).failures
-    assert [one.reason for one in failures] == ["two interfaces have network card 1 and device 1"]
+def test_interfaces_are_in_the_subnet_of_their_instance(ec2: Any) -> None:
+    subnet = a_subnet(ec2)
+    (made,) = ec2.run_instances(
+        MinCount=1,
+        MaxCount=1,
+        ImageId=IMAGE,
+        InstanceType="p5.48xlarge",
+        NetworkInterfaces=[
+            {"DeviceIndex": 0, "SubnetId": subnet},
+            {"NetworkCardIndex": 1, "DeviceIndex": 1},
+        ],
+    )["Instances"]
+    assert [one["SubnetId"] for one in made["NetworkInterfaces"]] == [subnet, subnet]
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments", "code"),
-    [
-        ("delete_placement_group", {"GroupName": "none"}, r"InvalidPlacementGroup\.Unknown"),
-        ("describe_placement_groups", {"GroupNames": ["none"]}, r"InvalidPlacementGroup\.Unknown"),
-        (
-            "create_placement_group",
-            {"GroupName": "x", "Strategy": "cluster", "PartitionCount": 3},
-            "InvalidParameterCombination",
-        ),
-        (
-            "cancel_capacity_reservation",
-            {"CapacityReservationId": "cr-none"},
-            r"InvalidCapacityReservationId\.NotFound",
-        ),
-        (
-            "purchase_capacity_block",
-            {"CapacityBlockOfferingId": "cbo-zz", "InstancePlatform": "Linux/UNIX"},
-            r"InvalidCapacityBlockOfferingId\.NotFound",
-        ),
-    ],
-)
-def test_capacity_calls_refuse_what_is_not_there(
-    embedded: Embedded, operation: str, arguments: dict[str, Any], code: str
+def test_a_group_fills_its_subnets_in_turn_and_they_win_over_the_template(
+    ec2: Any, scaling: Any
 ) -> None:
-    with pytest.raises(ClientError, match=code):
-        getattr(client_of(embedded, "ec2"), operation)(**arguments)
+    vpc = a_vpc(ec2)
+    first, second, other = (
+        a_subnet(ec2, vpc, f"{REGION}{zone}", number) for number, zone in enumerate("abc")
+    )
+    inside = {"DeviceIndex": 0, "SubnetId": other}
+    template = a_template(ec2, InstanceType="m5.large", NetworkInterfaces=[inside])
+    a_group(scaling, template, [first, second], 3)
+    ids = [one["InstanceId"] for one in members(scaling)]
+    assert [one["SubnetId"] for one in instances(ec2, ids)] == [first, first, second]
 
 
-def test_a_capacity_block_is_bought_and_used(engine: Engine, embedded: Embedded) -> None:
-    ec2 = client_of(embedded, "ec2")
-    offers = ec2.describe_capacity_block_offerings(
+def test_a_group_has_a_placement_group_of_its_own(ec2: Any, scaling: Any) -> None:
+    for name in ("near", "far"):
+        ec2.create_placement_group(GroupName=name, Strategy="cluster")
+    template = a_template(ec2, Placement={"GroupName": "far"})
+    a_group(scaling, template, [a_subnet(ec2)], 1, PlacementGroup="near")
+    (one,) = instances(ec2, [one["InstanceId"] for one in members(scaling)])
+    assert one["Placement"]["GroupName"] == "near"
+
+
+def test_a_group_grows_by_a_second_version_of_its_template(ec2: Any, scaling: Any) -> None:
+    data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge", "UserData": "IyEvYmluL3NoCg=="}
+    template = a_template(ec2, **data)
+    a_group(scaling, template, [a_subnet(ec2)], 1)
+    ec2.create_launch_template_version(
+        LaunchTemplateId=template, LaunchTemplateData=data | {"InstanceType": "p5en.48xlarge"}
+    )
+    scaling.update_auto_scaling_group(AutoScalingGroupName="hosts", MinSize=2, MaxSize=2)
+    ids = [one["InstanceId"] for one in members(scaling)]
+    kinds = [one["InstanceType"] for one in instances(ec2, ids)]
+    assert kinds == ["p5.48xlarge", "p5en.48xlarge"]
+
+
+def test_a_template_makes_instances_of_a_capacity_block(ec2: Any, scaling: Any) -> None:
+    (offer, *_) = ec2.describe_capacity_block_offerings(
         InstanceType="p5.48xlarge", InstanceCount=1, CapacityDurationHours=24
     )["CapacityBlockOfferings"]
-    assert offers[0]["AvailabilityZone"] == "us-west-2a"
-    bought = ec2.purchase_capacity_block(
-        CapacityBlockOfferingId=offers[0]["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
-    )["CapacityReservation"]
-    assert bought["ReservationType"] == "capacity-block"
-    world = World(engine, "block")
-    target = {
-        "CapacityReservationTarget": {"CapacityReservationId": bought["CapacityReservationId"]}
-    }
-    launch = {
-        "MinCount": 1,
-        "MaxCount": 1,
-        "ImageId": world.image(),
-        "InstanceType": "p5.48xlarge",
-        "SubnetId": world.subnet(),
-        "CapacityReservationSpecification": target,
-    }
-    with pytest.raises(ClientError, match="InvalidParameterCombination"):
-        ec2.run_instances(**launch)
-    made = ec2.run_instances(**launch, InstanceMarketOptions={"MarketType": "capacity-block"})[
-        "Instances"
-    ][0]
-    assert made["CapacityReservationId"] == bought["CapacityReservationId"]
-    blocks = ec2.describe_capacity_blocks()["CapacityBlocks"]
-    assert [bought["CapacityReservationId"]] in [one["CapacityReservationIds"] for one in blocks]
-    with pytest.raises(ClientError, match="OperationNotPermitted"):
-        ec2.cancel_capacity_reservation(CapacityReservationId=bought["CapacityReservationId"])
-    ec2.terminate_instances(InstanceIds=[made["InstanceId"]])
-    world.close()
+    block = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offer["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]["CapacityReservationId"]
+    market = {"InstanceMarketOptions": {"MarketType": "capacity-block"}}
+    template = a_template(ec2, **targeted(block), **market)
+    a_group(scaling, template, [a_subnet(ec2)], 1)
+    (one,) = instances(ec2, [one["InstanceId"] for one in members(scaling)])
+    assert (one["CapacityReservationId"], one["InstanceLifecycle"]) == (block, "capacity-block")
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"storageCapacity": 1300}, "1200 nor a multiple of 2400"),
-        ({"perUnitStorageThroughput": 300}, "none of 125, 250, 500, 1000"),
-        ({"deploymentType": "SCRATCH_2"}, "EFA needs the deployment type PERSISTENT_2"),
-        ({"metadataConfiguration": None}, "EFA needs a metadata configuration"),
-    ],
-)
-def test_lustre_refuses_what_fsx_refuses(
-    engine: Engine, change: dict[str, Any], reason: str
+def test_a_group_has_no_more_instances_than_its_reservation(ec2: Any, scaling: Any) -> None:
+    template = a_template(ec2, **targeted(a_reservation(ec2, 2)))
+    a_group(scaling, template, [a_subnet(ec2)], 2)
+    told = refused(
+        scaling.update_auto_scaling_group, AutoScalingGroupName="hosts", MinSize=3, MaxSize=3
+    )
+    assert told.startswith("ReservationCapacityExceeded")
+    assert len(members(scaling)) == 2
+
+
+def test_a_group_keeps_to_its_least_size(ec2: Any, scaling: Any) -> None:
+    a_group(scaling, a_template(ec2), [a_subnet(ec2)], 2)
+    first, second = (one["InstanceId"] for one in members(scaling))
+    end = scaling.terminate_instance_in_auto_scaling_group
+    wanted = {"InstanceId": first, "ShouldDecrementDesiredCapacity": True}
+    told = refused(end, **wanted)
+    assert told.startswith("ValidationError")
+    assert "desiredSize equals minSize (2)" in told
+    scaling.update_auto_scaling_group(AutoScalingGroupName="hosts", MinSize=1)
+    end(**wanted)
+    assert [one["InstanceId"] for one in members(scaling)] == [second]
+    end(InstanceId=second, ShouldDecrementDesiredCapacity=False)
+    (new,) = members(scaling)
+    assert new["InstanceId"] not in (first, second)
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_an_ended_instance_is_replaced_unless_its_group_was_told_not_to(
+    ec2: Any, scaling: Any, suspended: bool
 ) -> None:
-    from unit.embedded_aws.test_types import lustre
+    a_group(scaling, a_template(ec2), [a_subnet(ec2)], 1)
+    if suspended:
+        scaling.suspend_processes(
+            AutoScalingGroupName="hosts", ScalingProcesses=["ReplaceUnhealthy"]
+        )
+    (before,) = members(scaling)
+    ec2.terminate_instances(InstanceIds=[before["InstanceId"]])
+    (after,) = members(scaling)
+    assert (after["InstanceId"] == before["InstanceId"]) is suspended
+    assert after["HealthStatus"] == ("Unhealthy" if suspended else "Healthy")
 
-    world = World(engine, "lustre")
-    try:
-        with pytest.raises(Exception, match=reason):
-            engine.create(
-                "aws:fsx/lustreFileSystem:LustreFileSystem", "bad", lustre(world, **change)
-            )
-    finally:
-        world.close()
+
+def test_a_token_launches_once_as_long_as_one_is_left(ec2: Any) -> None:
+    wanted = {
+        "MinCount": 2,
+        "MaxCount": 2,
+        "ImageId": IMAGE,
+        "InstanceType": "m5.large",
+        "SubnetId": a_subnet(ec2),
+    }
+
+    def launched(token: str) -> list[str]:
+        made = ec2.run_instances(**wanted, ClientToken=token)["Instances"]
+        return [one["InstanceId"] for one in made]
+
+    first = launched("one")
+    assert launched("one") == first
+    assert set(launched("two")).isdisjoint(first)
+    ec2.terminate_instances(InstanceIds=first[:1])
+    assert launched("one") == first
+    ec2.terminate_instances(InstanceIds=first)
+    assert set(launched("one")).isdisjoint(first)
+
+
+def test_all_instances_of_a_launch_have_its_profile(aws: Connect, ec2: Any) -> None:
+    profile, arn = a_profile(aws("iam"))
+    made = ec2.run_instances(
+        MinCount=2,
+        MaxCount=2,
+        ImageId=IMAGE,
+        InstanceType="m5.large",
+        SubnetId=a_subnet(ec2),
+        IamInstanceProfile={"Name": profile},
+    )["Instances"]
+    read = instances(ec2, [one["InstanceId"] for one in made])
+    assert [one["IamInstanceProfile"]["Arn"] for one in read] == [arn, arn]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import boto3
@@ -11,7 +11,13 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_ec2, moto_instances, moto_network, moto_route53
+from rackwright.embedded_aws.api import (
+    moto_ec2,
+    moto_iam,
+    moto_instances,
+    moto_network,
+    moto_route53,
+)
 
 REGION = "us-east-1"
 IMAGE = "ami-12c6146b"
@@ -21,7 +27,7 @@ IMAGE = "ami-12c6146b"
 def _moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "embedded")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "embedded")
-    for addition in (moto_ec2, moto_instances, moto_network, moto_route53):
+    for addition in (moto_ec2, moto_iam, moto_instances, moto_network, moto_route53):
         addition.install()
     with mock_aws():
         yield
@@ -202,3 +208,81 @@ def test_a_rule_for_all_protocols_is_changed_without_ports() -> None:
     (read,) = ec2.describe_security_group_rules(SecurityGroupRuleIds=[rule])["SecurityGroupRules"]
     assert (read["CidrIpv4"], read["Description"]) == ("10.1.0.0/16", "hosts")
     assert read.get("FromPort", -1) == read.get("ToPort", -1) == -1
+
+
+def test_dhcp_options_keep_the_tags_that_they_are_made_with() -> None:
+    ec2 = _client("ec2")
+    tags = [{"Key": "of", "Value": "lab"}]
+    made = ec2.create_dhcp_options(
+        DhcpConfigurations=[{"Key": "domain-name", "Values": ["lab"]}],
+        TagSpecifications=[{"ResourceType": "dhcp-options", "Tags": tags}],
+    )["DhcpOptions"]
+    assert made["Tags"] == tags
+    (read,) = ec2.describe_dhcp_options(DhcpOptionsIds=[made["DhcpOptionsId"]])["DhcpOptions"]
+    assert read["Tags"] == tags
+
+
+def test_a_gateway_endpoint_has_a_route_in_each_of_its_tables() -> None:
+    ec2 = _client("ec2")
+    vpc, _ = _subnet(ec2)
+    first, second = (
+        ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"] for _ in range(2)
+    )
+
+    def routed(table: str) -> bool:
+        (read,) = ec2.describe_route_tables(RouteTableIds=[table])["RouteTables"]
+        return any(route.get("GatewayId") == endpoint for route in read["Routes"])
+
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=vpc, ServiceName=f"com.amazonaws.{REGION}.s3", RouteTableIds=[first]
+    )["VpcEndpoint"]["VpcEndpointId"]
+    assert [routed(first), routed(second)] == [True, False]
+    ec2.modify_vpc_endpoint(
+        VpcEndpointId=endpoint, AddRouteTableIds=[second], RemoveRouteTableIds=[first]
+    )
+    assert [routed(first), routed(second)] == [False, True]
+    (read,) = ec2.describe_vpc_endpoints(VpcEndpointIds=[endpoint])["VpcEndpoints"]
+    assert read["RouteTableIds"] == [second]
+
+
+MANAGED = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+
+
+def _attach(kind: str) -> Callable[[Any], list[str]]:
+    """Attaches a managed policy to a new role, user or group, and reads what it has."""
+
+    def attach(iam: Any) -> list[str]:
+        trust = {"AssumeRolePolicyDocument": "{}"} if kind == "role" else {}
+        name = {f"{kind.capitalize()}Name": "one"}
+        getattr(iam, f"create_{kind}")(**name, **trust)
+        getattr(iam, f"attach_{kind}_policy")(**name, PolicyArn=MANAGED)
+        read = getattr(iam, f"list_attached_{kind}_policies")(**name)
+        return [one["PolicyArn"] for one in read["AttachedPolicies"]]
+
+    return attach
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda iam: [iam.get_policy(PolicyArn=MANAGED)["Policy"]["Arn"]],
+        lambda iam: [MANAGED for _ in iam.list_policy_versions(PolicyArn=MANAGED)["Versions"]],
+        lambda iam: [
+            MANAGED
+            for statement in iam.get_policy_version(PolicyArn=MANAGED, VersionId="v2")[
+                "PolicyVersion"
+            ]["Document"]["Statement"]
+            if "ssm:UpdateInstanceInformation" in statement["Action"]
+        ],
+        _attach("role"),
+        _attach("user"),
+        _attach("group"),
+    ],
+    ids=["get", "versions", "version", "role", "user", "group"],
+)
+def test_a_managed_policy_is_there_once_it_is_asked_for(ask: Callable[[Any], list[str]]) -> None:
+    iam = _client("iam")
+    assert MANAGED not in [one["Arn"] for one in iam.list_policies(Scope="AWS")["Policies"]]
+    assert ask(iam) == [MANAGED]
+    with pytest.raises(ClientError, match="NoSuchEntity"):
+        iam.get_policy(PolicyArn=f"{MANAGED}s")

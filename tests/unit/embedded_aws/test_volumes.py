@@ -10,11 +10,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import dlm, moto_ebs, moto_ec2, moto_instances
+from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 
 REGION = "us-east-1"
 IMAGE = "ami-12c6146b"
-ROLE = "arn:aws:iam::123456789012:role/snapshots"
 
 
 @pytest.fixture
@@ -99,37 +98,12 @@ def test_a_gp3_volume_says_what_it_has(ec2: Any) -> None:
     assert (read["Iops"], read["Throughput"]) == (3000, 125)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"Description": "of a.b"}, "Invalid description"),
-        ({"ExecutionRoleArn": "snapshots"}, "Invalid execution role"),
-        ({"interval": 5}, "Interval 5 is none of"),
-        ({"times": ["25:00"]}, "is not one of the form hh:mm"),
-        ({"count": 0}, "is not between 1 and 1000"),
-        ({"tags": []}, "needs ResourceTypes and TargetTags"),
-    ],
-)
-def test_a_lifecycle_policy_is_checked(change: dict[str, Any], said: str) -> None:
-    dlm.install()
-    from rackwright.embedded_aws.api.dlm.models import LifecycleBackend
-
-    rule = {"IntervalUnit": "HOURS", "Interval": 24, "Times": ["03:30"]}
-    wanted: dict[str, Any] = {
-        "Description": "data volumes of lab",
-        "State": "ENABLED",
-        "ExecutionRoleArn": ROLE,
-        "PolicyDetails": {
-            "ResourceTypes": ["VOLUME"],
-            "TargetTags": [{"Key": "a", "Value": "b"}],
-            "Schedules": [{"Name": "daily", "CreateRule": rule, "RetainRule": {"Count": 14}}],
-        },
-    }
-    backend = LifecycleBackend(REGION, "123456789012")
-    assert backend.create(wanted).startswith("policy-")
-    details = wanted["PolicyDetails"]
-    rule.update({"Interval": change.pop("interval", 24), "Times": change.pop("times", ["03:30"])})
-    details["Schedules"][0]["RetainRule"]["Count"] = change.pop("count", 14)
-    details["TargetTags"] = change.pop("tags", details["TargetTags"])
-    with pytest.raises(Exception, match=said):
-        backend.create(wanted | change)
+def test_a_stopped_instance_takes_volumes_and_keeps_them(ec2: Any) -> None:
+    instance, volume = an_instance(ec2), a_volume(ec2)
+    ec2.stop_instances(InstanceIds=[instance])
+    ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
+    ec2.start_instances(InstanceIds=[instance])
+    (read,) = ec2.describe_volumes(VolumeIds=[volume])["Volumes"]
+    assert [one["InstanceId"] for one in read["Attachments"]] == [instance]
+    (state,) = ec2.describe_instance_status(InstanceIds=[instance])["InstanceStatuses"]
+    assert state["InstanceState"]["Name"] == "running"

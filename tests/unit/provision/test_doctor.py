@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rackwright.provision.doctor import Check, run_doctor
+from rackwright.provision.tools import aws_provider
 from rackwright.provision.tools.find import built_shelf
-from rackwright.provision.tools.folder import Shelf
+from rackwright.provision.tools.folder import AWS_PROVIDER, Shelf
 from rackwright.provision.tools.gobuild import receptor
+from rackwright.provision.tools.recipe import Recipe
 
 
 @pytest.fixture
@@ -123,13 +128,19 @@ def test_checksums(machine: Path) -> None:
     assert check("installed tools").detail.endswith(": pulumi, pulumi-language-python")
 
 
-def test_a_damaged_receptor_says_how_to_mend_it(machine: Path) -> None:
-    shelf = receptor().shelf(machine / "tools")
-    install(shelf, machine / "new", {"receptor": "echo one"})
-    assert check("receptor").status == "ok"
-    script(shelf.bin / "receptor", "echo two")
-    fix = f"delete {shelf.folder}, then rackwright tools install receptor"
-    assert check("installed tools").fix == fix
+@pytest.mark.parametrize(
+    ("recipe", "name"), [(receptor, "receptor"), (aws_provider.recipe, "aws-provider")]
+)
+def test_a_damaged_tool_says_how_to_mend_it(
+    machine: Path, recipe: Callable[[], Recipe], name: str
+) -> None:
+    shelf = recipe().shelf(machine / "tools")
+    install(shelf, machine / "new", {shelf.name: "echo one"})
+    assert check("installed tools").detail.startswith("1 in ")
+    script(shelf.bin / shelf.name, "echo two")
+    found = check("installed tools")
+    assert found.status == "fail"
+    assert found.fix == f"delete {shelf.folder}, then rackwright tools install {name}"
 
 
 def test_go_is_needed_only_without_pulumi(machine: Path) -> None:
@@ -141,14 +152,43 @@ def test_go_is_needed_only_without_pulumi(machine: Path) -> None:
     assert check("go") == Check("go", "ok", str(go))
 
 
-def test_aws_plugin(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "embedded provider" in check("aws plugin").detail
-    on_path = script(machine / "path" / "pulumi-resource-aws", "")
-    assert check("aws plugin").detail == str(on_path)
-    monkeypatch.setenv("PULUMI_HOME", str(machine / "ph"))
-    (machine / "ph/plugins/resource-aws-v7.51.1").mkdir(parents=True)
-    (machine / "ph/plugins/resource-aws-v7.52.0.lock").touch()
-    assert check("aws plugin").detail == f"resource-aws-v7.51.1 in {machine / 'ph/plugins'}"
+def test_the_aws_plugin_is_built_where_the_vendors_is_not_there(machine: Path) -> None:
+    found = check("aws plugin")
+    assert found.status == "warn"
+    assert "'--target local' needs it" in found.detail
+    assert found.fix == "rackwright tools install aws-provider"
+    shelf = aws_provider.recipe().shelf(machine / "tools")
+    install(shelf, machine / "new", {AWS_PROVIDER: "echo one"})
+    built = Check("aws plugin", "ok", str(shelf.bin / AWS_PROVIDER))
+    assert check("aws plugin") == built
+    script(machine / "home/.pulumi/plugins/resource-aws-v7.0.0" / AWS_PROVIDER, "")
+    assert check("aws plugin") == built, "of another version than the programs' package"
+
+
+@pytest.mark.parametrize("home", ["", "ph"])
+def test_the_vendors_aws_plugin_comes_first(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    if home:
+        monkeypatch.setenv("PULUMI_HOME", str(machine / home))
+    install(
+        aws_provider.recipe().shelf(machine / "tools"), machine / "new", {AWS_PROVIDER: "echo one"}
+    )
+    folder = f"plugins/resource-aws-v{importlib.metadata.version('pulumi-aws')}"
+    vendor = script(machine / (home or "home/.pulumi") / folder / AWS_PROVIDER, "")
+    assert check("aws plugin") == Check("aws plugin", "ok", str(vendor))
+
+
+def test_no_aws_plugin_without_the_package_that_it_goes_with(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "pulumi_aws" else there(name)
+    )
+    found = check("aws plugin")
+    assert found.status == "warn"
+    assert found.fix == "pip install 'rackwright[aws]'"
 
 
 def test_git(machine: Path) -> None:

@@ -83,6 +83,11 @@ class Cloud:
                 found[host] = one["InstanceId"]
         return found
 
+    def launched(self) -> int:
+        """How many instances there have ever been."""
+        pages = self.ec2.get_paginator("describe_instances").paginate()
+        return sum(len(r["Instances"]) for page in pages for r in page["Reservations"])
+
     def records(self) -> dict[str, list[str]]:
         pages = self.route53.get_paginator("list_resource_record_sets").paginate(
             HostedZoneId=self.zone_id
@@ -100,6 +105,7 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
+    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # a thousand, made anew for each test
     monkeypatch.setattr(fleet_calls, "INSTANCES_PER_PAGE", 5)
     monkeypatch.setattr(fleet_calls, "RECORDS_PER_PAGE", 4)
     monkeypatch.setattr(fleet_calls, "CHANGES_PER_BATCH", 6)

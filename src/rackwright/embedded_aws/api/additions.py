@@ -13,6 +13,7 @@ from rackwright.embedded_aws.api import (
     moto_instances,
     moto_network,
     moto_route53,
+    moto_s3,
     moto_ssm,
 )
 
@@ -27,6 +28,7 @@ _ADDITIONS = (
     moto_instances,
     moto_network,
     moto_route53,
+    moto_s3,
     moto_ssm,
 )
 

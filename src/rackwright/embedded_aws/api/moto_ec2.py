@@ -48,7 +48,6 @@ def install() -> None:
         cancel_capacity_reservation,
         describe_capacity_block_offerings,
         purchase_capacity_block,
-        describe_capacity_blocks,
         describe_instance_topology,
     ):
         put(EC2Response, **{method.__name__: method})
@@ -430,29 +429,6 @@ def purchase_capacity_block(self: Any) -> ActionResult:
     )
     _add_reservation(self, held)
     return ActionResult({"CapacityReservation": _reservation_document(backend, held)})
-
-
-def describe_capacity_blocks(self: Any) -> ActionResult:
-    """Returns the capacity blocks bought."""
-    backend = self.ec2_backend
-    ids = self._get_param("CapacityBlockIds", [])
-    blocks = [
-        {
-            "CapacityBlockId": held.id.replace("cr-", "cb-"),
-            "AvailabilityZone": held.availability_zone,
-            "CapacityReservationIds": [held.id],
-            "StartDate": held.start_date,
-            "EndDate": held.end_date,
-            "CreateDate": held.created,
-            "State": held.current_state,
-            "Tags": _tags(backend, held.id),
-        }
-        for held in capacity.reservations(backend).values()
-        if held.reservation_type == "capacity-block"
-    ]
-    return ActionResult(
-        {"CapacityBlocks": [one for one in blocks if not ids or one["CapacityBlockId"] in ids]}
-    )
 
 
 def describe_instance_topology(self: Any) -> ActionResult:

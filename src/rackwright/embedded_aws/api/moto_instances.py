@@ -54,10 +54,6 @@ def _patch_interfaces() -> None:
             card, device = _position(nic)
             if (card, device) == (0, 0):
                 continue
-            if "SubnetId" not in nic and not self.subnet_id:
-                raise EC2ClientError(
-                    "MissingParameter", "a secondary network interface needs a subnet"
-                )
             eni = self.ec2_backend.create_network_interface(
                 self.ec2_backend.get_subnet(nic.get("SubnetId") or self.subnet_id),
                 None,

@@ -229,7 +229,7 @@ def egress_rule(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResource]:
-    """A group has no two rules that allow the same; one without tags was left before it got them."""
+    """A group has no two rules that allow the same; one without tags is nobody else's."""
     group = lost.inputs["securityGroupId"]
     wanted = (egress, *_allowed(lost.inputs))
     found: list[FoundResource] = []

@@ -36,8 +36,8 @@ def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 def bucket(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     """The bucket of the name, if it is this account's.
 
-    The tags of a bucket come by a call of their own. One without any that is empty is taken for one that
-    was left before that call.
+    Where the account forbids tags at its creation, they come by a call of their own. One without any that
+    is empty is taken for one that was left before that call.
 
     Raises:
         UnclearError: it is there without tags, and holds data.

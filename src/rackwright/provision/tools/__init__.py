@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from rackwright.provision.tools.archive import Archive, parse_archive
 from rackwright.provision.tools.automation import automation_command
-from rackwright.provision.tools.aws_provider import find_aws_provider, install_aws_provider
+from rackwright.provision.tools.aws_provider import (
+    attach_plugin,
+    find_aws_provider,
+    install_aws_provider,
+    need_aws_provider,
+)
 from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import PulumiTool, find_pulumi
 from rackwright.provision.tools.folder import tools_dir
@@ -14,6 +19,7 @@ from rackwright.provision.tools.receptor import find_receptor, install_receptor,
 __all__ = [
     "Archive",
     "PulumiTool",
+    "attach_plugin",
     "automation_command",
     "find_aws_provider",
     "find_pulumi",
@@ -21,6 +27,7 @@ __all__ = [
     "install_aws_provider",
     "install_pulumi",
     "install_receptor",
+    "need_aws_provider",
     "need_receptor",
     "parse_archive",
     "pulumi_environment",

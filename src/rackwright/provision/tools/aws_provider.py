@@ -1,13 +1,17 @@
-"""The plugin ``aws`` of the Pulumi engine, with the code of Terraform's AWS provider in it.
+"""The plugin ``aws`` of the Pulumi engine, which ``--target local`` attaches to the embedded AWS.
 
-Where the vendor's plugin can be had, the engine fetches that one by itself. This one has the
-resource types and functions of our stacks alone, which is enough to try them. Its recipe stands
-here and not beside the others, whose keys hold their file: to change it builds no other program.
+The vendor's plugin is taken where the user has it. Else one is built with the code of Terraform's
+AWS provider, which the vendor's is made of; it has the resource types and functions of our stacks
+alone. Its recipe stands here and not beside the others, whose keys hold their file: to change it
+builds no other program.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
 import re
+import tempfile
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
@@ -21,28 +25,67 @@ _PINS = Path(__file__).resolve().parents[1] / "gotools"
 _PLUGIN = "aws-provider"
 _SOURCE = "aws-provider-source"
 _VERSION = "7.51.1"
-"""The release of pulumi-aws whose names the properties have, and whose place the plugin takes."""
+"""The release of pulumi-aws whose names the properties have."""
 
 
 def find_aws_provider() -> Path | None:
-    """The plugin in the tools folder, or None where it is not installed."""
-    return recipe().shelf(tools_dir()).program()
+    """The vendor's plugin where the user has it, else the one that was built here; None: neither.
+
+    The vendor's counts in the version of the Python package pulumi-aws, the one that an engine
+    would take on AWS.
+    """
+    return _vendors() or recipe().shelf(tools_dir()).program()
+
+
+def _vendors() -> Path | None:
+    """The plugin that the vendor's CLI has fetched for this user, or None."""
+    home = os.environ.get("PULUMI_HOME") or str(Path.home() / ".pulumi")
+    plugin = Path(home).absolute() / "plugins" / _folder() / AWS_PROVIDER
+    return plugin if plugin.is_file() and os.access(plugin, os.X_OK) else None
+
+
+def need_aws_provider() -> Path:
+    """The plugin, as ``find_aws_provider`` finds it.
+
+    Raises:
+        ExternalToolError: there is none.
+    """
+    found = find_aws_provider()
+    if found is None:
+        raise ExternalToolError(
+            "the AWS provider of the Pulumi engine is not installed, which '--target local' needs",
+            hint="run 'rackwright tools install aws-provider' once; it is built in some minutes",
+        )
+    return found
 
 
 def install_aws_provider(*, progress: Progress) -> Path:
-    """The plugin, built into the tools folder where it is missing.
+    """The vendor's plugin where the user has it, else the one that is built into the tools folder.
 
     Raises:
         ExternalToolError: there is no fitting compiler, or the build failed.
     """
+    if (vendor := _vendors()) is not None:
+        return vendor
     return install_built(recipe(), tools_dir(), default_compiler, progress)
 
 
-def add_plugin(plugin: Path, pulumi_home: Path) -> None:
-    """Put the plugin where an engine with this home folder looks for plugins."""
-    folder = pulumi_home / "plugins" / f"resource-aws-v{_VERSION}"
+def attach_plugin(plugin: Path, pulumi_home: Path) -> None:
+    """Put the plugin where an engine with this home folder looks for it, in place of a former one."""
+    folder = pulumi_home / "plugins" / _folder()
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / AWS_PROVIDER).symlink_to(plugin)
+    place = folder / AWS_PROVIDER
+    if place.is_symlink() and place.readlink() == plugin:
+        return
+    with tempfile.TemporaryDirectory(dir=pulumi_home) as beside:
+        link = Path(beside) / AWS_PROVIDER
+        link.symlink_to(plugin)
+        link.replace(place)  # a command at the same time finds one or the other
+
+
+def _folder() -> str:
+    """The folder in which the engine looks for the plugin that the programs' package asks for."""
+    return f"resource-aws-v{importlib.metadata.version('pulumi-aws')}"
 
 
 def recipe() -> Recipe:

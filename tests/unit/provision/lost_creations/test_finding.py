@@ -2,312 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rackwright.embedded_aws.provider.resource import REGISTRY
+from rackwright.provision.lost_creations import settlement
 from rackwright.provision.lost_creations.creation import FoundResource, UnclearError
 from rackwright.provision.lost_creations.settlement import FINDERS, REPEATED
+from unit.provision.lost_creations.cases import CASES, Case, attachment, rule
 from unit.provision.lost_creations.world import (
     IMAGE,
-    POLICY,
-    TRUST,
     World,
     lost,
-    lustre,
     tags,
 )
 
-Inputs = Callable[[World], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A type with the inputs that a program gives it.
-
-    Attributes:
-        twice: AWS makes a second one of the same inputs.
-        named: somebody else's may have its name.
-    """
-
-    token: str
-    inputs: Inputs
-    twice: bool = False
-    named: bool = False
-
-    @property
-    def label(self) -> str:
-        return self.token.rsplit(":", 1)[-1]
-
-
-def rule(world: World) -> dict[str, Any]:
-    return {
-        "securityGroupId": world.group(),
-        "ipProtocol": "tcp",
-        "fromPort": 22,
-        "toPort": 22,
-        "cidrIpv4": "10.0.0.0/8",
-        "tags": tags("ssh"),
-    }
-
-
-def offering(world: World) -> dict[str, Any]:
-    offer = world.invoke(
-        "aws:ec2/getCapacityBlockOffering:getCapacityBlockOffering",
-        instanceType="p5.48xlarge",
-        instanceCount=2,
-        capacityDurationHours=24,
-    )
-    return {
-        "capacityBlockOfferingId": offer["capacityBlockOfferingId"],
-        "instancePlatform": "Linux/UNIX",
-        "tags": tags("block"),
-    }
-
-
-def fleet(world: World) -> dict[str, Any]:
-    return {
-        "name": "atlas-use1-dgx",
-        "minSize": 0,
-        "maxSize": 2,
-        "vpcZoneIdentifiers": [world.subnet()],
-        "launchTemplate": {"id": world.template(), "version": "1"},
-        "tags": [
-            {"key": key, "value": value, "propagateAtLaunch": True}
-            for key, value in tags("dgx").items()
-        ],
-    }
-
-
-CASES = (
-    Case(
-        "aws:ec2/vpc:Vpc", lambda w: {"cidrBlock": "10.9.0.0/16", "tags": tags("vpc")}, twice=True
-    ),
-    Case(
-        "aws:ec2/subnet:Subnet",
-        lambda w: {
-            "vpcId": w.vpc(),
-            "cidrBlock": "10.0.240.0/20",
-            "availabilityZone": "us-east-1b",
-            "tags": tags("intra-b"),
-        },
-    ),
-    Case(
-        "aws:ec2/internetGateway:InternetGateway",
-        lambda w: {"vpcId": w.vpc(), "tags": tags("internet")},
-        twice=True,
-    ),
-    Case("aws:ec2/eip:Eip", lambda w: {"domain": "vpc", "tags": tags("nat")}, twice=True),
-    Case(
-        "aws:ec2/natGateway:NatGateway",
-        lambda w: {
-            "subnetId": w.subnet(),
-            "connectivityType": "private",
-            "tags": tags("nat"),
-        },
-        twice=True,
-    ),
-    Case(
-        "aws:ec2/routeTable:RouteTable",
-        lambda w: {"vpcId": w.vpc(), "tags": tags("routes")},
-        twice=True,
-    ),
-    Case(
-        "aws:ec2/route:Route",
-        lambda w: {
-            "routeTableId": w.table(),
-            "destinationCidrBlock": "0.0.0.0/0",
-            "gatewayId": w.gateway(),
-        },
-    ),
-    Case(
-        "aws:ec2/routeTableAssociation:RouteTableAssociation",
-        lambda w: {"routeTableId": w.table(), "subnetId": w.subnet()},
-    ),
-    Case(
-        "aws:ec2/securityGroup:SecurityGroup",
-        lambda w: {"vpcId": w.vpc(), "name": "cluster", "tags": tags("cluster")},
-    ),
-    Case("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", rule),
-    Case("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule),
-    Case(
-        "aws:ec2/vpcEndpoint:VpcEndpoint",
-        lambda w: {
-            "vpcId": w.vpc(),
-            "serviceName": "com.amazonaws.us-east-1.s3",
-            "tags": tags("endpoint-s3"),
-        },
-        twice=True,
-    ),
-    Case(
-        "aws:ec2/vpcDhcpOptions:VpcDhcpOptions",
-        lambda w: {"domainName": "lab", "tags": tags("dhcp")},
-        twice=True,
-    ),
-    Case(
-        "aws:ec2/flowLog:FlowLog",
-        lambda w: {
-            "vpcId": w.vpc(),
-            "trafficType": "ALL",
-            "logDestination": f"arn:aws:s3:::{w.bucket()}",
-            "logDestinationType": "s3",
-            "tags": tags("flows"),
-        },
-    ),
-    Case(
-        "aws:ec2/placementGroup:PlacementGroup",
-        lambda w: {"name": "atlas-use1-dgx", "strategy": "cluster", "tags": tags("dgx")},
-        named=True,
-    ),
-    Case(
-        "aws:ec2/capacityReservation:CapacityReservation",
-        lambda w: {
-            "availabilityZone": "us-east-1a",
-            "instanceCount": 2,
-            "instancePlatform": "Linux/UNIX",
-            "instanceType": "p5.48xlarge",
-            "tags": tags("reserved"),
-        },
-        twice=True,
-    ),
-    Case("aws:ec2/capacityBlockReservation:CapacityBlockReservation", offering),
-    Case(
-        "aws:ec2/launchTemplate:LaunchTemplate",
-        lambda w: {
-            "name": "atlas-use1-dgx",
-            "imageId": IMAGE,
-            "instanceType": "m5.large",
-            "tags": tags("dgx"),
-        },
-        named=True,
-    ),
-    Case(
-        "aws:ec2/instance:Instance",
-        lambda w: {
-            "ami": IMAGE,
-            "instanceType": "m5.large",
-            "subnetId": w.subnet(),
-            "tags": tags("head-1"),
-        },
-        twice=True,
-    ),
-    Case("aws:autoscaling/group:Group", fleet, named=True),
-    Case(
-        "aws:efs/fileSystem:FileSystem",
-        lambda w: {"creationToken": "atlas-home", "encrypted": True, "tags": tags("home")},
-        named=True,
-    ),
-    Case(
-        "aws:efs/mountTarget:MountTarget",
-        lambda w: {"fileSystemId": w.elastic(), "subnetId": w.subnet()},
-    ),
-    Case("aws:fsx/lustreFileSystem:LustreFileSystem", lustre, twice=True),
-    Case(
-        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
-        lambda w: {
-            "fileSystemId": w.lustre(),
-            "fileSystemPath": "/data",
-            "dataRepositoryPath": "s3://bucket-of-atlas/",
-            "tags": tags("data"),
-        },
-    ),
-    Case(
-        "aws:s3/bucket:Bucket", lambda w: {"bucket": "atlas-data", "tags": tags("data")}, named=True
-    ),
-    Case(
-        "aws:iam/role:Role",
-        lambda w: {"name": "atlas-head", "assumeRolePolicy": TRUST, "tags": tags("head")},
-        named=True,
-    ),
-    Case(
-        "aws:iam/rolePolicy:RolePolicy",
-        lambda w: {"name": "parameters", "role": w.role(), "policy": POLICY},
-    ),
-    Case(
-        "aws:iam/policy:Policy",
-        lambda w: {"name": "atlas", "policy": POLICY, "tags": tags("policy")},
-        named=True,
-    ),
-    Case(
-        "aws:iam/instanceProfile:InstanceProfile",
-        lambda w: {"name": "atlas-head", "role": w.role(), "tags": tags("head")},
-        named=True,
-    ),
-    Case(
-        "aws:route53/zone:Zone",
-        lambda w: {
-            "name": "atlas.internal",
-            "comment": "private zone of atlas-use1",
-            "vpcs": [{"vpcId": w.vpc()}],
-            "tags": tags("zone"),
-        },
-    ),
-    Case(
-        "aws:route53/record:Record",
-        lambda w: {
-            "zoneId": w.zone(),
-            "name": "head-1.atlas.internal",
-            "type": "A",
-            "ttl": 60,
-            "records": ["10.0.0.4"],
-        },
-    ),
-    Case(
-        "aws:ssm/parameter:Parameter",
-        lambda w: {
-            "name": "/rackwright/atlas/use1/network",
-            "type": "String",
-            "value": "{}",
-            "tags": tags("parameter"),
-        },
-        named=True,
-    ),
-    Case(
-        "aws:kms/key:Key",
-        lambda w: {"description": "file systems of atlas", "tags": tags("storage")},
-        twice=True,
-    ),
-    Case(
-        "aws:kms/alias:Alias",
-        lambda w: {"name": "alias/atlas-storage", "targetKeyId": w.key()},
-    ),
-    Case(
-        "aws:dlm/lifecyclePolicy:LifecyclePolicy",
-        lambda w: {
-            "description": "data volumes of atlas",
-            "executionRoleArn": f"arn:aws:iam::123456789012:role/{w.role()}",
-            "policyDetails": {
-                "resourceTypes": ["VOLUME"],
-                "targetTags": {"rackwright:snapshots": "atlas-use1"},
-                "schedules": [
-                    {
-                        "name": "daily",
-                        "createRule": {"interval": 24, "intervalUnit": "HOURS", "times": "03:30"},
-                        "retainRule": {"count": 14},
-                    }
-                ],
-            },
-            "tags": tags("snapshots"),
-        },
-        twice=True,
-    ),
-    Case(
-        "aws:cloudwatch/logGroup:LogGroup",
-        lambda w: {"name": "/atlas/flows", "tags": tags("flows")},
-        named=True,
-    ),
-)
-
-
-TRIED_BELOW = {
-    "aws:ebs/volume:Volume",
-    "aws:ec2/volumeAttachment:VolumeAttachment",
+ENCRYPTION = "ucketServerSideEncryptionConfiguration"
+OLD_NAMES = {
     "aws:s3/bucketV2:BucketV2",
+    "aws:s3/bucketVersioningV2:BucketVersioningV2",
+    f"aws:s3/b{ENCRYPTION}V2:B{ENCRYPTION}V2",
 }
-"""Types that are tried by themselves, and a name that the provider had before."""
+"""Names of types that the provider had before."""
+TABLE = Path(settlement.__file__).parents[1] / "gotools/aws-provider/tokens.go"
 
 
 def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list[FoundResource]:
@@ -316,11 +35,19 @@ def found(world: World, case: Case, inputs: dict[str, Any], *known: str) -> list
 
 
 def test_every_type_is_found_or_repeated() -> None:
-    types = set(REGISTRY)
-    assert types <= set(FINDERS) | REPEATED
+    types = set(REPEATED) | set(FINDERS)
+    assert types - OLD_NAMES == plugin_types()
+    assert types >= OLD_NAMES
     assert not set(FINDERS) & REPEATED
-    cases = {case.token for case in CASES}
-    assert set(FINDERS) - cases == TRIED_BELOW
+    assert {case.token for case in CASES} == set(FINDERS) - OLD_NAMES
+
+
+def plugin_types() -> set[str]:
+    """The types of resources that the plugin aws has."""
+    table = TABLE.read_text().split("resourceTokens = ", 1)[1].split("\n}", 1)[0]
+    rows = re.findall(r'^\t"aws_\w+":\s+\{"(\w+)", "(\w+)"\},$', table, re.MULTILINE)
+    assert len(rows) == table.count("\n")
+    return {f"aws:{module}/{name[0].lower()}{name[1:]}:{name}" for module, name in rows}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
@@ -378,7 +105,7 @@ def test_what_is_ended_is_not_taken(world: World) -> None:
         "tags": tags("head-1"),
     }
     identity = world.create(token, inputs)
-    world.aws.ec2.terminate_instances(InstanceIds=[identity])
+    world.client("ec2").terminate_instances(InstanceIds=[identity])
     assert FINDERS[token](world.cloud, lost(token, inputs)) == []
 
 
@@ -431,7 +158,6 @@ def test_a_rule_is_told_by_what_it_allows(world: World) -> None:
     token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
     whole = {"securityGroupId": world.group(), "ipProtocol": "-1", "tags": tags("cluster")}
     inputs = {**whole, "referencedSecurityGroupId": world.group()}
-    # The provider tags a rule by a second call.
     identity = world.create(token, {**inputs, "tags": {}})
     assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource(identity)]
     wide = {**whole, "cidrIpv4": "10.0.0.0/8"}
@@ -464,7 +190,7 @@ def test_a_key_that_is_to_be_deleted_is_not_taken(world: World) -> None:
     token = "aws:kms/key:Key"
     inputs = {"description": "storage", "tags": tags("storage")}
     identity = world.create(token, inputs)
-    world.aws.client("kms").schedule_key_deletion(KeyId=identity, PendingWindowInDays=7)
+    world.client("kms").schedule_key_deletion(KeyId=identity, PendingWindowInDays=7)
     assert FINDERS[token](world.cloud, lost(token, inputs)) == []
 
 
@@ -473,7 +199,7 @@ def test_an_untagged_bucket_is_taken_only_while_it_is_empty(world: World) -> Non
     inputs = {"bucket": "atlas-data", "tags": tags("data")}
     world.create(token, {"bucket": "atlas-data"})
     assert FINDERS[token](world.cloud, lost(token, inputs)) == [FoundResource("atlas-data")]
-    world.aws.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
+    world.client("s3").put_object(Bucket="atlas-data", Key="a", Body=b"b")
     with pytest.raises(UnclearError, match="without tags and holds data"):
         FINDERS[token](world.cloud, lost(token, inputs))
 
@@ -507,30 +233,9 @@ def test_a_path_with_another_repository_is_unclear(world: World) -> None:
     assert f"--association-id {identity}" in caught.value.mend
 
 
-def test_a_volume_and_its_attachment_are_found(world: World) -> None:
-    token = "aws:ebs/volume:Volume"
-    inputs = {"availabilityZone": "us-east-1a", "size": 10, "tags": tags("head-1-data")}
-    assert FINDERS[token](world.cloud, lost(token, inputs)) == []
-    listed = [{"Key": key, "Value": value} for key, value in tags("head-1-data").items()]
-    volume = world.aws.ec2.create_volume(
-        AvailabilityZone="us-east-1a",
-        Size=10,
-        TagSpecifications=[{"ResourceType": "volume", "Tags": listed}],
-    )["VolumeId"]
-    assert [one.id for one in FINDERS[token](world.cloud, lost(token, inputs))] == [volume]
-
+def test_a_volume_that_is_attached_elsewhere_is_unclear(world: World) -> None:
     token = "aws:ec2/volumeAttachment:VolumeAttachment"
-    instance = world.get(
-        "aws:ec2/instance:Instance",
-        "head-1",
-        ami=IMAGE,
-        instanceType="m5.large",
-        subnetId=world.subnet(),
-    )
-    joined = {"volumeId": volume, "instanceId": instance, "deviceName": "/dev/sdf"}
-    assert FINDERS[token](world.cloud, lost(token, joined)) == []
-    world.aws.ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
-    (one,) = FINDERS[token](world.cloud, lost(token, joined))
-    assert one.id.startswith("vai-")
+    inputs = attachment(world)
+    world.create(token, inputs)
     with pytest.raises(UnclearError, match="as /dev/sdf, and not to"):
-        FINDERS[token](world.cloud, lost(token, {**joined, "instanceId": "i-other"}))
+        FINDERS[token](world.cloud, lost(token, {**inputs, "instanceId": "i-other"}))

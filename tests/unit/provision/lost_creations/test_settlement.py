@@ -122,7 +122,7 @@ def test_a_security_group_that_is_found_lets_nothing_out(world: World) -> None:
     identity = world.create(token, inputs)
 
     def out() -> list[Any]:
-        groups = world.aws.ec2.describe_security_groups(GroupIds=[identity])["SecurityGroups"]
+        groups = world.client("ec2").describe_security_groups(GroupIds=[identity])["SecurityGroups"]
         return list(groups[0]["IpPermissionsEgress"])
 
     assert out()

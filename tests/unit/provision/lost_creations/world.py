@@ -12,14 +12,11 @@ from unittest.mock import patch
 import boto3
 from moto import mock_aws
 
-import rackwright.embedded_aws.provider.provider  # noqa: F401 - loads every type
 from rackwright.embedded_aws.api.additions import install_additions
-from rackwright.embedded_aws.provider.aws import Aws, Clients
-from rackwright.embedded_aws.provider.invokes import INVOKES
-from rackwright.embedded_aws.provider.resource import REGISTRY, wanted_tags
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.creation import LostCreation
 from rackwright.provision.targets import Target
+from unit.provision.lost_creations.making import make
 
 REGION = "us-east-1"
 IMAGE = "ami-12c6146b"
@@ -35,29 +32,23 @@ def tags(name: str) -> dict[str, str]:
     return {"Name": name, "rackwright:cluster": "atlas", "rackwright:site": "use1"}
 
 
-class MotoClients(Clients):
-    """Clients that moto answers in this process."""
-
-    def get(self, service: str, region: str) -> Any:
-        key = (service, region)
-        if key not in self._made:
-            self._made[key] = boto3.client(service, region_name=region)
-        return self._made[key]
-
-
 @dataclass
 class World:
     """Makes resources and what they need; each is made once a name."""
 
     cloud: Cloud
-    aws: Aws = field(default_factory=lambda: Aws(MotoClients("moto"), REGION))
     made: dict[str, str] = field(default_factory=dict)
+    _clients: dict[str, Any] = field(default_factory=dict)
+
+    def client(self, service: str) -> Any:
+        """The client of a service."""
+        if service not in self._clients:
+            self._clients[service] = boto3.client(service, region_name=REGION)
+        return self._clients[service]
 
     def create(self, token: str, inputs: Mapping[str, Any]) -> str:
         """The id of a resource, made by the first call alone that makes it."""
-        resource = REGISTRY[token]
-        given = resource.defaults(self.aws, dict(inputs))
-        return resource.create(self.aws, given, wanted_tags(self.aws, given))
+        return make(self.client, token, inputs)
 
     def get(self, token: str, called: str, /, **inputs: Any) -> str:
         """The id of what another resource needs."""
@@ -65,9 +56,6 @@ class World:
         if key not in self.made:
             self.made[key] = self.create(token, inputs)
         return self.made[key]
-
-    def invoke(self, token: str, **arguments: Any) -> Mapping[str, Any]:
-        return dict(INVOKES[token](self.aws, arguments))
 
     def vpc(self) -> str:
         return self.get("aws:ec2/vpc:Vpc", "vpc", cidrBlock="10.0.0.0/16")

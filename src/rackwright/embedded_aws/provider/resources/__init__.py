@@ -1,1 +1,0 @@
-"""Resources of AWS, by service."""
