@@ -210,6 +210,29 @@ def test_a_rule_for_all_protocols_is_changed_without_ports() -> None:
     assert read.get("FromPort", -1) == read.get("ToPort", -1) == -1
 
 
+def test_a_rule_for_a_group_or_a_prefix_list_keeps_its_description() -> None:
+    ec2 = _client("ec2")
+    vpc, _ = _subnet(ec2)
+    group = ec2.create_security_group(GroupName="g", Description="d", VpcId=vpc)["GroupId"]
+    lists = ec2.describe_managed_prefix_lists()["PrefixLists"]
+    peers: list[dict[str, Any]] = [
+        {"UserIdGroupPairs": [{"GroupId": group, "Description": "each other"}]},
+        {"PrefixListIds": [{"PrefixListId": lists[0]["PrefixListId"], "Description": "S3"}]},
+        {"IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": "hosts"}]},
+        {"UserIdGroupPairs": [{"GroupId": group}]},
+    ]
+    told = []
+    for number, peer in enumerate(peers):
+        ports = {"IpProtocol": "tcp", "FromPort": number, "ToPort": number}
+        made = ec2.authorize_security_group_egress(GroupId=group, IpPermissions=[{**ports, **peer}])
+        rule = made["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+        (read,) = ec2.describe_security_group_rules(SecurityGroupRuleIds=[rule])[
+            "SecurityGroupRules"
+        ]
+        told.append(read.get("Description"))
+    assert told == ["each other", "S3", "hosts", None]
+
+
 def test_dhcp_options_keep_the_tags_that_they_are_made_with() -> None:
     ec2 = _client("ec2")
     tags = [{"Key": "of", "Value": "lab"}]

@@ -1,17 +1,20 @@
 """What moto gets wrong of networks.
 
 It forgets tags of DHCP options and routes of changed gateway endpoints, gives an interface without
-a public address an association with nothing, which AWS's own provider takes for an address, and
-changes no rule of a security group that is for all protocols, which has no ports.
+a public address an association with nothing, which AWS's own provider takes for an address,
+changes no rule of a security group that is for all protocols, which has no ports, and forgets the
+description of a rule that is for a group or a prefix list.
 """
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.elastic_network_interfaces import NetworkInterface
+from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses import EC2Response
 
 from rackwright.embedded_aws.api.patching import first_time, put
@@ -24,6 +27,7 @@ def install() -> None:
     first_modify = EC2Backend.modify_vpc_endpoint
     first_rules = EC2Backend.modify_security_group_rules
     first_options = EC2Response.create_dhcp_options
+    first_rule = SecurityGroupRule.__init__
     first_association: Any = vars(NetworkInterface)["association"]
 
     def modify_vpc_endpoint(self: Any, vpc_id: str, *args: Any, **kwargs: Any) -> None:
@@ -64,6 +68,16 @@ def install() -> None:
     def association_if_any(self: Any) -> dict[str, Any] | None:
         return first_association.fget(self) or None
 
+    def init_rule(self: Any, *args: Any, **kwargs: Any) -> None:
+        first_rule(self, *args, **kwargs)
+        given = signature.bind(self, *args, **kwargs).arguments
+        for peer in (given.get("source_group"), given.get("prefix_list_id")):
+            if peer and peer.get("Description"):
+                # The place in which moto looks for it, and changes it.
+                self.ip_range = {"Description": peer["Description"]}
+
+    signature = inspect.signature(first_rule)
+    put(SecurityGroupRule, __init__=init_rule)
     put(NetworkInterface, association=property(association_if_any))
     put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
     put(EC2Backend, modify_security_group_rules=modify_security_group_rules)
