@@ -18,6 +18,7 @@ class Outages:
     """The losses of single sources.
 
     Attributes:
+        place: of each source and consumer in ``order``.
         children: what hangs right on each source.
         dead: by the lost source, itself and all that has no living parent left.
     """
@@ -30,7 +31,7 @@ class Outages:
     ) -> None:
         """Of ``sources``, with the parents of each and of each consumer; children come first in ``order``."""
         self._order = order
-        self._place = {name: place for place, name in enumerate(order)}
+        self.place = {name: place for place, name in enumerate(order)}
         self._parents = parents
         children: dict[str, list[str]] = {}
         for name, above in self._parents.items():
@@ -70,7 +71,7 @@ class Outages:
         """
         dead = self.dead[lost]
         change = _leaf_changes(dead, affected)
-        waiting = [self._place[name] for name in {*change, *dead, *self._moved(dead)}]
+        waiting = [self.place[name] for name in {*change, *dead, *self._moved(dead)}]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:  # children before parents
@@ -79,9 +80,9 @@ class Outages:
             more = draws.more(name, change.get(name, 0.0))
             for parent, extra in self._moves(name, dead, drawn, more):
                 change[parent] = _plus(change.get(parent, 0.0), extra)
-                if self._place[parent] not in seen:
-                    seen.add(self._place[parent])
-                    heapq.heappush(waiting, self._place[parent])
+                if self.place[parent] not in seen:
+                    seen.add(self.place[parent])
+                    heapq.heappush(waiting, self.place[parent])
         return {
             name: _plus(normal[name], more) for name, more in change.items() if name not in dead
         }
@@ -114,7 +115,7 @@ class Outages:
             lost: None
         }  # in a fixed order, so that sums are the same each time
         # Parents before children, so that the fate of all parents is known.
-        waiting = [-self._place[child] for child in self.children.get(lost, ())]
+        waiting = [-self.place[child] for child in self.children.get(lost, ())]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:
@@ -122,7 +123,7 @@ class Outages:
             if self._carrier(name, dead.keys()) is not None:
                 continue
             dead[name] = None
-            for place in (-self._place[child] for child in self.children.get(name, ())):
+            for place in (-self.place[child] for child in self.children.get(name, ())):
                 if place not in seen:
                     seen.add(place)
                     heapq.heappush(waiting, place)
