@@ -7,9 +7,10 @@ its rack to the end of the row, in the tray across the rows, and from the end of
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rackwright.model.fabric import Cables
 from rackwright.model.onprem import CableTrays, OnPremSite, TraySection
@@ -107,20 +108,25 @@ def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> I
 def bundles(ways: CableRoutes) -> Iterator[CableBundle]:
     """The cables of a fabric by their kind and the racks of their ends; patches lie as the pattern does."""
     for link in ways.layout.links:
+        switches = Counter[tuple[str, str]]()
+        above: dict[range, Counter[str]] = {}  # the lower switches of a pod share theirs
         for lower, uppers in connected(ways.layout, link):
-            racks = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
+            if uppers not in above:
+                above[uppers] = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
             below = ways.switch_rack(link.lower, lower)
-            for rack, switches in racks.items():
-                yield CableBundle(link.cables, below, rack, switches * (link.parallel or 0))
+            for rack, count in above[uppers].items():
+                switches[below, rack] += count
+        for (below, rack), count in switches.items():
+            yield CableBundle(link.cables, below, rack, count * (link.parallel or 0))
     for run in ways.layout.runs:
         interfaces = ways.layout.hosts[run.attachment].interfaces or 0
         each, more = divmod(interfaces, len(run.leaves))
-        above = Counter[str]()
+        leaves = Counter[str]()
         for rail, leaf in enumerate(run.leaves):
-            above[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
+            leaves[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
         hosts = range(run.first, run.first + run.hosts)
         for rack, count in Counter(ways.host_rack(run.attachment, host) for host in hosts).items():
-            for other, cables in above.items():
+            for other, cables in leaves.items():
                 kind = _kind(ways.layout, run.attachment, rack == other)
                 yield CableBundle(kind, rack, other, count * cables)
 
@@ -138,16 +144,14 @@ def _kind(layout: Layout, attachment: int, same_rack: bool) -> Cables | None:  #
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tray:
+class _Tray(NamedTuple):
     """A tray along a row, or across the rows at one of their ends."""
 
     row: int | None
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     fabric: str
     name: str
     area: float
@@ -160,7 +164,9 @@ class _Hall:
     index: int
     crossed: bool = False
     fabrics: dict[str, None] = field(default_factory=dict)
-    steps: dict[_Tray, dict[float, Counter[_Kind]]] = field(default_factory=dict)
+    steps: dict[_Tray, dict[float, Counter[_Kind]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
     missing: list[Missing] = field(default_factory=list)
 
     @property
@@ -253,9 +259,9 @@ class _Hall:
         return _Kind(fabric.name, bundle.link.name, area)
 
     def _between(self, kind: _Kind, cables: int, tray: _Tray, one: float, other: float) -> None:
-        steps: Mapping[float, int] = {min(one, other): cables, max(one, other): -cables}
-        for position, change in steps.items():
-            self.steps.setdefault(tray, {}).setdefault(position, Counter())[kind] += change
+        along = self.steps[tray]
+        along[min(one, other)][kind] += cables
+        along[max(one, other)][kind] -= cables
 
     def _lacks(self, missing: Missing) -> None:
         if not any(
