@@ -32,8 +32,16 @@ class Guarded:
         """Write ``text``; nothing in it is obeyed."""
         return self.write_own(text, None)
 
-    def write_own(self, text: str, keep: re.Pattern[str] | None) -> int:
+    def write_own(
+        self, text: str, keep: re.Pattern[str] | None, *, is_harmless: bool = False
+    ) -> int:
         """Write ``text``; what ``keep`` matches in it is our own, and obeyed.
+
+        Args:
+            text: any.
+            keep: what is our own in it.
+            is_harmless: it was made harmless as a whole, so that only its first line, which may go
+                on with another, is looked at once more.
 
         Raises:
             TypeError: it is no text.
@@ -44,8 +52,14 @@ class Guarded:
             if self._before:
                 self._before()
             # It is harmless after what this stream has written, and after what the other has.
-            head, end, rest = harmless(text, keep, self._line).partition("\n")
-            self._stream.write(harmless(head + end, keep, _TOGETHER) + rest)
+            if is_harmless and text.endswith("\n"):
+                head, end, rest = text.partition("\n")
+                head = harmless(head + end, keep, self._line)
+            else:
+                head, end, rest = harmless(text, keep, self._line).partition("\n")
+                head += end
+            self._stream.write(harmless(head, keep, _TOGETHER))
+            self._stream.write(rest)
             if end:
                 _TOGETHER.go_on(self._line)
         return len(text)
@@ -64,11 +78,20 @@ class Guarded:
         return getattr(self._stream, name)
 
 
-def show(text: str, keep: re.Pattern[str] | None = None, stream: TextIO | None = None) -> None:
-    """Write ``text``, in which what ``keep`` matches is our own, on ``stream``, else on stdout."""
+def show(
+    text: str,
+    keep: re.Pattern[str] | None = None,
+    stream: TextIO | None = None,
+    *,
+    is_harmless: bool = False,
+) -> None:
+    """Write ``text``, in which what ``keep`` matches is our own, on ``stream``, else on stdout.
+
+    ``is_harmless`` says that it was made harmless as a whole.
+    """
     out = sys.stdout if stream is None else stream
     if isinstance(out, Guarded):
-        out.write_own(text, keep)
+        out.write_own(text, keep, is_harmless=is_harmless)
     else:
         out.write(harmless(text, keep))
 
