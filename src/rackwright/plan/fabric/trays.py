@@ -24,8 +24,7 @@ MOST_DEPTH_M = 0.15
 """Depth of a tray that counts, in m; what is deeper does not (NFPA 70 392.22(A)(2), ANSI/TIA-569)."""
 
 
-@dataclass(frozen=True, slots=True)
-class CableBundle:
+class CableBundle(NamedTuple):
     """Equal cables of a fabric between two racks.
 
     Attributes:
@@ -93,12 +92,12 @@ def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> I
     """
     halls = [_Hall(site, (*path, "halls", index), index) for index in range(len(site.halls))]
     for ways in routes:
+        places = ways.standing.places
         for bundle in bundles(ways):
-            here, there = ways.places[bundle.lower], ways.places[bundle.upper]
-            for index in {here.hall, there.hall}:
+            here, there = places[bundle.lower], places[bundle.upper]
+            for index in (here.hall,) if here.hall == there.hall else (here.hall, there.hall):
                 halls[index].fabrics[ways.layout.fabric.name] = None
-            if bundle.lower != bundle.upper:
-                for index in {here.hall, there.hall}:
+                if bundle.lower != bundle.upper:
                     halls[index].lay(ways, bundle, here, there)
     for hall in halls:
         if hall.crossed:
@@ -157,6 +156,19 @@ class _Kind(NamedTuple):
     area: float
 
 
+_Steps = dict[float, Counter[_Kind]]
+"""How many cables of each kind begin at each position of a tray, less those that end there."""
+
+
+class _Stretch(NamedTuple):
+    """Cables of one kind that lie in a tray from one position to another, in metres or rows."""
+
+    kind: _Kind
+    tray: _Tray
+    begin: float
+    end: float
+
+
 @dataclass
 class _Hall:
     site: OnPremSite
@@ -164,9 +176,8 @@ class _Hall:
     index: int
     crossed: bool = False
     fabrics: dict[str, None] = field(default_factory=dict)
-    steps: dict[_Tray, dict[float, Counter[_Kind]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
-    )
+    laid: dict[_Stretch, int] = field(default_factory=lambda: defaultdict(int))
+    kinds: dict[tuple[str, str], _Kind] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
 
     @property
@@ -184,7 +195,7 @@ class _Hall:
             words = "'fill' of the trays, through which cables come from another hall"
             self._lacks(Missing(words, (*self.path, "trays", "fill")))
             return
-        kind = self._kind(ways, bundle)
+        kind = self._kind(ways, bundle.link)
         if here.row == there.row:
             self._between(kind, bundle.cables, _Tray(here.row), here.along, there.along)
             return
@@ -195,7 +206,7 @@ class _Hall:
                     place = (*self.path, "trays", name)
                     self._lacks(Missing(f"'{name}' of the trays", place))
             return
-        at = 0.0 if end == "first" else ways.row_ends[self.index]
+        at = 0.0 if end == "first" else ways.standing.row_ends[self.index]
         self._between(kind, bundle.cables, _Tray(here.row), here.along, at)
         self._between(kind, bundle.cables, _Tray(there.row), there.along, at)
         self._between(kind, bundle.cables, _Tray(None, end), here.row, there.row)
@@ -213,11 +224,15 @@ class _Hall:
             self._lacks(Missing("'section' of the trays", (*place, "section")))
         if self.missing or trays.section is None:
             return TrayFill(hall=name, path=place, fabrics=fabrics, missing=tuple(self.missing))
+        steps: dict[_Tray, _Steps] = defaultdict(lambda: defaultdict(Counter))
+        for (kind, tray, begin, end), cables in self.laid.items():
+            steps[tray][begin][kind] += cables
+            steps[tray][end][kind] -= cables
         sections = {
             tray: trays.section if tray.row is not None else trays.crossing or trays.section
-            for tray in self.steps
+            for tray in steps
         }
-        found = [self._section(tray, inside) for tray, inside in sections.items()]
+        found = [(tray, _shares(steps[tray], inside)) for tray, inside in sections.items()]
         # Of those as full, the order of the file must not choose.
         tray, shares = min(found, key=lambda one: (-_percent(one[1]), self._words(one[0])))
         return TrayFill(
@@ -230,38 +245,22 @@ class _Hall:
             shares=shares,
         )
 
-    def _section(self, tray: _Tray, inside: TraySection) -> tuple[_Tray, tuple[TrayShare, ...]]:
-        """A tray with the shares of its fullest section."""
-        room = inside.width * min(inside.depth, MOST_DEPTH_M)
-        now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
-        for _, step in sorted(self.steps[tray].items()):
-            now.update(step)
-            taken = math.fsum(count * kind.area for kind, count in now.items())
-            if taken > area:
-                fullest, area = Counter(now), taken
-        shares = [
-            TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
-            for kind, count in fullest.items()
-            if count
-        ]
-        return tray, tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
-
-    def _kind(self, ways: CableRoutes, bundle: CableBundle) -> _Kind:
+    def _kind(self, ways: CableRoutes, link: Cables | None) -> _Kind:
         fabric = ways.layout.fabric
-        if bundle.link is None:  # the rule asks for a kind of these
-            return _Kind(fabric.name, "", 0.0)
-        area = cross_section(ways.layout, bundle.link)
-        if area is None:
-            number = fabric.links.index(bundle.link)
-            place = (*ways.fabric_path, "links", number)
-            self._lacks(missing_diameter(ways.layout, bundle.link, place))
-            return _Kind(fabric.name, bundle.link.name, 0.0)
-        return _Kind(fabric.name, bundle.link.name, area)
+        name = "" if link is None else link.name  # the rule asks for a kind of those without one
+        known = self.kinds.get((fabric.name, name))
+        if known is not None:
+            return known
+        area = 0.0 if link is None else cross_section(ways.layout, link)
+        if area is None and link is not None:
+            place = (*ways.fabric_path, "links", fabric.links.index(link))
+            self._lacks(missing_diameter(ways.layout, link, place))
+        made = self.kinds[fabric.name, name] = _Kind(fabric.name, name, area or 0.0)
+        return made
 
     def _between(self, kind: _Kind, cables: int, tray: _Tray, one: float, other: float) -> None:
-        along = self.steps[tray]
-        along[min(one, other)][kind] += cables
-        along[max(one, other)][kind] -= cables
+        begin, end = (one, other) if one < other else (other, one)
+        self.laid[_Stretch(kind, tray, begin, end)] += cables
 
     def _lacks(self, missing: Missing) -> None:
         if not any(
@@ -273,6 +272,23 @@ class _Hall:
         if tray.row is None:
             return f"tray across the rows at their {tray.end} racks"
         return f"tray of row {self.site.halls[self.index].rows[tray.row].name}"
+
+
+def _shares(steps: _Steps, inside: TraySection) -> tuple[TrayShare, ...]:
+    """The kinds of cables in the fullest section of a tray, the largest share first."""
+    room = inside.width * min(inside.depth, MOST_DEPTH_M)
+    now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
+    for _, step in sorted(steps.items()):
+        now.update(step)
+        taken = math.fsum(count * kind.area for kind, count in now.items())
+        if taken > area:
+            fullest, area = Counter(now), taken
+    shares = [
+        TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
+        for kind, count in fullest.items()
+        if count
+    ]
+    return tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
 
 
 def _percent(shares: Sequence[TrayShare]) -> float:
