@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LOCK = threading.RLock()
 """Held while something is written, by which ever thread."""
+_PIECE = 1 << 20
+"""Characters that are encoded at once: a report may have a hundred million."""
 _TOGETHER = OpenLine()
 """The line of both streams, where they go to one file."""
 
@@ -48,21 +50,24 @@ class Guarded:
         """
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        given = len(text)
         with _LOCK:
             if self._before:
                 self._before()
             # It is harmless after what this stream has written, and after what the other has.
             if is_harmless and text.endswith("\n"):
-                head, end, rest = text.partition("\n")
-                head = harmless(head + end, keep, self._line)
+                begin = text.find("\n") + 1
+                head = harmless(text[:begin], keep, self._line)
             else:
-                head, end, rest = harmless(text, keep, self._line).partition("\n")
-                head += end
+                text = harmless(text, keep, self._line)
+                begin = text.find("\n") + 1
+                head = text[:begin] if begin else text
             self._stream.write(harmless(head, keep, _TOGETHER))
-            self._stream.write(rest)
-            if end:
+            if begin:
                 _TOGETHER.go_on(self._line)
-        return len(text)
+                for start in range(begin, len(text), _PIECE):
+                    self._stream.write(text[start : start + _PIECE])
+        return given
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each of ``lines``."""

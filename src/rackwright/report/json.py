@@ -14,6 +14,7 @@ from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
 from rackwright.report.document import (
+    HeadDocument,
     HygieneDocument,
     LocationDocument,
     ReportDocument,
@@ -28,22 +29,23 @@ SCHEMA: Final = "rackwright.check/v2"
 
 def render_json(report: Report) -> str:
     """The whole report; additions keep the version, removals and changes raise it."""
-    return "".join(_parts(to_document(report)))
+    return "".join(_parts(report))
 
 
-def _parts(document: ReportDocument) -> Iterator[str]:
+def _parts(report: Report) -> Iterator[str]:
     """The document with one line for each result.
 
     There are 100,000 results and more: by ``json``, or indented, they would take much of the time
-    of a check.
+    of a check, and all of them as plain data at once much memory.
     """
-    results = document["results"]
-    head = {key: value for key, value in document.items() if key != "results"}
-    yield harmless_json(json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}"))
+    yield harmless_json(json.dumps(_head(report), indent=2, ensure_ascii=False).removesuffix("\n}"))
     yield ',\n  "results": ['
-    if results:
-        yield "\n    "
-        yield ",\n    ".join(map(_line, results))
+    before = "\n    "
+    for result in report.results:
+        yield before
+        yield _line(_result(result))
+        before = ",\n    "
+    if report.results:
         yield "\n  "
     yield "]\n}\n"
 
@@ -74,6 +76,10 @@ def _json(result: ResultDocument) -> str:
 
 def to_document(report: Report) -> ReportDocument:
     """The report as plain data."""
+    return {**_head(report), "results": [_result(result) for result in report.results]}
+
+
+def _head(report: Report) -> HeadDocument:
     return {
         "schema": SCHEMA,
         "blueprint": report.blueprint,
@@ -83,7 +89,6 @@ def to_document(report: Report) -> ReportDocument:
         "policy_set": report.regime.policy_set,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "hygiene": hygiene_document(report.hygiene) if report.hygiene else None,
-        "results": [_result(result) for result in report.results],
     }
 
 

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.draws import AS_CARRIED, Draws
+from rackwright.plan.power.draws import Draws
+
+Watts = list[float | None]
+"""Loads of one source or consumer, of several kinds; None where unknown."""
 
 
 class Outages:
@@ -55,52 +58,54 @@ class Outages:
         }
 
     def loads_without(
-        self,
-        lost: str,
-        normal: Loads,
-        affected: Iterable[FeedDemand],
-        draws: Draws = AS_CARRIED,
-    ) -> dict[str, float | None]:
-        """The load of every living source that the loss of ``lost`` may change.
+        self, lost: str, kinds: Sequence[tuple[Loads, Iterable[FeedDemand], Draws]]
+    ) -> dict[str, Watts]:
+        """The loads of every living source that the loss of ``lost`` may change, one of each kind.
 
         Args:
             lost: the source that is lost.
-            normal: the load of every source while nothing is lost.
-            affected: the racks with a feed on a dead source.
-            draws: what each source draws from above by what it carries.
+            kinds: of each kind of load, that of every source while nothing is lost, the racks with a
+                feed on a dead source, and what each source draws from above by what it carries.
         """
         dead = self.dead[lost]
-        change = _leaf_changes(dead, affected)
+        nothing: Watts = [0.0] * len(kinds)
+        change: dict[str, Watts] = {}
+        for number, (_, affected, _) in enumerate(kinds):
+            for name, watts in _leaf_changes(dead, affected).items():
+                change.setdefault(name, nothing.copy())[number] = watts
         waiting = [self.place[name] for name in {*change, *dead, *self._moved(dead)}]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:  # children before parents
             name = self._order[heapq.heappop(waiting)]
-            drawn = draws.of(name, normal[name])
-            more = draws.more(name, change.get(name, 0.0))
-            for parent, extra in self._moves(name, dead, drawn, more):
-                change[parent] = _plus(change.get(parent, 0.0), extra)
+            before = next(iter(self._parents[name]), None)
+            after = None if name in dead else self._carrier(name, dead)
+            here = change.get(name, nothing)
+            more = [
+                draws.more(name, watts) for (_, _, draws), watts in zip(kinds, here, strict=True)
+            ]
+            moves: dict[str | None, Watts] = {before: more}
+            if before != after:
+                drawn = [draws.of(name, normal[name]) for normal, _, draws in kinds]
+                moves = {
+                    before: [None if watts is None else -watts for watts in drawn],
+                    after: _sums(drawn, more),
+                }
+            for parent, extra in moves.items():
+                if parent is None:
+                    continue
+                change[parent] = _sums(change.get(parent, nothing), extra)
                 if self.place[parent] not in seen:
                     seen.add(self.place[parent])
                     heapq.heappush(waiting, self.place[parent])
         return {
-            name: _plus(normal[name], more) for name, more in change.items() if name not in dead
+            name: [
+                _plus(normal[name], watts)
+                for (normal, _, _), watts in zip(kinds, more, strict=True)
+            ]
+            for name, more in change.items()
+            if name not in dead
         }
-
-    def _moves(
-        self, name: str, dead: AbstractSet[str], drawn: float | None, change: float | None
-    ) -> list[tuple[str, float | None]]:
-        """By how much the parents of ``name`` carry more or less, which draws ``drawn`` W so far."""
-        before = next(iter(self._parents[name]), None)
-        after = None if name in dead else self._carrier(name, dead)
-        if before == after:
-            return [] if before is None else [(before, change)]
-        moves: list[tuple[str, float | None]] = []
-        if before is not None:
-            moves.append((before, None if drawn is None else -drawn))
-        if after is not None:
-            moves.append((after, _plus(drawn, change)))
-        return moves
 
     def _carrier(self, name: str, dead: AbstractSet[str]) -> str | None:
         return next((parent for parent in self._parents[name] if parent not in dead), None)
@@ -142,6 +147,10 @@ def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loa
             extra = None if old is None or new is None else (new - old) * demand.racks
             change[source] = _plus(change.get(source, 0.0), extra)
     return change
+
+
+def _sums(one: Watts, other: Watts) -> Watts:
+    return [_plus(a, b) for a, b in zip(one, other, strict=True)]
 
 
 def _plus(one: float | None, two: float | None) -> float | None:
