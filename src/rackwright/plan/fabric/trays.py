@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from rackwright.model.fabric import Cables
@@ -160,15 +161,6 @@ _Steps = dict[float, Counter[_Kind]]
 """How many cables of each kind begin at each position of a tray, less those that end there."""
 
 
-class _Stretch(NamedTuple):
-    """Cables of one kind that lie in a tray from one position to another, in metres or rows."""
-
-    kind: _Kind
-    tray: _Tray
-    begin: float
-    end: float
-
-
 @dataclass
 class _Hall:
     site: OnPremSite
@@ -176,11 +168,14 @@ class _Hall:
     index: int
     crossed: bool = False
     fabrics: dict[str, None] = field(default_factory=dict)
-    laid: dict[_Stretch, int] = field(default_factory=lambda: defaultdict(int))
+    laid: dict[tuple[_Kind, int | None, str, float, float], int] = field(
+        default_factory=lambda: defaultdict(int)
+    )
+    """Cables of a kind in the tray of a row, or across at an end, between two positions in metres or rows."""
     kinds: dict[tuple[str, str], _Kind] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
 
-    @property
+    @cached_property
     def trays(self) -> CableTrays | None:
         return self.site.halls[self.index].trays
 
@@ -197,7 +192,7 @@ class _Hall:
             return
         kind = self._kind(ways, bundle.link)
         if here.row == there.row:
-            self._between(kind, bundle.cables, _Tray(here.row), here.along, there.along)
+            self._between(kind, bundle.cables, here.row, "", here.along, there.along)
             return
         end = ways.end_between(here, there)
         if end is None:
@@ -207,9 +202,9 @@ class _Hall:
                     self._lacks(Missing(f"'{name}' of the trays", place))
             return
         at = 0.0 if end == "first" else ways.standing.row_ends[self.index]
-        self._between(kind, bundle.cables, _Tray(here.row), here.along, at)
-        self._between(kind, bundle.cables, _Tray(there.row), there.along, at)
-        self._between(kind, bundle.cables, _Tray(None, end), here.row, there.row)
+        self._between(kind, bundle.cables, here.row, "", here.along, at)
+        self._between(kind, bundle.cables, there.row, "", there.along, at)
+        self._between(kind, bundle.cables, None, end, here.row, there.row)
 
     def fullest(self) -> TrayFill:
         """What is known of the fullest section."""
@@ -225,9 +220,10 @@ class _Hall:
         if self.missing or trays.section is None:
             return TrayFill(hall=name, path=place, fabrics=fabrics, missing=tuple(self.missing))
         steps: dict[_Tray, _Steps] = defaultdict(lambda: defaultdict(Counter))
-        for (kind, tray, begin, end), cables in self.laid.items():
-            steps[tray][begin][kind] += cables
-            steps[tray][end][kind] -= cables
+        for (kind, row, across, begin, end), cables in self.laid.items():
+            along = steps[_Tray(row, across)]
+            along[begin][kind] += cables
+            along[end][kind] -= cables
         sections = {
             tray: trays.section if tray.row is not None else trays.crossing or trays.section
             for tray in steps
@@ -258,9 +254,14 @@ class _Hall:
         made = self.kinds[fabric.name, name] = _Kind(fabric.name, name, area or 0.0)
         return made
 
-    def _between(self, kind: _Kind, cables: int, tray: _Tray, one: float, other: float) -> None:
-        begin, end = (one, other) if one < other else (other, one)
-        self.laid[_Stretch(kind, tray, begin, end)] += cables
+    def _between(
+        self, kind: _Kind, cables: int, row: int | None, across: str, one: float, other: float
+    ) -> None:
+        # A large site has 100,000 of them, so that they are plain tuples.
+        if one < other:
+            self.laid[kind, row, across, one, other] += cables
+        else:
+            self.laid[kind, row, across, other, one] += cables
 
     def _lacks(self, missing: Missing) -> None:
         if not any(
