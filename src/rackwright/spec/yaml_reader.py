@@ -152,13 +152,14 @@ def _most_depth(text: str) -> int:
     behind one of the marks on it. So no character stands for more than two levels.
     """
     lines = _LINE_BREAKS.split(text)
-    most = 2 * (text.count("[") + text.count("{") + max(map(len, lines))) + 3
+    brackets = 2 * len(_OPENING.findall(text)) + 3
+    most = brackets + 2 * max(map(len, lines))
     if most <= SAFE_DEPTH:
         return most
     block = max(
         2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:")) for line in lines
     )
-    return 2 * len(_OPENING.findall(text)) + block + 3
+    return brackets + block
 
 
 def events(text: str) -> Iterator[yaml.Event]:

@@ -13,7 +13,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Cable, Connector
 from rackwright.model.instances import Instance
 from rackwright.plan.problems import PlanProblem
-from rackwright.plan.racks.cooling_fixtures import NO_PRODUCTS
+from rackwright.plan.records.products import NO_PRODUCTS
 from rackwright.spec.suggest import did_you_mean
 
 _NOT_BOUGHT = (Instance, Cable, Connector)

@@ -16,10 +16,7 @@ from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.fixtures import passive
 from rackwright.plan.racks.placement import PlacedGroup
-
-MANIFOLD, REAR_DOOR, FLUID = "manifold", "rear door", "immersion fluid"
-NO_PRODUCTS = (MANIFOLD, REAR_DOOR, FLUID)
-"""What stands in racks and is no product of the catalogue, by the names that its costs have."""
+from rackwright.plan.records.products import FLUID, MANIFOLD, REAR_DOOR
 
 
 def cooling_fixtures(
