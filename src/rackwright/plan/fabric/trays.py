@@ -280,7 +280,8 @@ def _shares(steps: _Steps, inside: TraySection) -> tuple[TrayShare, ...]:
     room = inside.width * min(inside.depth, MOST_DEPTH_M)
     now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
     for _, step in sorted(steps.items()):
-        now.update(step)
+        for kind, change in step.items():
+            now[kind] += change
         taken = math.fsum(count * kind.area for kind, count in now.items())
         if taken > area:
             fullest, area = Counter(now), taken

@@ -73,17 +73,21 @@ class Outages:
         for number, (_, affected, _) in enumerate(kinds):
             for name, watts in _leaf_changes(dead, affected).items():
                 change.setdefault(name, nothing.copy())[number] = watts
+        all_draws = [draws for _, _, draws in kinds]
+        gains = [draws.gain for draws in all_draws if draws.gain]
         waiting = [self.place[name] for name in {*change, *dead, *self._moved(dead)}]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:  # children before parents
             name = self._order[heapq.heappop(waiting)]
-            before = next(iter(self._parents[name]), None)
-            after = None if name in dead else self._carrier(name, dead)
-            here = change.get(name, nothing)
-            more = [
-                draws.more(name, watts) for (_, _, draws), watts in zip(kinds, here, strict=True)
-            ]
+            parents = self._parents[name]
+            before = parents[0] if parents else None
+            after = None if name in dead else self._carrier(parents, dead)
+            more = change.get(name, nothing)
+            if any(name in gain for gain in gains):
+                more = [
+                    draws.more(name, watts) for draws, watts in zip(all_draws, more, strict=True)
+                ]
             moves: dict[str | None, Watts] = {before: more}
             if before != after:
                 drawn = [draws.of(name, normal[name]) for normal, _, draws in kinds]
@@ -94,21 +98,21 @@ class Outages:
             for parent, extra in moves.items():
                 if parent is None:
                     continue
-                change[parent] = _sums(change.get(parent, nothing), extra)
-                if self.place[parent] not in seen:
-                    seen.add(self.place[parent])
-                    heapq.heappush(waiting, self.place[parent])
+                so_far = change.get(parent)
+                change[parent] = extra if so_far is None else _sums(so_far, extra)
+                place = self.place[parent]
+                if place not in seen:
+                    seen.add(place)
+                    heapq.heappush(waiting, place)
+        before_loss = [normal for normal, _, _ in kinds]
         return {
-            name: [
-                _plus(normal[name], watts)
-                for (normal, _, _), watts in zip(kinds, more, strict=True)
-            ]
+            name: _sums([normal[name] for normal in before_loss], more)
             for name, more in change.items()
             if name not in dead
         }
 
-    def _carrier(self, name: str, dead: AbstractSet[str]) -> str | None:
-        return next((parent for parent in self._parents[name] if parent not in dead), None)
+    def _carrier(self, parents: Sequence[str], dead: AbstractSet[str]) -> str | None:
+        return next((parent for parent in parents if parent not in dead), None)
 
     def _moved(self, dead: AbstractSet[str]) -> Iterable[str]:
         """Living sources with a dead parent: another one may have to carry them."""
@@ -125,7 +129,7 @@ class Outages:
         heapq.heapify(waiting)
         while waiting:
             name = self._order[-heapq.heappop(waiting)]
-            if self._carrier(name, dead.keys()) is not None:
+            if self._carrier(self._parents[name], dead.keys()) is not None:
                 continue
             dead[name] = None
             for place in (-self.place[child] for child in self.children.get(name, ())):
@@ -150,7 +154,7 @@ def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loa
 
 
 def _sums(one: Watts, other: Watts) -> Watts:
-    return [_plus(a, b) for a, b in zip(one, other, strict=True)]
+    return [None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)]
 
 
 def _plus(one: float | None, two: float | None) -> float | None:
