@@ -19,7 +19,7 @@ from pydantic import PrivateAttr
 from rackwright.model.base import Model
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Contributor, Path, Subject
-from rackwright.records import record
+from rackwright.policy.records import record
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan

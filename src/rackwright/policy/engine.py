@@ -29,9 +29,9 @@ from rackwright.policy.exception_report import BaselineState, ExceptionReport, L
 from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
+from rackwright.policy.records import record
 from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import Remedies
-from rackwright.records import record
 from rackwright.spec.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]
