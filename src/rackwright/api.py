@@ -70,7 +70,12 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.fabric.graph import FabricTopology, LeafGroup, SwitchNode
     from rackwright.plan.fabric.layout import Hosts, Layout, Run, Tier
-    from rackwright.plan.fabric.lengths import CableLength, CableRoutes, StandingRack
+    from rackwright.plan.fabric.lengths import (
+        CableLength,
+        CableRoutes,
+        StandingRack,
+        StandingRacks,
+    )
     from rackwright.plan.fabric.links import TierLink
     from rackwright.plan.fabric.racks import RackSet, Stretch
     from rackwright.plan.fabric.trays import TrayFill, TrayShare
@@ -182,7 +187,7 @@ _PLACES = {
     "rackwright.plan.fabric.fabrics": "FabricPlan",
     "rackwright.plan.fabric.graph": "FabricTopology LeafGroup SwitchNode",
     "rackwright.plan.fabric.layout": "Hosts Layout Run Tier",
-    "rackwright.plan.fabric.lengths": "CableLength CableRoutes StandingRack",
+    "rackwright.plan.fabric.lengths": "CableLength CableRoutes StandingRack StandingRacks",
     "rackwright.plan.fabric.links": "TierLink",
     "rackwright.plan.fabric.racks": "RackSet Stretch",
     "rackwright.plan.fabric.trays": "TrayFill TrayShare",
@@ -370,6 +375,7 @@ __all__ = [
     "SpecError",
     "SpecErrors",
     "StandingRack",
+    "StandingRacks",
     "Stretch",
     "Subject",
     "SubnetManagerKeys",

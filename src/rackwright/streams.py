@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LOCK = threading.RLock()
 """Held while something is written, by which ever thread."""
+_PIECE = 1 << 20
+"""Characters that are encoded at once: a report may have a hundred million."""
 _TOGETHER = OpenLine()
 """The line of both streams, where they go to one file."""
 
@@ -32,23 +34,40 @@ class Guarded:
         """Write ``text``; nothing in it is obeyed."""
         return self.write_own(text, None)
 
-    def write_own(self, text: str, keep: re.Pattern[str] | None) -> int:
+    def write_own(
+        self, text: str, keep: re.Pattern[str] | None, *, is_harmless: bool = False
+    ) -> int:
         """Write ``text``; what ``keep`` matches in it is our own, and obeyed.
+
+        Args:
+            text: any.
+            keep: what is our own in it.
+            is_harmless: it was made harmless as a whole, so that only its first line, which may go
+                on with another, is looked at once more.
 
         Raises:
             TypeError: it is no text.
         """
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        given = len(text)
         with _LOCK:
             if self._before:
                 self._before()
             # It is harmless after what this stream has written, and after what the other has.
-            head, end, rest = harmless(text, keep, self._line).partition("\n")
-            self._stream.write(harmless(head + end, keep, _TOGETHER) + rest)
-            if end:
+            if is_harmless and text.endswith("\n"):
+                begin = text.find("\n") + 1
+                head = harmless(text[:begin], keep, self._line)
+            else:
+                text = harmless(text, keep, self._line)
+                begin = text.find("\n") + 1
+                head = text[:begin] if begin else text
+            self._stream.write(harmless(head, keep, _TOGETHER))
+            if begin:
                 _TOGETHER.go_on(self._line)
-        return len(text)
+                for start in range(begin, len(text), _PIECE):
+                    self._stream.write(text[start : start + _PIECE])
+        return given
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each of ``lines``."""
@@ -64,11 +83,20 @@ class Guarded:
         return getattr(self._stream, name)
 
 
-def show(text: str, keep: re.Pattern[str] | None = None, stream: TextIO | None = None) -> None:
-    """Write ``text``, in which what ``keep`` matches is our own, on ``stream``, else on stdout."""
+def show(
+    text: str,
+    keep: re.Pattern[str] | None = None,
+    stream: TextIO | None = None,
+    *,
+    is_harmless: bool = False,
+) -> None:
+    """Write ``text``, in which what ``keep`` matches is our own, on ``stream``, else on stdout.
+
+    ``is_harmless`` says that it was made harmless as a whole.
+    """
     out = sys.stdout if stream is None else stream
     if isinstance(out, Guarded):
-        out.write_own(text, keep)
+        out.write_own(text, keep, is_harmless=is_harmless)
     else:
         out.write(harmless(text, keep))
 

@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:  # this process is ours, to its last traceback
         guard()
         try:
-            return _main(sys.argv[1:])
+            return _main(sys.argv[1:], ends=True)
         except Exception:  # noqa: BLE001 - shown whole, which only --debug asks for
             import traceback
 
@@ -114,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main(arguments)
 
 
-def _main(arguments: Sequence[str]) -> int:
+def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
+    # The process does nothing after it where it ends with it.
     # What is read and planned is a tree: looking for circles in millions of objects again and again
     # would take a third of the time of what reads a large blueprint.
     gc.set_threshold(1_000_000, 20, 100)
@@ -122,7 +123,7 @@ def _main(arguments: Sequence[str]) -> int:
     be_quiet(quiet="--quiet" in arguments)
     words = [word for word in arguments if word not in {"--debug", "--quiet"}]
     try:
-        code = _run(words)
+        code = _run(words, ends=ends)
         sys.stdout.flush()
         return code
     except RackwrightError as error:
@@ -182,7 +183,7 @@ def _close_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], *, ends: bool) -> int:
     if not words or words[0] in {"-h", "--help", "help"}:
         sys.stdout.write(_overview())
         return int(ExitCode.CLEAN if words else ExitCode.USAGE)
@@ -205,19 +206,21 @@ def _run(words: list[str]) -> int:
     arguments_of_verb = parser.parse_args(rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))
-    with _no_search_for_circles():
+    with _no_search_for_circles(ends=ends):
         return int(module.run(arguments_of_verb))
 
 
 @contextmanager
-def _no_search_for_circles() -> Iterator[None]:
-    """Free no circles of objects meanwhile."""
+def _no_search_for_circles(*, ends: bool) -> Iterator[None]:
+    """Free no circles of objects meanwhile, nor after it where the process ends with it."""
     searched = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if searched:
+        if ends:
+            gc.freeze()  # else the interpreter looks through all that was planned before it ends
+        elif searched:
             gc.enable()
 
 

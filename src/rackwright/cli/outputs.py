@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 from rackwright.errors import Location, RackwrightError, UsageError
 from rackwright.files import draft
 from rackwright.harmless import ANNOTATIONS, COLOURS, harmless
-from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, renderer
+from rackwright.report.formats import (
+    DOCUMENTED,
+    FOR_FORGES,
+    FORMATS,
+    HARMLESS,
+    Context,
+    renderer,
+)
 from rackwright.streams import show
 
 if TYPE_CHECKING:
@@ -115,7 +122,7 @@ def write_report(
             write_file(output.path, text)
         else:
             after.append((output, text))
-    show(main, own_in(form, colour=colour))
+    show(main, own_in(form, colour=colour), is_harmless=form in HARMLESS)
     for output, text in after:
         show(text, own_in(output.form))
 

@@ -123,11 +123,13 @@ class _Probe:
 
 def _probe(judge: Judge, one: _Attached, rack: str) -> _Probe:
     halls = judge.builder.document.facility.halls
-    routes = replace(one.routes, site=one.routes.site.model_copy(update={"halls": halls}))
-    names = [group.name for group in one.routes.site.node_groups]
-    device = (*one.routes.path, "node_groups", names.index(one.group))
+    standing = one.routes.standing
+    moved = replace(standing, site=standing.site.model_copy(update={"halls": halls}))
+    names = [group.name for group in standing.site.node_groups]
+    device = (*standing.path, "node_groups", names.index(one.group))
     wires = sum(1 for _ in host_wires(one.layout, one.attachment))
-    return _Probe(one, routes, wires, one.routes.edges(rack, device))
+    routes = replace(one.routes, standing=moved)
+    return _Probe(one, routes, wires, standing.edges(rack, device))
 
 
 def _least(probe: _Probe, rack: str) -> float | None:
@@ -144,7 +146,8 @@ def _least(probe: _Probe, rack: str) -> float | None:
 def _by_trays(probe: _Probe, rack: str) -> Iterator[float | None]:
     """Metres of a cable to each rack in which switches of the lowest tier may stand, at least."""
     tier = probe.attached.layout.fabric.tiers[0]
-    trays = probe.routes.site.halls[probe.routes.places[rack].hall].trays
+    standing = probe.routes.standing
+    trays = standing.trays.get(standing.places[rack].hall)
     # Of a switch without a unit nobody knows how high it stands: no cable to it is shorter than at the tray.
     low = 0.0 if trays is None else trays.height
     if tier.start_unit is not None:

@@ -182,12 +182,11 @@ class SitePlan:
 
     @cached_property
     def _cable_routes(self) -> Mapping[str, CableRoutes]:
-        from rackwright.plan.fabric.lengths import CableRoutes
+        from rackwright.plan.fabric.lengths import CableRoutes, StandingRacks
 
+        standing = StandingRacks(self.site, self.path, self.racks, self.devices, self.catalogue)
         return {
-            each.name: CableRoutes(
-                self.site, self.path, self.racks, self.devices, each.path, each.layout
-            )
+            each.name: CableRoutes(standing, each.path, each.layout)
             for each in self.fabrics
             if each.layout is not None
         }

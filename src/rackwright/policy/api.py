@@ -19,6 +19,7 @@ from pydantic import PrivateAttr
 from rackwright.model.base import Model
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Contributor, Path, Subject
+from rackwright.policy.records import record
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
@@ -92,7 +93,7 @@ class Suggestion:
     value: str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Measure:
     """A value against its limit.
 
@@ -129,7 +130,7 @@ class Measure:
         return Outcome.FAIL if over > slack else Outcome.PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A rule without a number.
 

@@ -29,6 +29,7 @@ from rackwright.policy.exception_report import BaselineState, ExceptionReport, L
 from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
+from rackwright.policy.records import record
 from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import Remedies
 from rackwright.spec.edits import Edit, Revised
@@ -36,7 +37,7 @@ from rackwright.spec.edits import Edit, Revised
 Locate = Callable[[SpecPath], Location | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """What one policy says about one subject.
 
@@ -87,11 +88,14 @@ class Result:
     @property
     def blocks(self) -> bool:
         """Whether it stops a deployment."""
-        if self.outcome is Outcome.ERROR:
-            return True
-        if self.outcome is not Outcome.FAIL and self.outcome is not Outcome.UNKNOWN:
+        outcome = self.outcome
+        if outcome is Outcome.PASS:  # as most are
             return False
-        if self.outcome is Outcome.FAIL and self.baseline_state and self.baseline_state.tolerated:
+        if outcome is Outcome.ERROR:
+            return True
+        if outcome is not Outcome.FAIL and outcome is not Outcome.UNKNOWN:
+            return False
+        if outcome is Outcome.FAIL and self.baseline_state and self.baseline_state.tolerated:
             return False
         return self.enforcement is Enforcement.MANDATORY
 

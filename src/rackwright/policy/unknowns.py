@@ -8,7 +8,6 @@ from typing import Any
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import Location
 from rackwright.model.base import Model
-from rackwright.model.cluster import Blueprint
 from rackwright.plan.base import Path
 from rackwright.plan.facts import takes
 from rackwright.plan.missing import Field, ProductField, fields_of
@@ -28,6 +27,7 @@ class Remedies:
     def __init__(self, plan: Plan, locate: Locate) -> None:
         self._plan, self._locate = plan, locate
         self._made: dict[tuple[Field, ...], str] = {}
+        self._named: dict[Path, tuple[str, Any]] = {(): ("", plan.blueprint)}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:
         """The fields of each of ``missing``; None where nobody has said which they are."""
@@ -45,7 +45,18 @@ class Remedies:
         return self._made[fields]
 
     def _set(self, path: Path) -> str:
-        return f"set '{dotted(self._plan.blueprint, path)}'{self._place(path)}"
+        return f"set '{self._name(path)[0]}'{self._place(path)}"
+
+    def _name(self, path: Path) -> tuple[str, Any]:
+        """A place in words, like ``sites.sjc1.pue``, with what is there; many begin alike.
+
+        Items of lists stand by name where they have one.
+        """
+        if path not in self._named:
+            before, above = self._name(path[:-1])
+            word, found = _step(above, path[-1])
+            self._named[path] = f"{before}.{word}" if before else word, found
+        return self._named[path]
 
     def _place(self, path: Path) -> str:
         location = self._locate(path)
@@ -83,15 +94,11 @@ def _own(catalogue: Catalogue, field: ProductField) -> str:
     return f"describe '{field.product}' in a catalogue of your own, with '{field.name}' ({how})"
 
 
-def dotted(blueprint: Blueprint, path: Path) -> str:
-    """A place in words, like ``sites.sjc1.pue``: items of lists by name where they have one."""
-    found: Any = blueprint
-    parts: list[str] = []
-    for part in path:
-        found = _inside(found, part)
-        name = getattr(found, "name", None) if isinstance(part, int) else None
-        parts.append(name if isinstance(name, str) else str(part))
-    return ".".join(parts)
+def _step(above: Any, part: str | int) -> tuple[str, Any]:
+    """A part of a place in words, and what is there."""
+    found = _inside(above, part)
+    name = getattr(found, "name", None) if isinstance(part, int) else None
+    return name if isinstance(name, str) else str(part), found
 
 
 def _inside(value: Any, part: str | int) -> Any:

@@ -56,6 +56,8 @@ FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "md", "patch"})
 """Forms whose positions are relative to the top of the repository."""
 DOCUMENTED = frozenset({"sarif"})
 """Forms that carry the documentation of the rules."""
+HARMLESS = frozenset({"json"})
+"""Forms that are harmless to show as they are written; they may be large."""
 
 
 def renderer(form: str) -> Renderer:

@@ -149,13 +149,17 @@ def _most_depth(text: str) -> int:
 
     In brackets a level, and a pair that is a level by itself, takes a bracket of its own. Elsewhere
     a column begins a mapping and a sequence at most, either by the indentation of the line or
-    behind one of the marks on it.
+    behind one of the marks on it. So no character stands for more than two levels.
     """
+    lines = _LINE_BREAKS.split(text)
+    brackets = 2 * len(_OPENING.findall(text)) + 3
+    most = brackets + 2 * max(map(len, lines))
+    if most <= SAFE_DEPTH:
+        return most
     block = max(
-        2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:"))
-        for line in _LINE_BREAKS.split(text)
+        2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:")) for line in lines
     )
-    return 2 * len(_OPENING.findall(text)) + block + 3
+    return brackets + block
 
 
 def events(text: str) -> Iterator[yaml.Event]:

@@ -13,6 +13,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Cable, Connector
 from rackwright.model.instances import Instance
 from rackwright.plan.problems import PlanProblem
+from rackwright.plan.records.products import NO_PRODUCTS
 from rackwright.spec.suggest import did_you_mean
 
 _NOT_BOUGHT = (Instance, Cable, Connector)
@@ -30,7 +31,7 @@ def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanP
     ]
     return [
         *_unknown("sites", costs.sites, owned, "bare-metal site"),
-        *_unknown("capex", costs.capex, bought, "hardware product"),
+        *_unknown("capex", costs.capex, [*bought, *NO_PRODUCTS], "hardware product"),
         *_unknown("instances", costs.instances, catalogue.ids(Instance), "instance type"),
         *_unknown("reserved", costs.reserved, catalogue.ids(Instance), "instance type"),
     ]

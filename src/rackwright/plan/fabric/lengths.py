@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import RackType
 from rackwright.model.names import expand_hostlist
@@ -54,72 +55,26 @@ class CableLength:
 
 
 @dataclass(frozen=True)
-class CableRoutes:
-    """The ways that cables of a fabric take through the halls of its site.
+class StandingRacks:
+    """The racks of a site with their devices, the same for the cables of all its fabrics.
 
     Attributes:
         site: as the blueprint declares it.
         path: its place.
         racks: its racks with their classes.
         devices: those of each class.
-        fabric_path: place of the fabric.
-        layout: the fabric with its hosts cabled.
+        catalogue: where the products of racks are looked up.
     """
 
     site: OnPremSite
     path: Path
     racks: tuple[RackPosition, ...]
     devices: tuple[RackDevice, ...]
-    fabric_path: Path
-    layout: Layout
-
-    def longest(self, link: Cables, path: Path) -> CableLength:
-        """The longest cable of a kind at ``path``: as declared, else by the positions of its racks."""
-        stated = routed_length(link)
-        if stated is not None:
-            return CableLength(stated)
-        unsaid = Missing("'length' or 'route'", (*path, "length"), (*path, "route"))
-        if not self._trays:
-            return CableLength(None, (unsaid,))
-        lower, upper = self._ends(link)
-        longest = 0.0
-        for one, other in dict.fromkeys(self._pairs(link)):
-            found = self._length(one, lower, other, upper)
-            if found is None:
-                return CableLength(None, self._lacking(one, other) or (unsaid,))
-            longest = max(longest, found)
-        return CableLength(longest) if longest else CableLength(None, (unsaid,))
-
-    def of_wire(self, wire: Wire) -> float | None:
-        """Metres of one cable by the racks of its ends; None where these or the way are not known.
-
-        It reaches the lowest device of either kind in its rack.
-        """
-        if not self._trays:
-            return None
-        one, other = self._end_of(wire.lower), self._end_of(wire.upper)
-        return self._length(*one, *other)
-
-    def edges(self, rack: str, device: Path) -> tuple[float, float] | None:
-        """Lower edges of the lowest and the highest device of a group in a rack, in metres; None where unknown."""
-        return self._heights.get((self._classes[rack], device))
-
-    def between(
-        self, one: str, lower: tuple[float, float], other: str, upper: tuple[float, float]
-    ) -> float | None:
-        """Metres of a cable between devices with these edges in two racks; None where the way is not known."""
-        here, there = self.places[one], self.places[other]
-        if one == other:
-            apart = max(abs(lower[1] - upper[0]), abs(upper[1] - lower[0]))
-            return with_slack(apart + here.width)
-        trays, along = self._trays.get(here.hall), self._along(here, there)
-        if trays is None or along is None:
-            return None
-        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (lower, upper))
-        return with_slack(along + sum(drops))
+    catalogue: Catalogue
 
     @cached_property
-    def _trays(self) -> Mapping[int, CableTrays]:
+    def trays(self) -> Mapping[int, CableTrays]:
+        """The trays of each hall that has some."""
         halls = enumerate(self.site.halls)
         return {index: hall.trays for index, hall in halls if hall.trays is not None}
 
@@ -132,7 +87,7 @@ class CableRoutes:
                 along = 0.0
                 for group in row.rack_groups:
                     along += group.gap or 0.0
-                    width = self.layout.catalogue.get(RackType, group.type).width.value
+                    width = self.catalogue.get(RackType, group.type).width.value
                     for rack in expand_hostlist(group.racks):
                         found[rack] = StandingRack(h, r, along + width / 2, width)
                         along += width
@@ -148,6 +103,10 @@ class CableRoutes:
         for place in self.places.values():
             found[place.hall] = max(found.get(place.hall, 0.0), place.along + place.width / 2)
         return found
+
+    def edges(self, rack: str, device: Path) -> tuple[float, float] | None:
+        """Lower edges of the lowest and the highest device of a group in a rack, in metres; None where unknown."""
+        return self._heights.get((self._classes[rack], device))
 
     @cached_property
     def _classes(self) -> Mapping[str, int]:
@@ -167,8 +126,64 @@ class CableRoutes:
             found[key] = None if known is None else (min(known[0], edge), max(known[1], edge))
         return found
 
+
+@dataclass(frozen=True)
+class CableRoutes:
+    """The ways that cables of a fabric take through the halls of its site.
+
+    Attributes:
+        standing: the racks of the site.
+        fabric_path: place of the fabric.
+        layout: the fabric with its hosts cabled.
+    """
+
+    standing: StandingRacks
+    fabric_path: Path
+    layout: Layout
+
+    def longest(self, link: Cables, path: Path) -> CableLength:
+        """The longest cable of a kind at ``path``: as declared, else by the positions of its racks."""
+        stated = routed_length(link)
+        if stated is not None:
+            return CableLength(stated)
+        unsaid = Missing("'length' or 'route'", (*path, "length"), (*path, "route"))
+        if not self.standing.trays:
+            return CableLength(None, (unsaid,))
+        lower, upper = self._ends(link)
+        longest = 0.0
+        for one, other in dict.fromkeys(self._pairs(link)):
+            found = self._length(one, lower, other, upper)
+            if found is None:
+                return CableLength(None, self._lacking(one, other) or (unsaid,))
+            longest = max(longest, found)
+        return CableLength(longest) if longest else CableLength(None, (unsaid,))
+
+    def of_wire(self, wire: Wire) -> float | None:
+        """Metres of one cable by the racks of its ends; None where these or the way are not known.
+
+        It reaches the lowest device of either kind in its rack.
+        """
+        if not self.standing.trays:
+            return None
+        one, other = self._end_of(wire.lower), self._end_of(wire.upper)
+        return self._length(*one, *other)
+
+    def between(
+        self, one: str, lower: tuple[float, float], other: str, upper: tuple[float, float]
+    ) -> float | None:
+        """Metres of a cable between devices with these edges in two racks; None where the way is not known."""
+        here, there = self.standing.places[one], self.standing.places[other]
+        if one == other:
+            apart = max(abs(lower[1] - upper[0]), abs(upper[1] - lower[0]))
+            return with_slack(apart + here.width)
+        trays, along = self.standing.trays.get(here.hall), self._along(here, there)
+        if trays is None or along is None:
+            return None
+        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (lower, upper))
+        return with_slack(along + sum(drops))
+
     def _length(self, one: str, lower: Path, other: str, upper: Path) -> float | None:
-        edges, others = self.edges(one, lower), self.edges(other, upper)
+        edges, others = self.standing.edges(one, lower), self.standing.edges(other, upper)
         if edges is None or others is None:
             return None
         return self.between(one, edges, other, others)
@@ -179,33 +194,33 @@ class CableRoutes:
             return None
         if here.row == there.row:
             return abs(here.along - there.along)
-        end, trays = self.end_between(here, there), self._trays.get(here.hall)
+        end, trays = self.end_between(here, there), self.standing.trays.get(here.hall)
         if trays is None or end is None or trays.row_pitch is None:
             return None
         way = here.along + there.along
         if end == "last":
-            way = 2 * self.row_ends[here.hall] - way
+            way = 2 * self.standing.row_ends[here.hall] - way
         return way + abs(here.row - there.row) * trays.row_pitch
 
     def end_between(
         self, here: StandingRack, there: StandingRack
     ) -> Literal["first", "last"] | None:
         """The end of the rows by which cables go between racks of two rows of a hall; None where unknown."""
-        trays = self._trays.get(here.hall)
+        trays = self.standing.trays.get(here.hall)
         if trays is None or trays.joined is None:
             return None
         if trays.joined != "both":
             return trays.joined
         by_first = here.along + there.along
-        return "first" if by_first <= 2 * self.row_ends[here.hall] - by_first else "last"
+        return "first" if by_first <= 2 * self.standing.row_ends[here.hall] - by_first else "last"
 
     def _lacking(self, one: str, other: str) -> tuple[Missing, ...]:
         """What the hall of two racks does not say of the way between them."""
-        here, there = self.places[one], self.places[other]
+        here, there = self.standing.places[one], self.standing.places[other]
         if here.hall != there.hall:
             return ()
-        path = (*self.path, "halls", here.hall, "trays")
-        trays = self._trays.get(here.hall)
+        path = (*self.standing.path, "halls", here.hall, "trays")
+        trays = self.standing.trays.get(here.hall)
         if trays is None:
             return (Missing("'trays' of the hall", path),)
         if here.row == there.row:
@@ -224,8 +239,8 @@ class CableRoutes:
         for index, tier in enumerate(self.layout.fabric.tiers):
             if tier.name == name:
                 return (*self.fabric_path, "tiers", index)
-        groups = [group.name for group in self.site.node_groups]
-        return (*self.path, "node_groups", groups.index(name))
+        groups = [group.name for group in self.standing.site.node_groups]
+        return (*self.standing.path, "node_groups", groups.index(name))
 
     def _pairs(self, link: Cables) -> Iterator[tuple[str, str]]:
         """The racks of both ends of the cables of a kind."""

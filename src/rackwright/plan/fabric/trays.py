@@ -7,9 +7,11 @@ its rack to the end of the row, in the tray across the rows, and from the end of
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from rackwright.model.fabric import Cables
 from rackwright.model.onprem import CableTrays, OnPremSite, TraySection
@@ -23,8 +25,7 @@ MOST_DEPTH_M = 0.15
 """Depth of a tray that counts, in m; what is deeper does not (NFPA 70 392.22(A)(2), ANSI/TIA-569)."""
 
 
-@dataclass(frozen=True, slots=True)
-class CableBundle:
+class CableBundle(NamedTuple):
     """Equal cables of a fabric between two racks.
 
     Attributes:
@@ -92,12 +93,12 @@ def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> I
     """
     halls = [_Hall(site, (*path, "halls", index), index) for index in range(len(site.halls))]
     for ways in routes:
+        places = ways.standing.places
         for bundle in bundles(ways):
-            here, there = ways.places[bundle.lower], ways.places[bundle.upper]
-            for index in {here.hall, there.hall}:
+            here, there = places[bundle.lower], places[bundle.upper]
+            for index in (here.hall,) if here.hall == there.hall else (here.hall, there.hall):
                 halls[index].fabrics[ways.layout.fabric.name] = None
-            if bundle.lower != bundle.upper:
-                for index in {here.hall, there.hall}:
+                if bundle.lower != bundle.upper:
                     halls[index].lay(ways, bundle, here, there)
     for hall in halls:
         if hall.crossed:
@@ -107,20 +108,25 @@ def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> I
 def bundles(ways: CableRoutes) -> Iterator[CableBundle]:
     """The cables of a fabric by their kind and the racks of their ends; patches lie as the pattern does."""
     for link in ways.layout.links:
+        switches = Counter[tuple[str, str]]()
+        above: dict[range, Counter[str]] = {}  # the lower switches of a pod share theirs
         for lower, uppers in connected(ways.layout, link):
-            racks = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
+            if uppers not in above:
+                above[uppers] = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
             below = ways.switch_rack(link.lower, lower)
-            for rack, switches in racks.items():
-                yield CableBundle(link.cables, below, rack, switches * (link.parallel or 0))
+            for rack, count in above[uppers].items():
+                switches[below, rack] += count
+        for (below, rack), count in switches.items():
+            yield CableBundle(link.cables, below, rack, count * (link.parallel or 0))
     for run in ways.layout.runs:
         interfaces = ways.layout.hosts[run.attachment].interfaces or 0
         each, more = divmod(interfaces, len(run.leaves))
-        above = Counter[str]()
+        leaves = Counter[str]()
         for rail, leaf in enumerate(run.leaves):
-            above[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
+            leaves[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
         hosts = range(run.first, run.first + run.hosts)
         for rack, count in Counter(ways.host_rack(run.attachment, host) for host in hosts).items():
-            for other, cables in above.items():
+            for other, cables in leaves.items():
                 kind = _kind(ways.layout, run.attachment, rack == other)
                 yield CableBundle(kind, rack, other, count * cables)
 
@@ -138,19 +144,21 @@ def _kind(layout: Layout, attachment: int, same_rack: bool) -> Cables | None:  #
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tray:
+class _Tray(NamedTuple):
     """A tray along a row, or across the rows at one of their ends."""
 
     row: int | None
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     fabric: str
     name: str
     area: float
+
+
+_Steps = dict[float, Counter[_Kind]]
+"""How many cables of each kind begin at each position of a tray, less those that end there."""
 
 
 @dataclass
@@ -160,10 +168,14 @@ class _Hall:
     index: int
     crossed: bool = False
     fabrics: dict[str, None] = field(default_factory=dict)
-    steps: dict[_Tray, dict[float, Counter[_Kind]]] = field(default_factory=dict)
+    laid: dict[tuple[_Kind, int | None, str, float, float], int] = field(
+        default_factory=lambda: defaultdict(int)
+    )
+    """Cables of a kind in the tray of a row, or across at an end, between two positions in metres or rows."""
+    kinds: dict[tuple[str, str], _Kind] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
 
-    @property
+    @cached_property
     def trays(self) -> CableTrays | None:
         return self.site.halls[self.index].trays
 
@@ -178,9 +190,9 @@ class _Hall:
             words = "'fill' of the trays, through which cables come from another hall"
             self._lacks(Missing(words, (*self.path, "trays", "fill")))
             return
-        kind = self._kind(ways, bundle)
+        kind = self._kind(ways, bundle.link)
         if here.row == there.row:
-            self._between(kind, bundle.cables, _Tray(here.row), here.along, there.along)
+            self._between(kind, bundle.cables, here.row, "", here.along, there.along)
             return
         end = ways.end_between(here, there)
         if end is None:
@@ -189,10 +201,10 @@ class _Hall:
                     place = (*self.path, "trays", name)
                     self._lacks(Missing(f"'{name}' of the trays", place))
             return
-        at = 0.0 if end == "first" else ways.row_ends[self.index]
-        self._between(kind, bundle.cables, _Tray(here.row), here.along, at)
-        self._between(kind, bundle.cables, _Tray(there.row), there.along, at)
-        self._between(kind, bundle.cables, _Tray(None, end), here.row, there.row)
+        at = 0.0 if end == "first" else ways.standing.row_ends[self.index]
+        self._between(kind, bundle.cables, here.row, "", here.along, at)
+        self._between(kind, bundle.cables, there.row, "", there.along, at)
+        self._between(kind, bundle.cables, None, end, here.row, there.row)
 
     def fullest(self) -> TrayFill:
         """What is known of the fullest section."""
@@ -207,11 +219,16 @@ class _Hall:
             self._lacks(Missing("'section' of the trays", (*place, "section")))
         if self.missing or trays.section is None:
             return TrayFill(hall=name, path=place, fabrics=fabrics, missing=tuple(self.missing))
+        steps: dict[_Tray, _Steps] = defaultdict(lambda: defaultdict(Counter))
+        for (kind, row, across, begin, end), cables in self.laid.items():
+            along = steps[_Tray(row, across)]
+            along[begin][kind] += cables
+            along[end][kind] -= cables
         sections = {
             tray: trays.section if tray.row is not None else trays.crossing or trays.section
-            for tray in self.steps
+            for tray in steps
         }
-        found = [self._section(tray, inside) for tray, inside in sections.items()]
+        found = [(tray, _shares(steps[tray], inside)) for tray, inside in sections.items()]
         # Of those as full, the order of the file must not choose.
         tray, shares = min(found, key=lambda one: (-_percent(one[1]), self._words(one[0])))
         return TrayFill(
@@ -224,38 +241,27 @@ class _Hall:
             shares=shares,
         )
 
-    def _section(self, tray: _Tray, inside: TraySection) -> tuple[_Tray, tuple[TrayShare, ...]]:
-        """A tray with the shares of its fullest section."""
-        room = inside.width * min(inside.depth, MOST_DEPTH_M)
-        now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
-        for _, step in sorted(self.steps[tray].items()):
-            now.update(step)
-            taken = math.fsum(count * kind.area for kind, count in now.items())
-            if taken > area:
-                fullest, area = Counter(now), taken
-        shares = [
-            TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
-            for kind, count in fullest.items()
-            if count
-        ]
-        return tray, tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
-
-    def _kind(self, ways: CableRoutes, bundle: CableBundle) -> _Kind:
+    def _kind(self, ways: CableRoutes, link: Cables | None) -> _Kind:
         fabric = ways.layout.fabric
-        if bundle.link is None:  # the rule asks for a kind of these
-            return _Kind(fabric.name, "", 0.0)
-        area = cross_section(ways.layout, bundle.link)
-        if area is None:
-            number = fabric.links.index(bundle.link)
-            place = (*ways.fabric_path, "links", number)
-            self._lacks(missing_diameter(ways.layout, bundle.link, place))
-            return _Kind(fabric.name, bundle.link.name, 0.0)
-        return _Kind(fabric.name, bundle.link.name, area)
+        name = "" if link is None else link.name  # the rule asks for a kind of those without one
+        known = self.kinds.get((fabric.name, name))
+        if known is not None:
+            return known
+        area = 0.0 if link is None else cross_section(ways.layout, link)
+        if area is None and link is not None:
+            place = (*ways.fabric_path, "links", fabric.links.index(link))
+            self._lacks(missing_diameter(ways.layout, link, place))
+        made = self.kinds[fabric.name, name] = _Kind(fabric.name, name, area or 0.0)
+        return made
 
-    def _between(self, kind: _Kind, cables: int, tray: _Tray, one: float, other: float) -> None:
-        steps: Mapping[float, int] = {min(one, other): cables, max(one, other): -cables}
-        for position, change in steps.items():
-            self.steps.setdefault(tray, {}).setdefault(position, Counter())[kind] += change
+    def _between(
+        self, kind: _Kind, cables: int, row: int | None, across: str, one: float, other: float
+    ) -> None:
+        # A large site has 100,000 of them, so that they are plain tuples.
+        if one < other:
+            self.laid[kind, row, across, one, other] += cables
+        else:
+            self.laid[kind, row, across, other, one] += cables
 
     def _lacks(self, missing: Missing) -> None:
         if not any(
@@ -267,6 +273,24 @@ class _Hall:
         if tray.row is None:
             return f"tray across the rows at their {tray.end} racks"
         return f"tray of row {self.site.halls[self.index].rows[tray.row].name}"
+
+
+def _shares(steps: _Steps, inside: TraySection) -> tuple[TrayShare, ...]:
+    """The kinds of cables in the fullest section of a tray, the largest share first."""
+    room = inside.width * min(inside.depth, MOST_DEPTH_M)
+    now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
+    for _, step in sorted(steps.items()):
+        for kind, change in step.items():
+            now[kind] += change
+        taken = math.fsum(count * kind.area for kind, count in now.items())
+        if taken > area:
+            fullest, area = Counter(now), taken
+    shares = [
+        TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
+        for kind, count in fullest.items()
+        if count
+    ]
+    return tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
 
 
 def _percent(shares: Sequence[TrayShare]) -> float:

@@ -139,15 +139,15 @@ class PowerTree:
         return loads
 
     def ancestors(self, name: str) -> frozenset[str]:
-        """Every source that can feed ``name``, itself included."""
-        found: set[str] = set()
-        waiting = [name]
-        while waiting:
-            current = waiting.pop()
-            if current in self.parents and current not in found:
-                found.add(current)
-                waiting += self.parents[current]
-        return frozenset(found)
+        """Every source that can feed ``name``, itself included; none of what is not there."""
+        return self._ancestors.get(name, frozenset())
+
+    @cached_property
+    def _ancestors(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for name in reversed(self.order):  # parents before children
+            found[name] = frozenset((name,)).union(*(found[p] for p in self.parents[name]))
+        return found
 
     def below(self, name: str) -> frozenset[str]:
         """Every source, and every consumer, that ``name`` can feed, itself included."""

@@ -9,6 +9,7 @@ their worst after the same loss.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rackwright.plan.power.demand import FeedDemand, Loads
@@ -27,6 +28,7 @@ class Flow:
 
     Attributes:
         normal: load of every source and consumer while nothing is lost; None when unknown.
+        draws: what sources draw by what they carry.
     """
 
     def __init__(
@@ -37,8 +39,7 @@ class Flow:
         draws: Draws = AS_CARRIED,
     ) -> None:
         """Of racks and of consumers by name, with what sources draw by what they carry."""
-        self._tree = tree
-        self._draws = draws
+        self.draws = draws
         self._users: dict[str, list[FeedDemand]] = {}
         for demand in demands:
             for source in dict.fromkeys(demand.sources):
@@ -46,12 +47,9 @@ class Flow:
         leaves = _leaf_loads(demands) | dict(consumed or {})
         self.normal: Loads = tree.push_up(leaves, tree.alive(None), draws)
 
-    def without(self, lost: str) -> Mapping[str, float | None]:
-        """The load of every living source that the loss of ``lost`` may change."""
-        outages = self._tree.outages
-        dead = outages.dead[lost]
-        affected = {id(d): d for name in dead for d in self._users.get(name, [])}.values()
-        return outages.loads_without(lost, self.normal, affected, self._draws)
+    def affected(self, dead: AbstractSet[str]) -> Iterable[FeedDemand]:
+        """The racks with a feed on a dead source."""
+        return {id(d): d for name in dead for d in self._users.get(name, [])}.values()
 
 
 class FlowCase(NamedTuple):
@@ -126,17 +124,13 @@ def _changed(
     tree: PowerTree, flows: Sequence[Flow], lost: str
 ) -> Iterator[tuple[str, list[float | None]]]:
     """Each source that the loss of ``lost`` may change, with its load in each of ``flows``."""
-    found = {flow: flow.without(lost) for flow in dict.fromkeys(flows)}
-    changed = [found[flow] for flow in flows]
-    for name in dict.fromkeys(name for loads in found.values() for name in loads):
+    each = tuple(dict.fromkeys(flows))
+    numbers = [each.index(flow) for flow in flows]
+    dead = tree.outages.dead[lost]
+    kinds = [(flow.normal, flow.affected(dead), flow.draws) for flow in each]
+    for name, loads in tree.outages.loads_without(lost, kinds).items():
         if name in tree.sources:
-            yield (
-                name,
-                [
-                    loads.get(name, flow.normal[name])
-                    for loads, flow in zip(changed, flows, strict=True)
-                ],
-            )
+            yield name, [loads[number] for number in numbers]
 
 
 def _take_worse(

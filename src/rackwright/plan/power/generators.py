@@ -7,13 +7,16 @@ the PUE says beyond the entries of machines is connected in the first step.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.demand import FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.power.draws import Draws
 from rackwright.plan.power.overhead import Overhead, losses_of
 
 Steps = dict[int, float | None]
@@ -51,20 +54,27 @@ def largest_steps(
         uncounted: W of racks that a source may carry beside ``demands``, and of those with losses.
     """
     generators = [name for name, source in tree.sources.items() if source.kind == "generator"]
-    above = {name: tree.ancestors(name) for name in tree.order} if generators else {}
-    made: dict[str | None, tuple[Mapping[str, Steps], Loads]] = {}
+    losses = losses_of(tree)
+    place = {name: number for number, name in enumerate(tree.parents)}
+    made: dict[object, tuple[Mapping[str, Steps], Loads]] = {}
     found: dict[str, LargestStep] = {}
     for name in generators:
-        for lost in (None, *_starting(tree, name, above)):
-            if lost not in made:
-                made[lost] = _carried(tree, demands, overhead.consumers, unknown, lost)
-            steps, racks = made[lost]
+        below = tree.below(name)
+        hanging = _Hanging(
+            order=tuple(sorted(below - {name}, key=tree.outages.place.__getitem__)),
+            demands=[one for one in demands if not below.isdisjoint(one.sources)],
+            consumers=[one for one in overhead.consumers if one.name in below],
+        )
+        for lost in (None, *_starting(tree, name, sorted(below, key=place.__getitem__))):
+            if (hanging.order, lost) not in made:  # generators in parallel feed the same
+                made[hanging.order, lost] = _carried(tree, hanging, unknown, losses, lost)
+            steps, racks = made[hanging.order, lost]
             more, drawn = uncounted(name)
-            watts = racks[name]
-            nothing = watts == 0 and not any(load != 0 for load in steps[name].values())
+            watts = racks.get(name, 0.0)
+            carried = dict(steps.get(name, {}))
+            nothing = watts == 0 and not any(load != 0 for load in carried.values())
             if nothing and (lost is None or not more):
                 continue  # it stands by
-            carried = dict(steps[name])
             _add(carried, 1, drawn)
             largest = _largest(
                 carried, None if watts is None else watts + more, overhead.beyond, lost
@@ -74,56 +84,71 @@ def largest_steps(
     return found
 
 
-def _starting(
-    tree: PowerTree, generator: str, above: Mapping[str, AbstractSet[str]]
-) -> Iterator[str]:
-    """The sources whose loss may bring load to a generator that stands by."""
+@dataclass(frozen=True, slots=True)
+class _Hanging:
+    """All that a generator can feed; a site has hundreds, each with a few rows of racks behind it.
+
+    Attributes:
+        order: sources and consumers, children before parents.
+        demands: of the racks.
+        consumers: the machines.
+    """
+
+    order: tuple[str, ...]
+    demands: Sequence[FeedDemand]
+    consumers: Sequence[Consumer]
+
+
+def _starting(tree: PowerTree, generator: str, below: Sequence[str]) -> Iterator[str]:
+    """The sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
     found: dict[str, None] = {}
-    for parents in tree.parents.values():
-        if any(generator in above[parent] for parent in parents[1:]):
-            found.update(dict.fromkeys(sorted(above[parents[0]] - {generator})))
+    for name in below:
+        first, *others = tree.parents[name] or ("",)
+        if any(generator in tree.ancestors(parent) for parent in others):
+            found.update(dict.fromkeys(sorted(tree.ancestors(first) - {generator})))
     return iter(found)
 
 
 def _carried(
     tree: PowerTree,
-    demands: Sequence[FeedDemand],
-    consumers: Sequence[Consumer],
+    hanging: _Hanging,
     unknown: AbstractSet[str],
+    losses: Draws,
     lost: str | None,
 ) -> tuple[Mapping[str, Steps], Loads]:
-    """What each source carries when ``lost`` is lost: by step, and of racks alone."""
-    alive, draws = tree.alive(lost), losses_of(tree)
-    leaves = _leaves(demands, alive)
-    steps: dict[str, Steps] = {name: {} for name in tree.order}
-    for name, load in leaves.items():
+    """What ``hanging`` draws from each source when ``lost`` is lost: by step, and of racks alone."""
+    dead = tree.dead(lost)
+    racks = _leaves(hanging.demands, dead)
+    steps: dict[str, Steps] = defaultdict(dict)
+    for name, load in racks.items():
         _add(steps[name], 1, load)
-    for consumer in consumers:
+    for consumer in hanging.consumers:
         if consumer.fed_by and consumer.power is not None:
             _add(steps[consumer.name], consumer.start_step, consumer.power)
-    for name in tree.order:
-        parent = next((parent for parent in tree.parents[name] if alive[parent]), None)
-        if parent is None or not alive[name]:
+    for name in hanging.order:
+        parent = next((parent for parent in tree.parents[name] if parent not in dead), None)
+        if parent is None or name in dead:
             continue
+        racks[parent] = _plus(racks.get(parent, 0.0), racks.get(name, 0.0))
         source = tree.sources.get(name)
         if source is not None and source.walk_in:
             continue
         own = 1 if source is None else source.start_step
         for step, load in steps[name].items():
-            drawn = None if name in unknown else draws.more(name, load)
+            drawn = None if name in unknown else losses.more(name, load)
             _add(steps[parent], max(step, own), drawn)
-        if constant := draws.beside.get(name):
+        if constant := losses.beside.get(name):
             _add(steps[parent], own, constant)
         if source is not None and source.kind == "ups":
             _add(steps[parent], own, source.recharge)
-    return steps, tree.push_up(leaves, alive)
+    return steps, racks
 
 
-def _leaves(demands: Sequence[FeedDemand], alive: Mapping[str, bool]) -> Loads:
+def _leaves(demands: Sequence[FeedDemand], lost: AbstractSet[str]) -> Loads:
     """What racks draw from each source that lives."""
     loads: Loads = {}
     for demand in demands:
-        dead = frozenset(n for n, name in enumerate(demand.sources) if not alive[name])
+        dead = frozenset(n for n, name in enumerate(demand.sources) if name in lost)
         nothing = (None,) * len(demand.sources)
         draws = demand.without.get(dead, nothing) if dead else demand.normal
         for number, (name, watts) in enumerate(zip(demand.sources, draws, strict=True)):
@@ -135,8 +160,11 @@ def _leaves(demands: Sequence[FeedDemand], alive: Mapping[str, bool]) -> Loads:
 
 
 def _add(steps: Steps, step: int, load: float | None) -> None:
-    so_far = steps.get(step, 0.0)
-    steps[step] = None if load is None or so_far is None else so_far + load
+    steps[step] = _plus(steps.get(step, 0.0), load)
+
+
+def _plus(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _largest(

@@ -11,13 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.draws import AS_CARRIED, Draws
+from rackwright.plan.power.draws import Draws
+
+Watts = list[float | None]
+"""Loads of one source or consumer, of several kinds; None where unknown."""
 
 
 class Outages:
     """The losses of single sources.
 
     Attributes:
+        place: of each source and consumer in ``order``.
         children: what hangs right on each source.
         dead: by the lost source, itself and all that has no living parent left.
     """
@@ -30,7 +34,7 @@ class Outages:
     ) -> None:
         """Of ``sources``, with the parents of each and of each consumer; children come first in ``order``."""
         self._order = order
-        self._place = {name: place for place, name in enumerate(order)}
+        self.place = {name: place for place, name in enumerate(order)}
         self._parents = parents
         children: dict[str, list[str]] = {}
         for name, above in self._parents.items():
@@ -54,55 +58,61 @@ class Outages:
         }
 
     def loads_without(
-        self,
-        lost: str,
-        normal: Loads,
-        affected: Iterable[FeedDemand],
-        draws: Draws = AS_CARRIED,
-    ) -> dict[str, float | None]:
-        """The load of every living source that the loss of ``lost`` may change.
+        self, lost: str, kinds: Sequence[tuple[Loads, Iterable[FeedDemand], Draws]]
+    ) -> dict[str, Watts]:
+        """The loads of every living source that the loss of ``lost`` may change, one of each kind.
 
         Args:
             lost: the source that is lost.
-            normal: the load of every source while nothing is lost.
-            affected: the racks with a feed on a dead source.
-            draws: what each source draws from above by what it carries.
+            kinds: of each kind of load, that of every source while nothing is lost, the racks with a
+                feed on a dead source, and what each source draws from above by what it carries.
         """
         dead = self.dead[lost]
-        change = _leaf_changes(dead, affected)
-        waiting = [self._place[name] for name in {*change, *dead, *self._moved(dead)}]
+        nothing: Watts = [0.0] * len(kinds)
+        change: dict[str, Watts] = {}
+        for number, (_, affected, _) in enumerate(kinds):
+            for name, watts in _leaf_changes(dead, affected).items():
+                change.setdefault(name, nothing.copy())[number] = watts
+        all_draws = [draws for _, _, draws in kinds]
+        gains = [draws.gain for draws in all_draws if draws.gain]
+        waiting = [self.place[name] for name in {*change, *dead, *self._moved(dead)}]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:  # children before parents
             name = self._order[heapq.heappop(waiting)]
-            drawn = draws.of(name, normal[name])
-            more = draws.more(name, change.get(name, 0.0))
-            for parent, extra in self._moves(name, dead, drawn, more):
-                change[parent] = _plus(change.get(parent, 0.0), extra)
-                if self._place[parent] not in seen:
-                    seen.add(self._place[parent])
-                    heapq.heappush(waiting, self._place[parent])
+            parents = self._parents[name]
+            before = parents[0] if parents else None
+            after = None if name in dead else self._carrier(parents, dead)
+            more = change.get(name, nothing)
+            if any(name in gain for gain in gains):
+                more = [
+                    draws.more(name, watts) for draws, watts in zip(all_draws, more, strict=True)
+                ]
+            moves: dict[str | None, Watts] = {before: more}
+            if before != after:
+                drawn = [draws.of(name, normal[name]) for normal, _, draws in kinds]
+                moves = {
+                    before: [None if watts is None else -watts for watts in drawn],
+                    after: _sums(drawn, more),
+                }
+            for parent, extra in moves.items():
+                if parent is None:
+                    continue
+                so_far = change.get(parent)
+                change[parent] = extra if so_far is None else _sums(so_far, extra)
+                place = self.place[parent]
+                if place not in seen:
+                    seen.add(place)
+                    heapq.heappush(waiting, place)
+        before_loss = [normal for normal, _, _ in kinds]
         return {
-            name: _plus(normal[name], more) for name, more in change.items() if name not in dead
+            name: _sums([normal[name] for normal in before_loss], more)
+            for name, more in change.items()
+            if name not in dead
         }
 
-    def _moves(
-        self, name: str, dead: AbstractSet[str], drawn: float | None, change: float | None
-    ) -> list[tuple[str, float | None]]:
-        """By how much the parents of ``name`` carry more or less, which draws ``drawn`` W so far."""
-        before = next(iter(self._parents[name]), None)
-        after = None if name in dead else self._carrier(name, dead)
-        if before == after:
-            return [] if before is None else [(before, change)]
-        moves: list[tuple[str, float | None]] = []
-        if before is not None:
-            moves.append((before, None if drawn is None else -drawn))
-        if after is not None:
-            moves.append((after, _plus(drawn, change)))
-        return moves
-
-    def _carrier(self, name: str, dead: AbstractSet[str]) -> str | None:
-        return next((parent for parent in self._parents[name] if parent not in dead), None)
+    def _carrier(self, parents: Sequence[str], dead: AbstractSet[str]) -> str | None:
+        return next((parent for parent in parents if parent not in dead), None)
 
     def _moved(self, dead: AbstractSet[str]) -> Iterable[str]:
         """Living sources with a dead parent: another one may have to carry them."""
@@ -114,15 +124,15 @@ class Outages:
             lost: None
         }  # in a fixed order, so that sums are the same each time
         # Parents before children, so that the fate of all parents is known.
-        waiting = [-self._place[child] for child in self.children.get(lost, ())]
+        waiting = [-self.place[child] for child in self.children.get(lost, ())]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:
             name = self._order[-heapq.heappop(waiting)]
-            if self._carrier(name, dead.keys()) is not None:
+            if self._carrier(self._parents[name], dead.keys()) is not None:
                 continue
             dead[name] = None
-            for place in (-self._place[child] for child in self.children.get(name, ())):
+            for place in (-self.place[child] for child in self.children.get(name, ())):
                 if place not in seen:
                     seen.add(place)
                     heapq.heappush(waiting, place)
@@ -141,6 +151,10 @@ def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loa
             extra = None if old is None or new is None else (new - old) * demand.racks
             change[source] = _plus(change.get(source, 0.0), extra)
     return change
+
+
+def _sums(one: Watts, other: Watts) -> Watts:
+    return [None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)]
 
 
 def _plus(one: float | None, two: float | None) -> float | None:

@@ -16,6 +16,7 @@ from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.fixtures import passive
 from rackwright.plan.racks.placement import PlacedGroup
+from rackwright.plan.records.products import FLUID, MANIFOLD, REAR_DOOR
 
 
 def cooling_fixtures(
@@ -42,13 +43,13 @@ def cooling_fixtures(
             yield from [made] * loop.count
             if cooling.has_cold_plates and cooling.manifolds is None:
                 # What stands in the rack is told, and nobody told of these.
-                yield passive("manifold", "manifold", "manifolds", path, None, None)
+                yield passive("manifold", MANIFOLD, "manifolds", path, None, None)
     manifolds = cooling.manifolds
     if manifolds is not None:
-        one = passive("manifold", "manifold", "manifolds", path, manifolds.height, manifolds.weight)
+        one = passive("manifold", MANIFOLD, "manifolds", path, manifolds.height, manifolds.weight)
         yield from [one] * manifolds.count
     if door is not None:
-        made = passive("door", door.product or "rear door", "rear door", path, 0.0, door.weight)
+        made = passive("door", door.product or REAR_DOOR, "rear door", path, 0.0, door.weight)
         yield replace(made, flow=door.flow, pressure_drop=door.rated_drop)
     yield from _fluid_of(catalogue.get(RackType, placed.group.type), path)
 
@@ -57,7 +58,7 @@ def _fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
     """The fluid of a tank, all of it: what devices displace is not taken off."""
     if rack.immersion is not None:
         weight = fact_value(rack.immersion.fluid_weight)
-        yield passive("fluid", "immersion fluid", "fluid", path, 0.0, weight)
+        yield passive("fluid", FLUID, "fluid", path, 0.0, weight)
 
 
 def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> PlacedDevice:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MANIFOLD, REAR_DOOR, FLUID = "manifold", "rear door", "immersion fluid"
+NO_PRODUCTS = (MANIFOLD, REAR_DOOR, FLUID)
+"""What stands in racks and is no product of the catalogue, by the names that its costs have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorLimits:

@@ -22,8 +22,10 @@ from rackwright.plan.cost.comparison import chip, compare, nearest_instance
 from rackwright.plan.cost.lines import CostLine
 from rackwright.plan.cost.summary import CostSummary, GroupCost, summarise
 from rackwright.plan.expand import expand
+from rackwright.plan.load import load_data, load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
+from rackwright.policy.packs.loader import builtin_pack
 
 COSTS: dict[str, dict[str, Any]] = {
     "owned": {
@@ -281,6 +283,16 @@ def test_without_costs_nothing_of_a_bare_metal_site_is_known():
     assert summary.per_year is None
     assert summary.total.at_least_per_year == 0
     assert "purchase price of 'rack-48u' ('capex' of the costs)" in summary.missing
+
+
+def test_the_fluid_of_a_tank_is_no_product_and_has_a_price_by_its_name():
+    plan = load_plan(builtin_pack() / "fixtures" / "immersion.yaml").plan
+    what = "purchase price of 'immersion fluid' ('capex' of the costs)"
+    assert what in summarise(plan).missing
+    document = plan.blueprint.model_dump(mode="json", exclude_none=True)
+    costs = {**COSTS, "capex": {"immersion fluid": "5_000 USD"}}
+    stated = load_data({**document, "costs": costs}).plan
+    assert what not in summarise(stated).missing
 
 
 def test_an_estimate_is_used_only_where_the_site_allows_them():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -24,6 +25,14 @@ def a_power(*sources: dict[str, Any]) -> SitePower:
 
 def a_tree(*sources: dict[str, Any]) -> PowerTree:
     return PowerTree(a_power(*sources).sources)
+
+
+def loads_without(
+    tree: PowerTree, lost: str, normal: Loads, affected: Sequence[FeedDemand] = ()
+) -> Loads:
+    """The loads of one kind that a loss may change."""
+    found = tree.outages.loads_without(lost, [(normal, affected, AS_CARRIED)])
+    return {name: load for name, (load,) in found.items()}
 
 
 def shared(sources: list[str], racks: int, *, unknown_after_loss: bool = False) -> FeedDemand:
@@ -153,22 +162,22 @@ def test_a_loss_on_one_row_says_nothing_about_another_row():
     tree = a_tree(*sources)
     normal: Loads = {"u": 1_200_000.0, **{f"r{n}": 24_000.0 for n in range(50)}}
     demand = shared(["r0", "r1"], 4)
-    changed = tree.outages.loads_without("r0", normal, [demand])
+    changed = loads_without(tree, "r0", normal, [demand])
     assert changed == pytest.approx({"r1": 48_000.0, "u": 1_200_000.0})
 
 
 def test_what_an_alternate_takes_over_is_taken_from_the_dead_one():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"), a_source("r", "ups"))
     normal: Loads = {"u": 9.0, "g": 0.0, "ups": 9.0, "r": 9.0}
-    assert tree.outages.loads_without("u", normal, []) == {"g": 9.0}
+    assert loads_without(tree, "u", normal) == {"g": 9.0}
 
 
 def test_a_dead_source_takes_its_load_from_what_carried_it():
     tree = a_tree(a_source("u"), a_source("ups", "u"))
-    assert tree.outages.loads_without("ups", {"u": 9.0, "ups": 9.0}, []) == {"u": 0.0}
+    assert loads_without(tree, "ups", {"u": 9.0, "ups": 9.0}) == {"u": 0.0}
 
 
 def test_an_unknown_load_that_moves_makes_its_new_carrier_unknown():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"))
     normal = {"u": None, "g": 0.0, "ups": None}
-    assert tree.outages.loads_without("u", normal, [])["g"] is None
+    assert loads_without(tree, "u", normal)["g"] is None
