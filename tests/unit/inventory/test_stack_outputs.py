@@ -262,8 +262,8 @@ def efa_of(folder: Path, *, efa: bool = True, **group: Any) -> tuple[Any, Any, l
     return found[0].get("lustre_lnet_efa"), found[1].get("lustre_lnet_efa"), told
 
 
-P5 = {"devices": 8, "peer_credits": 32, "driver": "2.12.1"}
-P6 = {**P5, "kefalnd": "1.1.1"}
+P5 = {"devices": 8, "of_each": "switch", "peer_credits": 128, "driver": "2.12.1"}
+P6 = {"devices": 8, "peer_credits": 128, "driver": "2.12.1", "kefalnd": "1.1.1"}
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ P6 = {**P5, "kefalnd": "1.1.1"}
     [
         ("p5.48xlarge", P5),
         ("p5e.48xlarge", P5),
-        ("p5en.48xlarge", P5),
+        ("p5en.48xlarge", {**P5, "of_each": "port"}),
         ("p6-b200.48xlarge", P6),
         ("p6-b300.48xlarge", {**P6, "devices": 16}),
     ],
@@ -296,13 +296,12 @@ def test_without_efa_of_the_group_or_the_file_system_nodes_stay_on_tcp(tmp_path:
 
 
 @pytest.mark.parametrize("kind", ["p6e-gb200.36xlarge", "g6e.48xlarge"])
-def test_a_type_of_which_aws_does_not_say_enough_stays_on_tcp_and_is_told(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_type_that_is_not_set_up_stays_on_tcp_and_is_told(tmp_path: Path, kind: str) -> None:
     node, _, (line,) = efa_of(tmp_path, type=kind, count=4)
     assert node is None
-    assert line.startswith("'train' mounts 'scratch' over TCP: it is not known which EFA")
-    assert kind in line
+    assert line.startswith(
+        f"'train' mounts 'scratch' over TCP: Lustre over EFA is not set up on {kind}, but on p5.48"
+    )
 
 
 def test_more_connections_than_a_file_system_takes_are_told(tmp_path: Path) -> None:
@@ -310,6 +309,23 @@ def test_more_connections_than_a_file_system_takes_are_told(tmp_path: Path) -> N
     (line,) = efa_of(tmp_path, type="p5.48xlarge", count=129)[2]
     assert "make 1,032 EFA connections" in line
     assert "takes 1,024" in line
+
+
+def test_a_file_system_that_exists_is_used_over_efa_where_the_blueprint_says_that_it_serves_it(
+    tmp_path: Path,
+) -> None:
+    _, path = with_file_system(tmp_path, ADDRESS, type="p5en.48xlarge", count=2)
+    blueprint = tmp_path / "blueprint.yaml"
+    document = yaml.safe_load(blueprint.read_text())
+    existing = {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"}
+    system = {"name": "scratch", "mount": "/scratch", "existing": existing}
+    for efa in (False, True):
+        document["sites"][0]["file_systems"] = [{**system, "efa": efa}]
+        blueprint.write_text(yaml.safe_dump(document))
+        plan = load_plan(blueprint).plan
+        made = build_inventory(plan)
+        add_outputs(made, plan, read_outputs(path))
+        assert ("lustre_lnet_efa" in json.dumps(made)) is efa
 
 
 def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
 """Lustre over EFA on the instances of an AWS site, as a variable of the role ``lustre_lnet``.
 
-Sources: FSx for Lustre User Guide, "Configuring EFA clients" (interfaces by instance type, peer
-credits, connections of a file system); the same with EKS User Guide, "Optimize Amazon FSx for Lustre
-performance on nodes (EFA)" (oldest driver); ParallelCluster's diagnosis of FSx, ``pcluster_diag``
-(oldest kefalnd, on P6).
+Sources: AWS's script ``configure-efa-fsx-lustre-client.py`` of August 2026, which the FSx for Lustre User
+Guide, "Configuring EFA clients", has people run, as copied unchanged into a public repository
+(interfaces by instance type, peer credits, oldest driver, oldest kefalnd on P6); ParallelCluster's
+``pcluster_diag``, which has the same numbers of it; that page (connections of a file system).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
@@ -17,42 +18,62 @@ from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
 DRIVER = "2.12.1"
 """Oldest driver of EFA."""
 
-PEER_CREDITS = 32
-"""Messages on their way to one peer."""
+FEW, CREDITS_OF_FEW, CREDITS_OF_MANY = 4, 32, 128
+"""Messages on their way to one peer: with up to ``FEW`` interfaces, and with more.
+
+The EKS User Guide, "Optimize Amazon FSx for Lustre performance on nodes (EFA)", has 32 with eight
+interfaces as well; the script, which is newer, is followed.
+"""
 
 CONNECTIONS = 1024
 """EFA connections that one file system takes; each interface of each client is one."""
 
-INTERFACES: Mapping[str, int] = {
-    "p5.48xlarge": 8,
-    "p5e.48xlarge": 8,
-    "p5en.48xlarge": 8,
-    "p6-b200.48xlarge": 8,
-    "p6-b300.48xlarge": 16,
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What Lustre uses of the EFA interfaces of an instance type.
+
+    Attributes:
+        devices: how many.
+        of_each: what one device of each is taken of; None for all.
+        kefalnd: oldest kefalnd, LNet's driver of EFA; None for any.
+    """
+
+    devices: int
+    of_each: Literal["switch", "port"] | None = None
+    kefalnd: str | None = None
+
+
+_USED: Mapping[str, _Use] = {
+    "p5.48xlarge": _Use(8, "switch"),
+    "p5e.48xlarge": _Use(8, "switch"),
+    "p5en.48xlarge": _Use(8, "port"),
+    "p6-b200.48xlarge": _Use(8, kefalnd="1.1.1"),
+    "p6-b300.48xlarge": _Use(16, kefalnd="1.1.1"),
 }
-"""EFA interfaces that Lustre uses, by instance type.
+"""By instance type.
 
-Why no others: those that the guide does not name have to be of Nitro v4 or newer, which the
-catalogue does not say; of p6e-gb200.36xlarge it names eight, and not which of the seventeen.
+Why no others: the script takes all interfaces of a type that it does not name, which has to be of Nitro
+v4 or newer, and the catalogue does not say that; those of p6e-gb200.36xlarge it picks by the width of
+their links, which the host alone knows.
 """
-
-KEFALND: Mapping[str, str] = {"p6-b200.48xlarge": "1.1.1", "p6-b300.48xlarge": "1.1.1"}
-"""Oldest kefalnd, LNet's driver of EFA, by the instance type that needs more than any."""
 
 
 def lnet_over_efa(nodes: GroupPlan) -> dict[str, Any] | None:
     """What the role sets up on instances of a group; None where they stay on TCP."""
-    kind = nodes.instance.instance_type
-    there = nodes.efa_interfaces
-    if not nodes.group.efa or not there or kind not in INTERFACES:
+    use = _USED.get(nodes.instance.instance_type)
+    if use is None or not nodes.group.efa or not nodes.efa_interfaces:
         return None
+    devices = min(use.devices, nodes.efa_interfaces)
     wanted: dict[str, Any] = {
-        "devices": min(INTERFACES[kind], there),
-        "peer_credits": PEER_CREDITS,
+        "devices": devices,
+        "peer_credits": CREDITS_OF_FEW if devices <= FEW else CREDITS_OF_MANY,
         "driver": DRIVER,
     }
-    if kind in KEFALND:
-        wanted["kefalnd"] = KEFALND[kind]
+    if use.of_each is not None:
+        wanted["of_each"] = use.of_each
+    if use.kefalnd is not None:
+        wanted["kefalnd"] = use.kefalnd
     return wanted
 
 
@@ -74,8 +95,8 @@ def lines_of_efa(
         wanted = lnet_over_efa(nodes)
         if wanted is None:
             yield (
-                f"'{nodes.group.name}' mounts {_names(systems)} over TCP: it is not known which EFA"
-                f" interfaces of {nodes.instance.instance_type} Lustre can use"
+                f"'{nodes.group.name}' mounts {_names(systems)} over TCP: Lustre over EFA is not set up"
+                f" on {nodes.instance.instance_type}, but on {', '.join(_USED)}"
             )
             continue
         for system in systems:
