@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -356,6 +357,111 @@ def test_a_file_system_is_mounted_by_the_name_of_its_server(lustre: FileSystem) 
     assert "sees 1 of the MDTs and 1 of the OSTs at /fsx" in seen.failure(CLIENT), seen.output
     lustre.on("oss-1", "systemctl start lustre-scratch-ost0000.mount")
     lustre.on(CLIENT, f"systemctl disable --now fsx.mount; sed -i /{name}/d /etc/hosts")
+
+
+EFA = {"devices": 2, "of_each": "switch", "peer_credits": 32, "driver": "2.12.1"}
+EFA_PLACES = {
+    "lustre_lnet_efa_driver": "/opt/efa/driver",
+    "lustre_lnet_efa_module": "/opt/efa/version",
+    "lustre_lnet_efa_tree": "/opt/efa/devices",
+}
+"""In the place of /sys, which nobody can write on a host of a lab."""
+EFA_HOST = """\
+way=/opt/efa/devices/pci0000:00/0000:00:01.0
+mkdir -p /opt/efa/driver
+for number in 1 2 3 4; do
+  switch=$(((number + 1) / 2))
+  own=$way/0000:0$switch:00.0/0000:0$((switch + 4)):00.0/0000:2$number:00.0
+  mkdir -p $own/infiniband/rdmap3${number}s0
+  ln -s $own /opt/efa/driver/
+done
+echo 2.17.2g > /opt/efa/version
+echo 1.2.2 > /opt/efa/kefalnd
+for name in modprobe modinfo; do
+  mv /usr/sbin/$name /opt/efa/$name
+  ln -s lnetctl /usr/sbin/$name
+done
+"""
+NO_EFA_HOST = """\
+mv /opt/efa/modprobe /opt/efa/modinfo /usr/sbin/
+rm -r /opt/efa
+"""
+
+
+@pytest.fixture
+def efa_client(lustre: FileSystem) -> Iterator[FileSystem]:
+    """With a client that has EFA devices, two on each of two switches, and mounts over TCP."""
+    host = lustre.machines.host(CLIENT)
+    run("ip", "-n", host.namespace, "route", "replace", "default", "dev", "eth0")
+    lustre.machines.on(CLIENT, EFA_HOST)
+    assert lustre.on(CLIENT, "systemctl is-active scratch.mount") == "active"
+    yield lustre
+    lustre.on(CLIENT, NO_EFA_HOST)
+
+
+def test_a_client_prefers_efa_once_nothing_is_mounted_without_it(efa_client: FileSystem) -> None:
+    lustre = efa_client
+
+    def use(*arguments: str, **changes: Any) -> Played:
+        wanted = {"lustre_lnet_efa": EFA, **changes}
+        return lustre.use(*arguments, f"--extra-vars={json.dumps(EFA_PLACES)}", **wanted)
+
+    def on(command: str) -> str:
+        return lustre.on(CLIENT, command)
+
+    dropin = "/etc/systemd/system/lnet.service.d/efa.conf"
+    for arguments in ((), ("--check",), ("--tags", "run")):
+        refused = use(*arguments)
+        assert "and scratch.mount is up without it" in refused.failure(CLIENT), refused.output
+        assert refused.changed == 0
+    assert on(f"systemctl is-active lnet scratch.mount; ls {dropin}") == "active\nactive"
+
+    on("systemctl stop scratch.mount")
+    foreseen = use("--check", "--diff")
+    assert foreseen.code == 0, foreseen.output
+    assert "+ExecStartPost=/usr/sbin/lnetctl udsp add --src efa" in foreseen.output
+    assert on(f"ls {dropin}; lnetctl net show | grep efa") == ""
+    made = use()
+    assert made.code == 0, made.output
+    address = on("ip -4 -brief address show eth0").split()[2].partition("/")[0]
+    end = address.split(".", 2)[2]
+    nids = [f"{address}@tcp", f"{end}.33.0@efa", f"{end}.35.0@efa"]
+    assert on("lctl list_nids").split() == nids, "of each switch the first device"
+    assert on("cat /run/lustre-stand-in-udsp /run/lustre-stand-in-discovery") == "efa 01"
+    assert on("cat /run/lustre-stand-in-kefalnd; findmnt -no TARGET /scratch") == "eth0/scratch"
+    again = use()
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = use("--check", "--diff")
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
+
+    # As lnetctl of Lustre does: what is there already is an error.
+    said = on("lnetctl net add --net efa --if rdmap31s0 2>&1; echo $?")
+    assert said.endswith('errno: -17\n          descr: "cannot add network: File exists"\n239')
+    assert on("lnetctl udsp add --src efa --priority 0 2>/dev/null; echo $?") == "114"
+
+    # A start that fails leaves nothing that keeps the next one from starting.
+    on("systemctl stop scratch.mount; mv /opt/efa/driver/0000:23:00.0 /opt/efa/")
+    gone = use()
+    assert "has 1 of 2 EFA devices on PCI switches of their own" in gone.failure(CLIENT)
+    assert on("systemctl restart lnet 2>/dev/null; systemctl is-active lnet") == "failed"
+    assert on("ls /run/lustre-stand-in*") == ""
+    on("mv /opt/efa/0000:23:00.0 /opt/efa/driver/; systemctl reset-failed lnet")
+    healed = use()
+    assert healed.code == 0, healed.output
+    assert on("lctl list_nids").split() == nids
+    on("rm /opt/efa/kefalnd")
+    without = use()
+    assert f"has no module kefalnd for its kernel {KERNEL}" in without.failure(CLIENT)
+
+    # Back to TCP.
+    back = lustre.use()
+    assert "what LNet of gpu-1 reads has changed, and scratch.mount is up" in back.failure(CLIENT)
+    on("systemctl stop scratch.mount; systemctl daemon-reload; systemctl restart lnet")
+    back = lustre.use()
+    assert back.code == 0, back.output
+    assert on("lctl list_nids").split() == nids[:1]
+    assert on("cat /run/lustre-stand-in-udsp; findmnt -no TARGET /scratch") == "/scratch"
 
 
 def test_a_target_that_moves_is_left_there_and_one_that_is_nowhere_is_found(

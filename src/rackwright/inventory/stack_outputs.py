@@ -23,6 +23,7 @@ from rackwright.inventory.role_variables.fsx import (
     FileSystemAddress,
     address_of,
     efs_name,
+    fsx_lines,
     fsx_variables,
 )
 from rackwright.inventory.role_variables.nfs import efs_variables
@@ -165,7 +166,8 @@ def add_outputs(
         site: the AWS site that they belong to, where there are several.
 
     Returns:
-        What is missing, for people: the hosts that have no instance or whose address is not known.
+        What is missing, for people: the hosts that have no instance or whose address is not known,
+        and what keeps Lustre from EFA.
 
     Raises:
         InventoryError: it is not clear which site they belong to, or a host is not of that site.
@@ -194,7 +196,8 @@ def add_outputs(
             hostvars["ansible_host"] = f"{missing.name}.{NOWHERE}"
     _add_file_systems(inventory, plan, outputs, sites[0])
     lacking = unreachable(cloud, found)
-    return (*_missing(lost, known=outputs.nodes is not None), *lacking)
+    mounting = fsx_lines(plan, sites[0])
+    return (*_missing(lost, known=outputs.nodes is not None), *lacking, *mounting)
 
 
 def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:

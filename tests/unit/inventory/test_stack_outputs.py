@@ -97,18 +97,21 @@ ADDRESS = {"dns_name": "fs-01.fsx.us-east-1.amazonaws.com", "mount_name": "abcde
 SOURCE = "fs-01.fsx.us-east-1.amazonaws.com@tcp:/abcdefgh"
 
 
-def with_file_system(folder: Path, output: Any, bill: Any = None) -> tuple[Plan, Path]:
-    """A cluster with ``/scratch``, of which the stacks tell ``output``."""
+def with_file_system(
+    folder: Path, output: Any, bill: Any = None, *, efa: bool = False, **group: Any
+) -> tuple[Plan, Path]:
+    """A cluster with ``/scratch``, of which the stacks tell ``output``; ``group`` changes its nodes."""
     a_plan(folder)
     path = folder / "blueprint.yaml"
     document = yaml.safe_load(path.read_text())
+    document["sites"][0]["node_groups"][0] |= group
     document["sites"][0]["file_systems"] = [
         {
             "name": "scratch",
             "deployment": "PERSISTENT_2",
             "capacity": "19200 GiB",
             "throughput": "250 MB/s/TiB",
-            "efa": False,
+            "efa": efa,
             "mount": "/scratch",
         }
     ]
@@ -244,6 +247,85 @@ def test_an_efs_of_which_nothing_is_told_stops_the_role(tmp_path: Path) -> None:
 def test_what_is_no_name_of_an_efs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InventoryError):
         with_efs(tmp_path, {**HOME, "dns_name": "-o exec"})
+
+
+def efa_of(folder: Path, *, efa: bool = True, **group: Any) -> tuple[Any, Any, list[str]]:
+    """What a node and the login node are told of EFA, and what people are told of the file system."""
+    plan, path = with_file_system(folder, ADDRESS, efa=efa, **group)
+    made = build_inventory(plan)
+    lines = add_outputs(made, plan, read_outputs(path))
+    node = next(name for name in made["_meta"]["hostvars"] if name.startswith("train"))
+    found = [host_variables(made, host) or {} for host in (node, "login-1")]
+    assert found[0]["lustre_lnet_networks"] == [{"name": "tcp", "interfaces": ["default"]}]
+    assert found[0]["lustre_client_mounts"][0]["source"] == SOURCE, "as AWS gives it"
+    told = [line for line in lines if "'scratch'" in line]
+    return found[0].get("lustre_lnet_efa"), found[1].get("lustre_lnet_efa"), told
+
+
+P5 = {"devices": 8, "of_each": "switch", "peer_credits": 128, "driver": "2.12.1"}
+P6 = {"devices": 8, "peer_credits": 128, "driver": "2.12.1", "kefalnd": "1.1.1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("p5.48xlarge", P5),
+        ("p5e.48xlarge", P5),
+        ("p5en.48xlarge", {**P5, "of_each": "port"}),
+        ("p6-b200.48xlarge", P6),
+        ("p6-b300.48xlarge", {**P6, "devices": 16}),
+    ],
+)
+def test_nodes_with_efa_reach_lustre_over_it_and_login_nodes_over_tcp(
+    tmp_path: Path, kind: str, wanted: dict[str, Any]
+) -> None:
+    assert efa_of(tmp_path, type=kind, count=4) == (wanted, None, [])
+
+
+def test_without_efa_of_the_group_or_the_file_system_nodes_stay_on_tcp(tmp_path: Path) -> None:
+    assert efa_of(tmp_path, type="p5.48xlarge", count=4, efa=False) == (None, None, [])
+    document = yaml.safe_load((tmp_path / "blueprint.yaml").read_text())
+    document["sites"][0]["file_systems"][0]["efa"] = True
+    document["sites"][0]["node_groups"][0]["efa"] = False
+    (tmp_path / "blueprint.yaml").write_text(yaml.safe_dump(document))
+    plan = load_plan(tmp_path / "blueprint.yaml").plan
+    made = build_inventory(plan)
+    lines = add_outputs(made, plan, read_outputs(tmp_path / "status.json"))
+    assert "lustre_lnet_efa" not in json.dumps(made)
+    assert not [line for line in lines if "TCP" in line]
+
+
+@pytest.mark.parametrize("kind", ["p6e-gb200.36xlarge", "g6e.48xlarge"])
+def test_a_type_that_is_not_set_up_stays_on_tcp_and_is_told(tmp_path: Path, kind: str) -> None:
+    node, _, (line,) = efa_of(tmp_path, type=kind, count=4)
+    assert node is None
+    assert line.startswith(
+        f"'train' mounts 'scratch' over TCP: Lustre over EFA is not set up on {kind}, but on p5.48"
+    )
+
+
+def test_more_connections_than_a_file_system_takes_are_told(tmp_path: Path) -> None:
+    assert efa_of(tmp_path, type="p5.48xlarge", count=128)[2] == []
+    (line,) = efa_of(tmp_path, type="p5.48xlarge", count=129)[2]
+    assert "make 1,032 EFA connections" in line
+    assert "takes 1,024" in line
+
+
+def test_a_file_system_that_exists_is_used_over_efa_where_the_blueprint_says_that_it_serves_it(
+    tmp_path: Path,
+) -> None:
+    _, path = with_file_system(tmp_path, ADDRESS, type="p5en.48xlarge", count=2)
+    blueprint = tmp_path / "blueprint.yaml"
+    document = yaml.safe_load(blueprint.read_text())
+    existing = {"id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"}
+    system = {"name": "scratch", "mount": "/scratch", "existing": existing}
+    for efa in (False, True):
+        document["sites"][0]["file_systems"] = [{**system, "efa": efa}]
+        blueprint.write_text(yaml.safe_dump(document))
+        plan = load_plan(blueprint).plan
+        made = build_inventory(plan)
+        add_outputs(made, plan, read_outputs(path))
+        assert ("lustre_lnet_efa" in json.dumps(made)) is efa
 
 
 def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:

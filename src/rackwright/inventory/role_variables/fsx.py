@@ -5,7 +5,8 @@ FSx file system automatically" (source ``<dns name>@tcp:/<mount name>``, options
 and ``_netdev``); "Installing the Lustre client" (names of packages: those of Lustre's own build).
 The names of the servers are known once AWS has made the file systems: they are outputs of a stack.
 
-Data moves over TCP, also where a file system serves EFA: LNet over EFA is not configured here.
+A group whose instances have EFA moves the data of a file system that serves it over EFA; the source
+stays the same, for clients meet the file system over TCP and learn of its EFA by LNet's discovery.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.inventory.role_variables.filesystems import client_software
+from rackwright.model.aws import LustreFileSystem
+from rackwright.plan.aws.lustre_efa import lines_of_efa, lnet_over_efa
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import LUSTRE, mount_points
 
@@ -78,13 +82,8 @@ def fsx_variables(
         Pairs of a group, a node group or a role of servers, and its variables. What the outputs or
         the software bill do not say is listed in ``lustre_client_unknown``, which stops the role.
     """
-    systems = [one.fsx for one in plan.file_systems if one.site == site and one.fsx is not None]
-    kinds = {(host.group, host.role): None for host in plan.hosts if host.site == site}
-    for group, role in kinds:
-        places = {one.path for one in mount_points(plan, site, group, role) if one.kind == LUSTRE}
-        mine = [system for system in systems if system.mount in places]
-        if not mine:
-            continue
+    groups = {nodes.group.name: nodes for nodes in _planned(plan, site).groups}
+    for group, mine in _mounted(plan, site):
         variables = client_software(plan, site)
         variables["lustre_client_unknown"] += [
             f"the address of '{system.name}' in the outputs"
@@ -102,4 +101,32 @@ def fsx_variables(
             for system in mine
             if system.name in addresses
         ]
+        if group in groups and any(system.efa for system in mine):
+            over_efa = lnet_over_efa(groups[group])
+            if over_efa is not None:
+                variables["lustre_lnet_efa"] = over_efa
         yield group, variables
+
+
+def fsx_lines(plan: Plan, site: str) -> Iterator[str]:
+    """What people have to know of how hosts of an AWS site mount its file systems."""
+    clients = {
+        group: [system for system in mine if system.efa] for group, mine in _mounted(plan, site)
+    }
+    return lines_of_efa(_planned(plan, site), clients)
+
+
+def _planned(plan: Plan, site: str) -> AwsSitePlan:
+    (planned,) = (one for one in plan.aws if one.name == site)
+    return planned
+
+
+def _mounted(plan: Plan, site: str) -> Iterator[tuple[str, list[LustreFileSystem]]]:
+    """The file systems that each group of hosts mounts, of those that mount any."""
+    systems = [one.fsx for one in plan.file_systems if one.site == site and one.fsx is not None]
+    kinds = {(host.group, host.role): None for host in plan.hosts if host.site == site}
+    for group, role in kinds:
+        places = {one.path for one in mount_points(plan, site, group, role) if one.kind == LUSTRE}
+        mine = [system for system in systems if system.mount in places]
+        if mine:
+            yield group, mine

@@ -14,13 +14,11 @@ import os
 import re
 import socket
 import socketserver
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from rackwright.lab.mock_packages.lustre_hosts import (
-    NETS,
     PORT,
     ask,
     fail,
@@ -32,6 +30,18 @@ from rackwright.lab.mock_packages.lustre_hosts import (
     run,
     title,
     write_disk,
+)
+from rackwright.lab.mock_packages.lustre_nets import (
+    add_net,
+    add_policy,
+    import_nets,
+    load,
+    modinfo,
+    modprobe,
+    rmmod,
+    set_discovery,
+    show_nets,
+    unload,
 )
 from rackwright.lab.mock_packages.lustre_quotas import enable, lfs_quota, quotas, show_enabled
 
@@ -154,37 +164,12 @@ class Acceptor(socketserver.StreamRequestHandler):
             self.wfile.write(json.dumps(answer).encode() + b"\n")
 
 
-def import_nets(text: str) -> int:
-    """Bring up the networks of an ``lnet.conf``."""
-    found: dict[str, dict[str, str]] = {}
-    net = None
-    for line in text.splitlines():
-        if match := re.fullmatch(r"\s*- net type: (\S+)", line):
-            net = match[1]
-            found[net] = {}
-        elif (match := re.fullmatch(r"\s*\d+: (\S+)", line)) and net:
-            shown = json.loads(run("ip", "-json", "-4", "addr"))
-            addresses = {
-                link["ifname"]: one["local"] for link in shown for one in link["addr_info"][:1]
-            }
-            if match[1] not in addresses:
-                text = f'"cannot add network: no interface {match[1]}"'
-                return fail(f"add:\n    - net:\n          errno: -19\n          descr: {text}", 237)
-            found[net][match[1]] = f"{addresses[match[1]]}@{net}"
-    NETS.write_text(json.dumps(found))
-    nids = own_nids()
-    if nids and ask(nids[0]) is None:
-        subprocess.Popen(["/usr/sbin/lnetctl", "accept"], stdin=subprocess.DEVNULL)
-    return 0
-
-
 def lnetctl(words: list[str]) -> int:
     """``lnetctl`` with what roles need of it."""
     if words[:2] == ["lnet", "configure"]:
-        return 0
+        return load()
     if words[:2] == ["lnet", "unconfigure"]:
-        NETS.unlink(missing_ok=True)
-        return 0
+        return unload()
     if words == ["accept"]:
         socketserver.ThreadingTCPServer.allow_reuse_address = True
         with socketserver.ThreadingTCPServer(("0.0.0.0", PORT), Acceptor) as server:  # noqa: S104
@@ -192,15 +177,13 @@ def lnetctl(words: list[str]) -> int:
     if words[:1] == ["import"]:
         return import_nets(Path(words[1]).read_text())
     if words[:2] == ["net", "show"]:
-        print("net:")
-        shown = {"lo": {"": "0@lo"}, **nets()} if NETS.exists() else {}
-        for net, nids in shown.items():
-            print(f"    - net type: {net}\n      local NI(s):")
-            for interface, nid in nids.items():
-                print(f"        - nid: {nid}\n          status: up")
-                if interface:
-                    print(f"          interfaces:\n              0: {interface}")
-        return 0
+        return show_nets()
+    if words[:2] == ["net", "add"]:
+        return add_net(words[2:])
+    if words[:2] == ["set", "discovery"]:
+        return set_discovery(words[2:])
+    if words[:2] == ["udsp", "add"]:
+        return add_policy(words[2:])
     if words[:1] == ["ping"]:
         answer = ask(words[1])
         if answer is None:
@@ -349,6 +332,9 @@ PROGRAMS = {
     "lnetctl": lnetctl,
     "lctl": lctl,
     "lfs": lfs,
+    "lustre_rmmod": rmmod,
+    "modinfo": modinfo,
+    "modprobe": modprobe,
 }
 
 

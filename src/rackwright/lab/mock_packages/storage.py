@@ -19,18 +19,20 @@ _SERVICE = """\
 Description=lnet management (stand-in of a lab)
 Requires=network-online.target
 After=network-online.target
+# In the place of /proc/sys/lnet: it does not start over modules that are loaded.
+ConditionPathExists=!/run/lustre-stand-in.json
 
 [Service]
 Type=oneshot
 RemainAfterExit=true
 ExecStart=/usr/sbin/lnetctl lnet configure
 ExecStart=/usr/sbin/lnetctl import /etc/lnet.conf
-ExecStop=/usr/sbin/lnetctl lnet unconfigure
+ExecStop=/usr/sbin/lustre_rmmod
 
 [Install]
 WantedBy=multi-user.target
 """
-_SHARED = ("lustre_hosts", "lustre_quotas")
+_SHARED = ("lustre_hosts", "lustre_nets", "lustre_quotas")
 _CLIENT = {
     # By the name under which the programs import them.
     **{
@@ -39,7 +41,7 @@ _CLIENT = {
         )
         for name in _SHARED
     },
-    **{f"usr/sbin/{name}": _TOOLS for name in ("lnetctl", "lctl", "mount.lustre")},
+    **{f"usr/sbin/{name}": _TOOLS for name in ("lnetctl", "lctl", "lustre_rmmod", "mount.lustre")},
     "usr/bin/lfs": _TOOLS,
     "lib/systemd/system/lnet.service": _SERVICE,
 }

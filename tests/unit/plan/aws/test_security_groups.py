@@ -47,10 +47,18 @@ def test_lustre_ports_are_open_between_clients_and_servers(direction):
     }
 
 
-def test_lustre_over_efa_adds_all_traffic():
-    rules = storage_rules(a_site(file_systems=(a_file_system(),)))
+@pytest.mark.parametrize("direction", ["ingress", "egress"])
+def test_lustre_over_efa_adds_all_traffic_among_servers_and_clients(direction):
+    """As FSx asks of the groups of a file system with EFA and of its clients, by their ids."""
+    site = a_site(file_systems=(a_file_system(),))
 
-    assert ("sg:lustre", None) in peers(rules, "lustre", "ingress")
+    rules = (*network_rules(site), *storage_rules(site))
+    for group, peer in (
+        ("lustre", "lustre"),
+        ("lustre", "cluster"),
+        ("cluster", "cluster"),  # which the file system is in as well
+    ):
+        assert (f"sg:{peer}", None) in peers(rules, group, direction)
 
 
 def test_without_file_systems_there_are_no_rules():
