@@ -73,7 +73,7 @@ MUTATIONS = (
     Mutation("cooling.facility", "loop_rows", "(behind.air_into_loop_w, 1)", "(here.air_into_loop_w, 1)"),
     Mutation("cooling.facility", "loop_rows", "(flow, loop.count - 1)", "(flow, loop.count)"),
     Mutation(_TREE, "capacity_of", "needed * source.modules", "source.modules.count * source.modules"),
-    Mutation(_LOSS, "Outages._carrier", "self._parents[name] if", "self._parents[name][:1] if"),
+    Mutation(_LOSS, "Outages._carrier", "for parent in parents if", "for parent in parents[:1] if"),
     Mutation("power.draws", "Draws.more", "change * self.gain.get(name, 1.0)", "change"),
     Mutation("power.overhead", "losses_of", "100 / source.efficiency", "source.efficiency / 100"),
     Mutation("power.overhead", "Overhead.of", "declared + racks * self.beyond", "declared"),

@@ -170,7 +170,7 @@ def test_its_parts_have_their_tags_and_come_in_order(role: Path) -> None:
         assert set(task["tags"]) <= set(main[0]["tags"])
     imported = {task["ansible.builtin.import_tasks"] for task in main}
     included = {
-        task[word]["file"] if isinstance(task[word], dict) else task[word]
+        Path(task[word]["file"] if isinstance(task[word], dict) else task[word]).name
         for task in tasks_of(role)
         for word in ("ansible.builtin.include_tasks", "ansible.builtin.import_tasks")
         if word in task

@@ -27,7 +27,7 @@ class Remedies:
     def __init__(self, plan: Plan, locate: Locate) -> None:
         self._plan, self._locate = plan, locate
         self._made: dict[tuple[Field, ...], str] = {}
-        self._named: dict[Path, tuple[str, Any]] = {(): ("", plan.blueprint)}
+        self._named: dict[Path, tuple[str, Any]] = {}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:
         """The fields of each of ``missing``; None where nobody has said which they are."""
@@ -52,6 +52,8 @@ class Remedies:
 
         Items of lists stand by name where they have one.
         """
+        if not path:
+            return "", self._plan.blueprint
         if path not in self._named:
             before, above = self._name(path[:-1])
             word, found = _step(above, path[-1])

@@ -227,8 +227,8 @@ class HygieneDocument(TypedDict):
 
 
 @with_config(DESCRIBED)
-class HeadDocument(TypedDict):
-    """What it says of the report as a whole."""
+class ReportDocument(TypedDict):
+    """What 'rackwright check --json' writes."""
 
     schema: Literal["rackwright.check/v2"]
     """The form of the document; it changes when keys go or change their meaning, not when some are added."""
@@ -246,11 +246,5 @@ class HeadDocument(TypedDict):
     """Number of results by outcome."""
     hygiene: HygieneDocument | None
     """Null when neither waivers nor a baseline were looked at."""
-
-
-@with_config(DESCRIBED)
-class ReportDocument(HeadDocument):
-    """What 'rackwright check --json' writes."""
-
     results: list[ResultDocument]
     """What blocks first, then by outcome, policy and subject."""

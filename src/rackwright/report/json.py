@@ -14,7 +14,6 @@ from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
 from rackwright.report.document import (
-    HeadDocument,
     HygieneDocument,
     LocationDocument,
     ReportDocument,
@@ -38,8 +37,8 @@ def _parts(report: Report) -> Iterator[str]:
     There are 100,000 results and more: by ``json``, or indented, they would take much of the time
     of a check, and all of them as plain data at once much memory.
     """
-    yield harmless_json(json.dumps(_head(report), indent=2, ensure_ascii=False).removesuffix("\n}"))
-    yield ',\n  "results": ['
+    head = json.dumps(_with_results(report, []), indent=2, ensure_ascii=False)
+    yield harmless_json(head.removesuffix("]\n}"))
     before = "\n    "
     for result in report.results:
         yield before
@@ -76,10 +75,10 @@ def _json(result: ResultDocument) -> str:
 
 def to_document(report: Report) -> ReportDocument:
     """The report as plain data."""
-    return {**_head(report), "results": [_result(result) for result in report.results]}
+    return _with_results(report, [_result(result) for result in report.results])
 
 
-def _head(report: Report) -> HeadDocument:
+def _with_results(report: Report, results: list[ResultDocument]) -> ReportDocument:
     return {
         "schema": SCHEMA,
         "blueprint": report.blueprint,
@@ -89,6 +88,7 @@ def _head(report: Report) -> HeadDocument:
         "policy_set": report.regime.policy_set,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "hygiene": hygiene_document(report.hygiene) if report.hygiene else None,
+        "results": results,
     }
 
 
