@@ -81,24 +81,24 @@ def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
 def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
     """The rules of the security groups of file systems; empty without any.
 
-    With EFA all traffic among file system and clients is allowed as well. A group of one that exists gets
-    what lets the cluster in, and the cluster's lets its servers call back (FSx for Lustre User Guide, "File
-    system access control with Amazon VPC"); what its servers need among themselves it has.
+    With EFA all traffic among file system and clients is allowed as well, and a file system that is made is in
+    the cluster's group, too. Of all others the cluster's group lets the servers call back (FSx for Lustre User
+    Guide, "File system access control with Amazon VPC"). A group of one that exists gets what lets the cluster
+    in; what its servers need among themselves it has.
     """
     rules: list[SecurityRule] = []
     if made := made_file_systems(site):
         efa = any(system.efa for system in made)
         rules += _lustre_rules("lustre", ("sg:lustre", "sg:cluster"), efa=efa)
+        if not all(system.efa for system in made):
+            rules += _calls_back("lustre")
     named: dict[str, bool] = {}
     for system in site.file_systems:
         if system.existing is not None and (group := system.existing.security_group) is not None:
             named[group] = named.get(group, False) or system.efa
     for group, efa in named.items():
         rules += _lustre_rules(group, ("sg:cluster",), efa=efa)
-        rules += [
-            SecurityRule("cluster", "ingress", "tcp", ports, f"sg:{group}", "Lustre")
-            for ports in LUSTRE_PORTS
-        ]
+        rules += _calls_back(group)
         if efa:
             rules.append(
                 SecurityRule("cluster", "ingress", "all", None, f"sg:{group}", "Lustre over EFA")
@@ -119,6 +119,12 @@ def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
     ]
     for group in dict.fromkeys(groups):
         yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), "sg:cluster", "NFS")
+
+
+def _calls_back(group: str) -> Iterator[SecurityRule]:
+    """What lets servers of a group in to clients."""
+    for ports in LUSTRE_PORTS:
+        yield SecurityRule("cluster", "ingress", "tcp", ports, f"sg:{group}", "Lustre")
 
 
 def _lustre_rules(group: str, peers: tuple[str, ...], *, efa: bool) -> Iterator[SecurityRule]:

@@ -47,6 +47,16 @@ def test_lustre_ports_are_open_between_clients_and_servers(direction):
     }
 
 
+def test_servers_of_lustre_without_efa_call_clients_back():
+    """As the guide of FSx asks of the group of clients; one with EFA is in the clients' group itself."""
+    plain, fast = a_file_system(name="plain", efa=False, mount="/plain"), a_file_system()
+
+    back = {("sg:lustre", ports) for ports in LUSTRE_PORTS}
+    for made in ((plain,), (plain, fast)):
+        assert back <= peers(storage_rules(a_site(file_systems=made)), "cluster", "ingress")
+    assert peers(storage_rules(a_site(file_systems=(fast,))), "cluster", "ingress") == set()
+
+
 @pytest.mark.parametrize("direction", ["ingress", "egress"])
 def test_lustre_over_efa_adds_all_traffic_among_servers_and_clients(direction):
     """As FSx asks of the groups of a file system with EFA and of its clients, by their ids."""
