@@ -23,6 +23,7 @@ from ci_team import BLUEPRINT
 from forge_fake import FakeForge, a_forge
 from pulumi_cloud_fake import TOKEN, FakeCloud, a_cloud
 from rackwright.embedded_aws import control
+from rackwright.provision.targets import embedded_variables
 from rackwright.provision.tools import attach_plugin, need_aws_provider
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
@@ -62,16 +63,10 @@ def reach(lab: Any) -> dict[str, str]:
     home = lab.folder / "pulumi-home"
     attach_plugin(need_aws_provider(), home)
     return {
-        "AWS_ENDPOINT_URL": embedded.endpoint,
+        **embedded_variables(embedded.endpoint, home),
         # The CLI takes a role before it reads the variable above.
         "AWS_ENDPOINT_URL_STS": embedded.endpoint,
         "AWS_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        # S3 Control has the account in the name of its host, which nobody else can resolve here.
-        "HTTP_PROXY": embedded.endpoint,
-        "NO_PROXY": "127.0.0.1,localhost",
-        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "PULUMI_HOME": str(home),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from parity_designs import AIR_COOLED, DOOR, DOORS_ALONE
 from rackwright.plan.cooling.rear_door import heat_taken
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
@@ -14,16 +15,6 @@ from rackwright.policy.check import check_blueprint
 from rackwright.policy.packs.loader import builtin_pack
 
 AIR = builtin_pack() / "fixtures" / "air.yaml"
-COMPUTE = "cooling: {mode: air, power_limit: 45 kW}"
-DOOR = (
-    "cooling: {mode: rear-door, loop: doors, power_limit: 45 kW, rear_door_capacity: 46 kW, "
-    "rear_door_difference: 20 K, rear_door_weight: 150 kg}"
-)
-LOOP = """\
-    loops:
-      - {name: doors, cdu: cdu-spec-1mw, count: 2, fluid: water, temperature_rise: 6 K,
-         supply_temperature: 18 °C}
-"""
 RACK = 4 * 38_557 / 3.412
 """W that four DGX H100 give to the air: 4 × 38,557 BTU/h."""
 
@@ -31,7 +22,7 @@ RACK = 4 * 38_557 / 3.412
 def a_site(folder: Path, water: str, door: str = DOOR) -> Path:
     """The fixture, 24 °C at the inlets and 14 K of rise, with doors at eight of its racks."""
     text = AIR.read_text()
-    for old, new in ((COMPUTE, door), ("    halls:\n", f"{LOOP}    halls:\n")):
+    for old, new in {**DOORS_ALONE, AIR_COOLED: door}.items():
         assert text.count(old) == 1
         text = text.replace(old, new)
     path = folder / "site.yaml"

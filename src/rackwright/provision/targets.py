@@ -75,19 +75,8 @@ def _open_local(folder: Path) -> Target:
         environment={
             # It comes before what a project says, and the team's own state is no place for this one.
             BACKEND: f"file://{backend}",
-            "PULUMI_HOME": str(home),
             PASSPHRASE_FILE: str(passphrase_file(folder)),
-            # The plugin is there; without this the engine looks for others on the network.
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "AWS_ENDPOINT_URL": embedded.endpoint,
-            # S3 Control has the account in the name of its host, which only the endpoint can resolve.
-            "HTTP_PROXY": embedded.endpoint,
-            "NO_PROXY": "127.0.0.1,localhost",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            # The provider's own switch for tests of it: between two looks at a resource it does not
-            # wait, for the embedded AWS does at once what AWS takes minutes for.
-            "VCR_MODE": "REPLAY_ONLY",
-            "VCR_PATH": str(home),
+            **embedded_variables(embedded.endpoint, home),
             # The embedded AWS accepts any credentials; real ones must not reach it.
             "AWS_ACCESS_KEY_ID": "embedded",
             "AWS_SECRET_ACCESS_KEY": "embedded",
@@ -95,6 +84,29 @@ def _open_local(folder: Path) -> Target:
             "AWS_PROFILE": "",
         },
     )
+
+
+def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
+    """Variables that lead an engine to an embedded AWS, by AWS's own provider.
+
+    Args:
+        endpoint: base URL of the embedded AWS.
+        home: the engine's home folder, to which the provider was attached.
+    """
+    return {
+        "PULUMI_HOME": str(home),
+        # The plugin is there; without this the engine looks for others on the network.
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "AWS_ENDPOINT_URL": endpoint,
+        # S3 Control has the account in the name of its host, which only the endpoint can resolve.
+        "HTTP_PROXY": endpoint,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        # The provider's own switch for tests of it: between two looks at a resource it does not
+        # wait, for the embedded AWS does at once what AWS takes minutes for.
+        "VCR_MODE": "REPLAY_ONLY",
+        "VCR_PATH": str(home),
+    }
 
 
 def _open_aws(folder: Path) -> Target:
