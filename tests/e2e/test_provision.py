@@ -327,9 +327,11 @@ def test_a_violation_leaves_nothing_created(lab: Any) -> None:
 
 def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
     blueprint = lab.blueprint("faulty")
-    lab.inject(operation="CreateAutoScalingGroup", times=50, error="LimitExceeded")
-    lab.run("up", blueprint, "--target", "local", "--yes", expect=4)
-    lab.clear_faults()
+    # AWS has done the first, whose value is a secret that the engine's events hide, and not the second.
+    for operation, after in (("PutParameter", True), ("CreateAutoScalingGroup", False)):
+        lab.inject(operation=operation, times=50, error="LimitExceeded", after=after)
+        lab.run("up", blueprint, "--target", "local", "--yes", expect=4)
+        lab.clear_faults()
     lab.stacks("up", blueprint, "--yes")
     exists = names_of(lab, "faulty")
     assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY
 from rackwright.files import write_changed
 
 if TYPE_CHECKING:
     from pulumi.automation.events import StepEventMetadata
-
-_HIDDEN = "[secret]"
-"""What the engine's events say in place of a secret."""
-
 
 @dataclass(frozen=True, slots=True)
 class FailedCreations:
@@ -40,7 +37,8 @@ class FailedCreations:
             return []
         if not isinstance(told, list):
             return []
-        return [one for one in told if isinstance(one, dict) and {"urn", "type"} <= one.keys()]
+        failed = [one for one in told if isinstance(one, dict) and {"urn", "type"} <= one.keys()]
+        return [{**one, "inputs": _without_secrets(one.get("inputs") or {})} for one in failed]
 
     @contextmanager
     def noted(self, failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
@@ -72,7 +70,7 @@ def failed_creation(meta: StepEventMetadata) -> dict[str, Any] | None:
         "urn": meta.urn,
         "type": meta.type,
         "custom": bool(meta.new.custom),
-        "inputs": _open(meta.new.inputs or {}),
+        "inputs": _without_secrets(meta.new.inputs or {}),
         "parent": meta.new.parent,
         "provider": meta.new.provider or meta.provider,
         "protect": meta.new.protect,
@@ -81,8 +79,17 @@ def failed_creation(meta: StepEventMetadata) -> dict[str, Any] | None:
     return {key: one for key, one in told.items() if one not in (None, "")}
 
 
-def _open(value: Any) -> Any:
-    """Inputs without the secrets, which the next run sets."""
+def _without_secrets(value: Any) -> Any:
+    """Inputs without the secrets: events hide what is in them, and the next run sets them.
+
+    A secret that is kept by half makes a checkpoint that the engine refuses.
+    """
     if isinstance(value, Mapping):
-        return {key: _open(one) for key, one in value.items() if one != _HIDDEN}
-    return [_open(one) for one in value] if isinstance(value, list) else value
+        return {key: _without_secrets(one) for key, one in value.items() if not _secret(one)}
+    if isinstance(value, list):
+        return [_without_secrets(one) for one in value if not _secret(one)]
+    return value
+
+
+def _secret(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get(SIGNATURE_KEY) == SECRET

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pulumi.automation.events import StepEventMetadata
 
+from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY
 from rackwright.errors import ExternalToolError
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations import settlement as module
@@ -131,6 +133,10 @@ def test_a_security_group_that_is_found_lets_nothing_out(world: World) -> None:
     settled(world.cloud, lost(token, inputs))
 
 
+HIDDEN = {SIGNATURE_KEY: SECRET, "ciphertext": "[secret]"}
+"""A secret in an event of the engine."""
+
+
 def step(operation: str, **more: Any) -> StepEventMetadata:
     urn = f"urn:pulumi:s::p::{VPC}::vpc"
     state = {
@@ -139,7 +145,7 @@ def step(operation: str, **more: Any) -> StepEventMetadata:
         "custom": True,
         "parent": "urn:pulumi:s::p::pulumi:pulumi:Stack::s",
         "provider": "urn:pulumi:s::p::pulumi:providers:aws::default::id-1",
-        "inputs": {"cidrBlock": "10.0.0.0/16", "value": "[secret]", "list": [{"a": "[secret]"}]},
+        "inputs": {"cidrBlock": "10.0.0.0/16", "value": HIDDEN, "list": [{"a": HIDDEN}, HIDDEN]},
         **more,
     }
     return StepEventMetadata.from_json(
@@ -171,6 +177,13 @@ def test_creations_that_failed_are_kept_until_they_are_settled(tmp_path: Path) -
     assert kept.read() == [failed]
     kept.clear()
     assert kept.read() == []
+
+
+def test_a_note_that_keeps_half_of_a_secret_is_read_without_it(tmp_path: Path) -> None:
+    half = {"urn": "u", "type": VPC, "inputs": {"a": 1, "b": {SIGNATURE_KEY: SECRET}}}
+    path = tmp_path / "note.json"
+    path.write_text(json.dumps([half]))
+    assert [one["inputs"] for one in FailedCreations(path).read()] == [{"a": 1}]
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", "[1]", '[{"urn": "u"}]'])
