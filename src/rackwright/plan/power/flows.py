@@ -10,23 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import le
 from typing import NamedTuple
 
 from rackwright.plan.power.demand import FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import AS_CARRIED, Draws
+from rackwright.plan.power.source_loss import Change, leaf_changes
 
 _NOISE = 1 + 1e-9
 """Moving a load from feed to feed rounds; a worst case is worse by more than that."""
 
+_at_most: Callable[..., bool] = le
+
 Value = Callable[[str, Sequence[float | None]], float | None]
-"""A number of a source by its name and its load in each flow."""
+"""A number of a source by its name and its load in each flow; it never falls when loads rise."""
 
 
 class Flow:
     """One kind of load on a tree, in W.
 
     Attributes:
+        demands: of the racks; flows of the same racks have the same object.
         normal: load of every source and consumer while nothing is lost; None when unknown.
         draws: what sources draw by what they carry.
     """
@@ -39,6 +44,7 @@ class Flow:
         draws: Draws = AS_CARRIED,
     ) -> None:
         """Of racks and of consumers by name, with what sources draw by what they carry."""
+        self.demands = demands
         self.draws = draws
         self._users: dict[str, list[FeedDemand]] = {}
         for demand in demands:
@@ -81,8 +87,16 @@ def judge_flows(
     worst: list[dict[str, tuple[float | None, str | None]]] = [
         {name: (load, None) for name, load in loads.items()} for loads in normal
     ]
+    each = _Kinds(flows)
+    # Most losses change a source as one before them did, or less: no number of it is worse then.
+    seen: dict[str, Change] = dict.fromkeys(tree.sources, (0.0,) * len(each.flows))
     for lost in tree.sources if not tree.unfed else ():
-        for name, here in _changed(tree, flows, lost):
+        for name, change in each.changes(tree, lost):
+            if None not in change:
+                if all(map(_at_most, change, seen[name])):
+                    continue
+                seen[name] = change
+            here = each.loads(name, change)
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
     return [
@@ -104,7 +118,7 @@ class LoadsAfterLoss:
     def __init__(self, tree: PowerTree, flows: Sequence[Flow], value: Value) -> None:
         """Of ``flows``, from which ``value`` makes the load of a source."""
         self._tree = tree
-        self._flows = flows
+        self._kinds = _Kinds(flows)
         self._value = value
 
     def without(self, lost: str) -> Mapping[str, float | None]:
@@ -116,21 +130,41 @@ class LoadsAfterLoss:
             dead = self._tree.outages.dead[lost]
             return {name: None for name in self._tree.sources if name not in dead}
         return {
-            name: self._value(name, here) for name, here in _changed(self._tree, self._flows, lost)
+            name: self._value(name, self._kinds.loads(name, change))
+            for name, change in self._kinds.changes(self._tree, lost)
         }
 
 
-def _changed(
-    tree: PowerTree, flows: Sequence[Flow], lost: str
-) -> Iterator[tuple[str, list[float | None]]]:
-    """Each source that the loss of ``lost`` may change, with its load in each of ``flows``."""
-    each = tuple(dict.fromkeys(flows))
-    numbers = [each.index(flow) for flow in flows]
-    dead = tree.outages.dead[lost]
-    kinds = [(flow.normal, flow.affected(dead), flow.draws) for flow in each]
-    for name, loads in tree.outages.loads_without(lost, kinds).items():
-        if name in tree.sources:
-            yield name, [loads[number] for number in numbers]
+class _Kinds:
+    """Flows of which some may be given twice, so that each is worked out once.
+
+    Attributes:
+        flows: each of them once.
+    """
+
+    def __init__(self, flows: Sequence[Flow]) -> None:
+        self.flows = tuple(dict.fromkeys(flows))
+        self._numbers = [self.flows.index(flow) for flow in flows]
+
+    def changes(self, tree: PowerTree, lost: str) -> Iterator[tuple[str, Change]]:
+        """Each source that the loss of ``lost`` may change, with its change in each of ``flows``."""
+        dead = tree.outages.dead[lost]
+        leaves: dict[int, Loads] = {}
+        for flow in self.flows:
+            if id(flow.demands) not in leaves:
+                leaves[id(flow.demands)] = leaf_changes(dead, flow.affected(dead))
+        kinds = [(flow.normal, leaves[id(flow.demands)], flow.draws) for flow in self.flows]
+        for name, change in tree.outages.changes_without(lost, kinds):
+            if name in tree.sources:
+                yield name, change
+
+    def loads(self, name: str, change: Change) -> Sequence[float | None]:
+        """The load of a source after such a change, in each flow as they were given."""
+        here = [
+            None if more is None or (before := flow.normal[name]) is None else before + more
+            for flow, more in zip(self.flows, change, strict=True)
+        ]
+        return [here[number] for number in self._numbers]
 
 
 def _take_worse(

@@ -7,7 +7,7 @@ thousands of sources, so only what a loss touches is looked at.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from rackwright.plan.power.demand import FeedDemand, Loads
@@ -15,6 +15,12 @@ from rackwright.plan.power.draws import Draws
 
 Watts = list[float | None]
 """Loads of one source or consumer, of several kinds; None where unknown."""
+
+Change = tuple[float | None, ...]
+"""By how many W the load of a source changes, of several kinds; None where unknown."""
+
+_Step = tuple[str, str | None, str | None]
+"""A source or consumer, what carries it while nothing is lost, and what carries it after the loss."""
 
 
 class Outages:
@@ -68,48 +74,58 @@ class Outages:
                 feed on a dead source, and what each source draws from above by what it carries.
         """
         dead = self.dead[lost]
-        nothing: Watts = [0.0] * len(kinds)
-        change: dict[str, Watts] = {}
-        for number, (_, affected, _) in enumerate(kinds):
-            for name, watts in _leaf_changes(dead, affected).items():
-                change.setdefault(name, nothing.copy())[number] = watts
-        all_draws = [draws for _, _, draws in kinds]
-        gains = [draws.gain for draws in all_draws if draws.gain]
-        waiting = [self.place[name] for name in {*change, *dead, *self._moved(dead)}]
+        changes = self.changes_without(
+            lost,
+            [(normal, leaf_changes(dead, affected), draws) for normal, affected, draws in kinds],
+        )
+        return {
+            name: [_plus(kind[0][name], more) for kind, more in zip(kinds, change, strict=True)]
+            for name, change in changes
+        }
+
+    def changes_without(
+        self, lost: str, kinds: Sequence[tuple[Loads, Loads, Draws]]
+    ) -> Iterator[tuple[str, Change]]:
+        """By how many W the same loads rise or fall.
+
+        Args:
+            lost: the source that is lost.
+            kinds: the same, with ``leaf_changes`` in the place of the racks.
+        """
+        dead = self.dead[lost]
+        changed = dict.fromkeys(name for _, leaves, _ in kinds for name in leaves)
+        steps = self._steps(dead, changed)
+        changes = [_changes(steps, *kind) for kind in kinds]
+        for name in changed:
+            if name not in dead:
+                yield name, tuple([change.get(name, 0.0) for change in changes])
+
+    def _steps(self, dead: AbstractSet[str], changed: dict[str, None]) -> Sequence[_Step]:
+        """The way of a change up from the racks that ``changed`` has at first; the rest is added to it.
+
+        It is the same for all kinds of load.
+        """
+        waiting = [self.place[name] for name in {*changed, *dead, *self._moved(dead)}]
         seen = set(waiting)
         heapq.heapify(waiting)
+        steps: list[_Step] = []
         while waiting:  # children before parents
             name = self._order[heapq.heappop(waiting)]
             parents = self._parents[name]
             before = parents[0] if parents else None
-            after = None if name in dead else self._carrier(parents, dead)
-            more = change.get(name, nothing)
-            if any(name in gain for gain in gains):
-                more = [
-                    draws.more(name, watts) for draws, watts in zip(all_draws, more, strict=True)
-                ]
-            moves: dict[str | None, Watts] = {before: more}
-            if before != after:
-                drawn = [draws.of(name, normal[name]) for normal, _, draws in kinds]
-                moves = {
-                    before: [None if watts is None else -watts for watts in drawn],
-                    after: _sums(drawn, more),
-                }
-            for parent, extra in moves.items():
+            after = None
+            if name not in dead:  # as most are, and what carries them
+                after = self._carrier(parents, dead) if before in dead else before
+            steps.append((name, before, after))
+            for parent in (before,) if before == after else (before, after):
                 if parent is None:
                     continue
-                so_far = change.get(parent)
-                change[parent] = extra if so_far is None else _sums(so_far, extra)
+                changed[parent] = None
                 place = self.place[parent]
                 if place not in seen:
                     seen.add(place)
                     heapq.heappush(waiting, place)
-        before_loss = [normal for normal, _, _ in kinds]
-        return {
-            name: _sums([normal[name] for normal in before_loss], more)
-            for name, more in change.items()
-            if name not in dead
-        }
+        return steps
 
     def _carrier(self, parents: Sequence[str], dead: AbstractSet[str]) -> str | None:
         return next((parent for parent in parents if parent not in dead), None)
@@ -139,11 +155,11 @@ class Outages:
         return dead.keys()
 
 
-def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loads:
+def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loads:
     """What the feeds of ``affected`` draw more or less, by source."""
     change: Loads = {}
     for demand in affected:
-        gone = frozenset(n for n, source in enumerate(demand.sources) if source in dead)
+        gone = frozenset([n for n, source in enumerate(demand.sources) if source in dead])
         after = demand.without.get(gone)
         if after is None:
             after = (None,) * len(demand.sources)
@@ -153,8 +169,28 @@ def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loa
     return change
 
 
-def _sums(one: Watts, other: Watts) -> Watts:
-    return [None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)]
+def _changes(steps: Iterable[_Step], normal: Loads, leaves: Loads, draws: Draws) -> Loads:
+    """One kind of change, from that of the ``leaves`` up.
+
+    It is made for every loss of a site and every kind of load, so it calls nothing in the usual case.
+    """
+    change = dict(leaves)
+    gain = draws.gain
+    for name, before, after in steps:
+        more = change.get(name, 0.0)
+        if more is not None and name in gain:
+            more *= gain[name]
+        if before == after:
+            if before is not None:
+                so_far = change.get(before, 0.0)
+                change[before] = None if so_far is None or more is None else so_far + more
+            continue
+        drawn = draws.of(name, normal[name])
+        if before is not None:
+            change[before] = _plus(change.get(before, 0.0), None if drawn is None else -drawn)
+        if after is not None:
+            change[after] = _plus(change.get(after, 0.0), _plus(drawn, more))
+    return change
 
 
 def _plus(one: float | None, two: float | None) -> float | None:

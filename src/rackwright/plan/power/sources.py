@@ -185,8 +185,8 @@ def _flows(
     A battery is charged in each state: all have been discharged by the outage before it. Where no UPS
     says how fast, there is no such flow and that of the racks stands in its place, which nobody reads.
     """
-    racks = Flow(tree, [demand for demand, _ in demands])
-    peaks = Flow(tree, [peak for _, peak in demands])
+    drawn, peaking = [demand for demand, _ in demands], [peak for _, peak in demands]
+    racks, peaks = Flow(tree, drawn), Flow(tree, peaking)
     consumed = {c.name: c.power for c in consumers if c.fed_by and c.power is not None}
     losses = losses_of(tree)
     beside = {name: s.recharge for name, s in tree.sources.items() if s.recharge is not None}
@@ -196,8 +196,8 @@ def _flows(
     return (
         racks,
         peaks,
-        Flow(tree, [demand for demand, _ in demands], consumed, losses),
-        Flow(tree, [peak for _, peak in demands], consumed, losses),
+        Flow(tree, drawn, consumed, losses),
+        Flow(tree, peaking, consumed, losses),
         charging,
     )
 
