@@ -67,9 +67,8 @@ def _worst(stage: HeatStage, tree: PowerTree, worst: _Left) -> _Left | None:
     """The loss that leaves the least reserve; None where what one leaves is unknown."""
     names = {part.name for units in stage.units for part in units.parts}
     whole = worst.capacity
-    for lost, dead in tree.outages.dead.items():
-        if names.isdisjoint(dead):
-            continue
+    for lost in tree.outages.killing(names):
+        dead = tree.outages.dead[lost]
         heat, capacity = stage.heat(dead), stage.capacity(dead)
         if heat is None or capacity is None:
             return None

@@ -124,7 +124,16 @@ class HeatPaths:
         self._site, self._path = site, path
         self._halls = {row.hall: row for row in halls}
         self._loops = {row.loop: row for row in loops}
-        self._classes = classes
+        self._in_halls: dict[str, list[RackClass]] = {}
+        self._on_loops: dict[str, list[tuple[RackClass, float | None]]] = {}
+        for racks in classes:
+            self._in_halls.setdefault(racks.hall, []).append(racks)
+            for loop, heat in (
+                (racks.loop, racks.heat_liquid_w),
+                (racks.door_loop, racks.air_into_loop_w),
+            ):
+                if loop is not None:
+                    self._on_loops.setdefault(loop, []).append((racks, heat))
         self._machines: dict[str, list[Consumer]] = {}
         for consumer in consumers:
             self._machines.setdefault(consumer.machine, []).append(consumer)
@@ -184,8 +193,8 @@ class HeatPaths:
         """W that rear doors take from the air of a hall while nothing is lost."""
         return add(
             None if racks.air_into_loop_w is None else racks.air_into_loop_w * racks.count
-            for racks in self._classes
-            if racks.hall == hall and racks.door_loop is not None
+            for racks in self._in_halls.get(hall, ())
+            if racks.door_loop is not None
         )
 
     def _of_water(self) -> Iterator[HeatStage]:
@@ -280,22 +289,16 @@ class HeatPaths:
     def _air_heat(self, hall: str, dead: AbstractSet[str]) -> float | None:
         return add(
             None if racks.heat_air_w is None else racks.heat_air_w * racks.count
-            for racks in self._classes
-            if racks.hall == hall and self._lives(racks, dead)
+            for racks in self._in_halls.get(hall, ())
+            if self._lives(racks, dead)
         )
 
     def _coolant_heat(self, loop: str, dead: AbstractSet[str]) -> float | None:
-        heats = [
-            (heat, racks.count)
-            for racks in self._classes
+        return add(
+            None if heat is None else heat * racks.count
+            for racks, heat in self._on_loops.get(loop, ())
             if self._lives(racks, dead)
-            for name, heat in (
-                (racks.loop, racks.heat_liquid_w),
-                (racks.door_loop, racks.air_into_loop_w),
-            )
-            if name == loop
-        ]
-        return add(None if heat is None else heat * count for heat, count in heats)
+        )
 
     def _water_heat(self, water: str, dead: AbstractSet[str]) -> float | None:
         """Heat into a circuit in W, with what living machines draw; 0 where no rack of it lives."""

@@ -50,6 +50,7 @@ class Outages:
         self.dead: Mapping[str, AbstractSet[str]] = {
             name: self._dead_without(name) for name in sources
         }
+        self._numbers = {lost: number for number, lost in enumerate(self.dead)}
         self._killers: dict[str, list[str]] = {}
         for lost, dead in self.dead.items():
             for name in dead:
@@ -59,9 +60,14 @@ class Outages:
         """Every set of feeds, by index, that one loss kills; ``sources`` has each feed's source."""
         losses = {lost for name in sources for lost in self._killers.get(name, ())}
         return {
-            frozenset(n for n, name in enumerate(sources) if name in self.dead[lost])
+            frozenset([n for n, name in enumerate(sources) if name in self.dead[lost]])
             for lost in losses
         }
+
+    def killing(self, names: Iterable[str]) -> Sequence[str]:
+        """The sources whose loss kills any of ``names``, in the order of ``dead``."""
+        losses = {lost for name in names for lost in self._killers.get(name, ())}
+        return sorted(losses, key=self._numbers.__getitem__)
 
     def loads_without(
         self, lost: str, kinds: Sequence[tuple[Loads, Iterable[FeedDemand], Draws]]
