@@ -56,19 +56,28 @@ def largest_steps(
     generators = [name for name, source in tree.sources.items() if source.kind == "generator"]
     losses = losses_of(tree)
     place = {name: number for number, name in enumerate(tree.parents)}
+    users: dict[str, list[int]] = {}
+    for number, demand in enumerate(demands):
+        for source in demand.sources:
+            users.setdefault(source, []).append(number)
     made: dict[object, tuple[Mapping[str, Steps], Loads]] = {}
     found: dict[str, LargestStep] = {}
     for name in generators:
         below = tree.below(name)
+        racks_below = sorted({number for source in below for number in users.get(source, ())})
         hanging = _Hanging(
             order=tuple(sorted(below - {name}, key=tree.outages.place.__getitem__)),
-            demands=[one for one in demands if not below.isdisjoint(one.sources)],
+            demands=[demands[number] for number in racks_below],
             consumers=[one for one in overhead.consumers if one.name in below],
         )
+        near = hanging.near(tree)
         for lost in (None, *_starting(tree, name, sorted(below, key=place.__getitem__))):
-            if (hanging.order, lost) not in made:  # generators in parallel feed the same
-                made[hanging.order, lost] = _carried(tree, hanging, unknown, losses, lost)
-            steps, racks = made[hanging.order, lost]
+            # Generators in parallel feed the same, and losses far away kill the same of it.
+            dead = frozenset(filter(tree.dead(lost).__contains__, near))
+            key = hanging.order, dead
+            if key not in made:
+                made[key] = _carried(tree, hanging, unknown, losses, dead)
+            steps, racks = made[key]
             more, drawn = uncounted(name)
             watts = racks.get(name, 0.0)
             carried = dict(steps.get(name, {}))
@@ -98,6 +107,13 @@ class _Hanging:
     demands: Sequence[FeedDemand]
     consumers: Sequence[Consumer]
 
+    def near(self, tree: PowerTree) -> AbstractSet[str]:
+        """All whose death changes what it draws: itself, what feeds it, and what feeds its racks."""
+        names = set(self.order)
+        names.update(*(tree.parents[name] for name in self.order))
+        names.update(*(demand.sources for demand in self.demands))
+        return names
+
 
 def _starting(tree: PowerTree, generator: str, below: Sequence[str]) -> Iterator[str]:
     """The sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
@@ -114,10 +130,9 @@ def _carried(
     hanging: _Hanging,
     unknown: AbstractSet[str],
     losses: Draws,
-    lost: str | None,
+    dead: AbstractSet[str],
 ) -> tuple[Mapping[str, Steps], Loads]:
-    """What ``hanging`` draws from each source when ``lost`` is lost: by step, and of racks alone."""
-    dead = tree.dead(lost)
+    """What ``hanging`` draws from each source when some are dead: by step, and of racks alone."""
     racks = _leaves(hanging.demands, dead)
     steps: dict[str, Steps] = defaultdict(dict)
     for name, load in racks.items():
