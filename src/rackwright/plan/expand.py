@@ -67,6 +67,7 @@ from rackwright.plan.racks.placement import (
     list_loads,
     place_groups,
 )
+from rackwright.plan.racks.rows import RackRows
 from rackwright.plan.racks.supply import fed_racks
 from rackwright.plan.racks.tap_offs import check_tap_offs, tap_off_rows
 from rackwright.plan.records.power import (
@@ -292,9 +293,9 @@ def _psus_per_feed(load: Load) -> Mapping[str, int]:
 
 def _build(
     classes: Sequence[AssignedRacks], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
-) -> list[racks.Rack]:
+) -> list[tuple[racks.Rack, RackRows]]:
     """One rack for each class; classes that differ in name and source only share the work."""
-    made: dict[Any, racks.Rack] = {}
+    made: dict[Any, tuple[racks.Rack, RackRows]] = {}
     built = []
     for cls in classes:
         group = cls.group.group
@@ -307,8 +308,10 @@ def _build(
             tuple((f.name, f.pdu, f.pdus, f.circuit) for f in group.feeds),
         )
         if key not in made:
-            made[key] = racks.build_rack(cls, loads, site, catalogue)
-        built.append(replace(made[key], group=group))
+            first = racks.build_rack(cls, loads, site, catalogue)
+            made[key] = first, RackRows(first, site.power.power_factor)
+        alike, rows = made[key]
+        built.append((replace(alike, group=group), rows))
     return built
 
 
@@ -316,7 +319,7 @@ def _tabulate(
     site: OnPremSite,
     path: Path,
     classes: Sequence[AssignedRacks],
-    built: Sequence[racks.Rack],
+    built: Sequence[tuple[racks.Rack, RackRows]],
     catalogue: Catalogue,
 ) -> SitePlan:
     rack_classes: list[RackClass] = []
@@ -329,13 +332,13 @@ def _tabulate(
     device_losses: list[DevicesAfterLoss] = []
     conductors = {
         (number, feed.name): feed.conductors
-        for number, rack in enumerate(built)
+        for number, (rack, _) in enumerate(built)
         for feed in rack.group.feeds
     }
     standing: Counter[Path] = Counter()
     for cls in classes:
         standing[cls.group.path] += len(cls.racks)
-    for number, (cls, rack) in enumerate(zip(classes, built, strict=True)):
+    for number, (cls, (rack, rows)) in enumerate(zip(classes, built, strict=True)):
         where = cls.group.path
         own = racks.class_row(rack, cls, site, number)
         rack_classes.append(own)
@@ -343,15 +346,14 @@ def _tabulate(
             RackPosition(rack=name, rack_class=number, hall=own.hall, row=own.row, position=place)
             for name, place in zip(cls.racks, cls.positions, strict=True)
         ]
-        devices += racks.device_rows(rack, where, number)
-        feeds += racks.feed_rows(rack, where, number)
-        circuits += racks.circuit_rows(rack, where, number, site.power.power_factor)
+        devices += rows.devices(where, number)
+        feeds += rows.feeds(rack, where, number)
+        circuits += rows.circuits(rack, where, number)
         tap_offs += tap_off_rows(rack, where, number, site, standing[where])
-        lost, fates = racks.loss_rows(rack, where, number)
-        losses += lost
-        device_losses += fates
+        losses += rows.losses(rack, where, number)
+        device_losses += rows.device_losses(number)
     consumers = consumers_of(site, path, catalogue)
-    fed = [fed_racks(cls, rack) for cls, rack in zip(classes, built, strict=True)]
+    fed = [fed_racks(cls, rack) for cls, (rack, _) in zip(classes, built, strict=True)]
     plant = plan_sources(site, path, consumers, fed, rack_power(rack_classes))
     halls = hall_rows(site, path, rack_classes, catalogue)
     loops = loop_rows(site, path, rack_classes, catalogue)
@@ -366,7 +368,7 @@ def _tabulate(
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),
-        deliveries=tuple(deliveries(site, classes, built, rack_classes)),
+        deliveries=tuple(deliveries(site, classes, [rack for rack, _ in built], rack_classes)),
         nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
         feeds=tuple(feeds),
         circuits=tuple(circuits),

@@ -154,9 +154,7 @@ class _Kinds:
             if id(flow.demands) not in leaves:
                 leaves[id(flow.demands)] = leaf_changes(dead, flow.affected(dead))
         kinds = [(flow.normal, leaves[id(flow.demands)], flow.draws) for flow in self.flows]
-        for name, change in tree.outages.changes_without(lost, kinds):
-            if name in tree.sources:
-                yield name, change
+        return tree.outages.changes_without(lost, kinds)
 
     def loads(self, name: str, change: Change) -> Sequence[float | None]:
         """The load of a source after such a change, in each flow as they were given."""

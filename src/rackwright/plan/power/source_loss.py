@@ -99,12 +99,14 @@ class Outages:
             kinds: the same, with ``leaf_changes`` in the place of the racks.
         """
         dead = self.dead[lost]
-        changed = dict.fromkeys(name for _, leaves, _ in kinds for name in leaves)
+        changed = dict.fromkeys([name for _, leaves, _ in kinds for name in leaves])
         steps = self._steps(dead, changed)
-        changes = [_changes(steps, *kind) for kind in kinds]
-        for name in changed:
-            if name not in dead:
-                yield name, tuple([change.get(name, 0.0) for change in changes])
+        living = [name for name in changed if name not in dead]
+        columns = []
+        for normal, leaves, draws in kinds:
+            change = _changes(steps, normal, leaves, draws)
+            columns.append([change.get(name, 0.0) for name in living])
+        return zip(living, zip(*columns, strict=True), strict=True)
 
     def _steps(self, dead: AbstractSet[str], changed: dict[str, None]) -> Sequence[_Step]:
         """The way of a change up from the racks that ``changed`` has at first; the rest is added to it.
@@ -187,7 +189,7 @@ def _changes(steps: Iterable[_Step], normal: Loads, leaves: Loads, draws: Draws)
         if more is not None and name in gain:
             more *= gain[name]
         if before == after:
-            if before is not None:
+            if before is not None and more != 0:
                 so_far = change.get(before, 0.0)
                 change[before] = None if so_far is None or more is None else so_far + more
             continue

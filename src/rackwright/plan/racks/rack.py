@@ -7,43 +7,76 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.model.cooling import RackCooling
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Pdu, RackType, Switch, fact_value
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
+from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
-from rackwright.plan.base import Path
 from rackwright.plan.cooling.rear_door import Door, door_of
 from rackwright.plan.power.demand import FeedWatts
-from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
+from rackwright.plan.power.electrical import circuit_capacity
 from rackwright.plan.racks import mechanical
-from rackwright.plan.racks.coolant import coolant_of
+from rackwright.plan.racks.coolant import Coolant, coolant_of
 from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
-from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.shelves import shelves_on_feeds
 from rackwright.plan.racks.feeds.wiring import (
     CircuitDraw,
     Plug,
     WiredCircuit,
     circuit_loads,
-    device_state,
     hangs_anywhere,
     plug_in,
     wire,
 )
 from rackwright.plan.racks.fixtures import fixtures
 from rackwright.plan.racks.placement import AssignedRacks, Load
-from rackwright.plan.records.power import (
-    CircuitAfterLoss,
-    CircuitLoad,
-    DevicesAfterLoss,
-    DeviceState,
-    FeedLoad,
-)
-from rackwright.plan.records.racks import POWERED, CoolingMode, RackClass, RackDevice
+from rackwright.plan.records.racks import POWERED, CoolingMode, RackClass
 
 LostKind = Literal["feed", "pdu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Of the devices of one rack: what its record says of all of them; None where unknown."""
+
+    used_u: float | None
+    power_w: float | None
+    peak_w: float | None
+    heat_w: float | None
+    heat_air_w: float | None
+    heat_liquid_w: float | None
+    airflow_cfm: float | None
+    content_kg: float | None
+    center_of_mass_u: float | None
+    heaviest_top_u: float | None
+    deepest_m: float | None
+    coolant: Coolant
+
+
+def _sums(
+    devices: Sequence[PlacedDevice],
+    cooling: RackCooling,
+    door: Door | None,
+    hall: Hall,
+    site: OnPremSite,
+) -> Sums:
+    heat_air = total(device.heat_air for device in devices)
+    return Sums(
+        used_u=total(device.height for device in devices),
+        power_w=total(device.power for device in devices),
+        peak_w=total(d.peak for d in devices if d.kind in POWERED),
+        heat_w=total(device.heat for device in devices),
+        heat_air_w=heat_air,
+        heat_liquid_w=total(device.heat_liquid for device in devices),
+        airflow_cfm=total(device.airflow for device in devices),
+        content_kg=total(device.weight for device in devices),
+        center_of_mass_u=mechanical.center_of_mass(devices),
+        heaviest_top_u=mechanical.highest_heavy_unit(devices),
+        deepest_m=mechanical.deepest(devices),
+        coolant=coolant_of(devices, heat_air, cooling, door, hall, site),
+    )
 
 
 @dataclass(frozen=True)
@@ -64,7 +97,11 @@ class Rack:
     normal: tuple[CircuitDraw, ...]
     door: Door | None
     losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
+    sums: Sums
     _draws: dict[frozenset[int], Sequence[CircuitDraw]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _feed_draws: dict[frozenset[int], tuple[FeedWatts, FeedWatts]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -90,6 +127,11 @@ class Rack:
 
         What is ``uncounted`` is left out.
         """
+        if dead_feeds not in self._feed_draws:  # shared as well
+            self._feed_draws[dead_feeds] = self._drawn(dead_feeds)
+        return self._feed_draws[dead_feeds]
+
+    def _drawn(self, dead_feeds: frozenset[int]) -> tuple[FeedWatts, FeedWatts]:
         dead = frozenset(n for n, c in enumerate(self.circuits) if c.feed in dead_feeds)
         loads = self.counted_loads(dead)
         of_feed: list[list[CircuitDraw]] = [[] for _ in self.group.feeds]
@@ -142,6 +184,7 @@ def build_rack(
         normal=tuple(circuit_loads(devices, circuits, plugs)),
         door=door,
         losses=tuple(_losses(group.feeds, circuits)),
+        sums=_sums(devices, group.cooling, door, site.halls[cls.group.hall], site),
     )
 
 
@@ -229,10 +272,9 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     cooling = group.cooling
     included = any(device.includes_rack for device in devices)
     empty = 0.0 if included else fact_value(kind.weight)
-    content = total(device.weight for device in devices)
-    heat_air = total(device.heat_air for device in devices)
+    sums = rack.sums
+    content, heat_air, coolant = sums.content_kg, sums.heat_air_w, sums.coolant
     hall = site.halls[cls.group.hall]
-    coolant = coolant_of(devices, heat_air, cooling, rack.door, hall, site)
     captured = coolant.door_heat
     liquid = cooling.coolant_weight if cooling.has_cold_plates else 0.0
     counts_manifolds = cooling.manifolds is not None or not cooling.has_cold_plates
@@ -255,14 +297,14 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         door_loop=cooling.door_loop,
         air_direction=group.air_direction,
         height_u=kind.height.value,
-        used_u=total(device.height for device in devices),
-        power_w=total(device.power for device in devices),
-        peak_w=total(d.peak for d in devices if d.kind in POWERED),
-        heat_w=total(device.heat for device in devices),
+        used_u=sums.used_u,
+        power_w=sums.power_w,
+        peak_w=sums.peak_w,
+        heat_w=sums.heat_w,
         heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
-        heat_liquid_w=total(device.heat_liquid for device in devices),
+        heat_liquid_w=sums.heat_liquid_w,
         air_into_loop_w=captured,
-        airflow_cfm=total(device.airflow for device in devices),
+        airflow_cfm=sums.airflow_cfm,
         flow_lpm=total((coolant.device_flow, coolant.door_flow)),
         device_flow_lpm=coolant.device_flow,
         door_flow_lpm=coolant.door_flow,
@@ -279,10 +321,10 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         gross_rating_kg=fact_value(kind.gross_rating),
         dynamic_rating_kg=fact_value(kind.dynamic_rating),
         footprint_m2=footprint,
-        center_of_mass_u=mechanical.center_of_mass(devices),
-        heaviest_top_u=mechanical.highest_heavy_unit(devices),
+        center_of_mass_u=sums.center_of_mass_u,
+        heaviest_top_u=sums.heaviest_top_u,
         rack_depth_m=kind.depth.value,
-        deepest_m=mechanical.deepest(devices),
+        deepest_m=sums.deepest_m,
         lift_allowance_m=cooling.lift_allowance,
         tank_edge_m=_tank_edge(rack),
         service_height_m=_service_height(rack),
@@ -300,7 +342,7 @@ def _service_height(rack: Rack) -> float | None:
     """Height in m that the longest device of a tank needs to be lifted out; 0 of what is no tank."""
     if rack.type.immersion is None:
         return 0.0
-    longest = mechanical.deepest(rack.devices)
+    longest = rack.sums.deepest_m
     heights = (_tank_edge(rack), longest, rack.group.cooling.lift_allowance)
     return total(heights) if longest != 0 else 0.0
 
@@ -308,184 +350,3 @@ def _service_height(rack: Rack) -> float | None:
 def _tank_edge(rack: Rack) -> float | None:
     """Height in m of the edge that devices are lifted over; None as well of what is no tank."""
     return None if rack.type.immersion is None else fact_value(rack.type.immersion.top)
-
-
-def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
-    """The feeds of a rack of the class with a number."""
-    rows = []
-    for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
-        mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
-        circuit = feed.circuit
-        voltage = circuit.voltage if circuit else None
-        phases = circuit.phases if circuit else pdu.phases if pdu else None
-        wiring = pdu.wiring if pdu else None
-        rows.append(
-            FeedLoad(
-                rack_class=number,
-                feed=feed.name,
-                source=feed.source,
-                path=(*path, "feeds", index),
-                pdu_entry=feed.pdu,
-                pdus=feed.pdus,
-                voltage_v=voltage,
-                pdu_voltage_v=pdu.voltage.value if pdu else None,
-                current_a=pdu.current.value if pdu else None,
-                circuit_current_a=circuit.current if circuit else None,
-                continuous_rated=circuit.continuous_rated if circuit else False,
-                phases=phases,
-                wiring=wiring,
-                outlet_voltage_v=outlet_voltage(voltage, phases, wiring)
-                if voltage and phases and wiring
-                else None,
-                usable_w=rack.circuits[mine[0]].usable if mine else None,
-                load_w=total(rack.normal[n].load for n in mine),
-                peak_w=total(rack.normal[n].peak for n in mine),
-                short_circuit_rating_a=fact_value(pdu.short_circuit_rating) if pdu else None,
-            )
-        )
-    return rows
-
-
-def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> list[CircuitLoad]:
-    """The circuits of a rack of the class with a number: load, outlets and branch breakers."""
-    rows = []
-    dead = [circuits for _, _, circuits in rack.losses]
-    shares = outlets.worst_shares(rack.devices, rack.plugs, dead)
-    for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
-        pdu = rack.pdus[circuit.feed]
-        feed = rack.group.feeds[circuit.feed]
-        listed: dict[str, Outlets] | None
-        listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
-        plugs = [plug for plug in rack.plugs if plug.circuit == index]
-        used = outlets.outlets_used(rack.devices, plugs)
-        available = outlets.outlets_available(listed, used)
-        worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor, shares)
-        rows.append(
-            CircuitLoad(
-                rack_class=number,
-                feed=feed.name,
-                pdu=circuit.pdu,
-                path=(*path, "feeds", circuit.feed),
-                usable_w=circuit.usable,
-                load_w=load.load,
-                implied_w=load.implied,
-                peak_w=load.peak,
-                imbalance=imbalance(load.legs) if load.legs else None,
-                c13_used=None if used is None else used["C13"],
-                c19_used=None if used is None else used["C19"],
-                c13_available=available["C13"],
-                c19_available=available["C19"],
-                c13_rating_a=outlets.outlet_rating(listed, "C13"),
-                c19_rating_a=outlets.outlet_rating(listed, "C19"),
-                c13_worst_a=worst.c13,
-                c19_worst_a=worst.c19,
-                branches=fact_value(pdu.branch_count) if pdu else None,
-                branch_rating_a=fact_value(pdu.branch_rating) if pdu else None,
-                branch_worst_a=worst.branch,
-            )
-        )
-    return rows
-
-
-def loss_rows(
-    rack: Rack, path: Path, number: int
-) -> tuple[list[CircuitAfterLoss], list[DevicesAfterLoss]]:
-    """What each single loss does to a rack of the class with a number."""
-    circuits, devices = [], []
-    for name, kind, dead in rack.losses:
-        for index, load in enumerate(rack.loads_without(dead)):
-            if index in dead:
-                continue
-            circuit = rack.circuits[index]
-            circuits.append(
-                CircuitAfterLoss(
-                    rack_class=number,
-                    lost=name,
-                    lost_kind=kind,
-                    feed=rack.group.feeds[circuit.feed].name,
-                    pdu=circuit.pdu,
-                    path=(*path, "feeds", circuit.feed),
-                    load_w=load.load,
-                    implied_w=load.implied,
-                    usable_w=circuit.usable,
-                )
-            )
-        devices += _device_losses(rack, name, dead, number)
-    return circuits, devices
-
-
-def _device_losses(
-    rack: Rack, name: str, dead: frozenset[int], number: int
-) -> list[DevicesAfterLoss]:
-    """Equal devices with equal fates, as one record each."""
-    alive = [0] * len(rack.devices)
-    for plug in rack.plugs:
-        if plug.circuit not in dead:
-            alive[plug.device] += 1
-    found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
-    for device, living in zip(rack.devices, alive, strict=True):
-        if device.kind not in POWERED:
-            continue
-        state = "unknown" if device.psu_count is None else device_state(device, living)[0]
-        found.setdefault((device.entry, device.group, living, state), []).append(device)
-    return [
-        DevicesAfterLoss(
-            rack_class=number,
-            entry=entry,
-            group=group,
-            lost=name,
-            path=devices[0].path,
-            devices=len(devices),
-            alive=None if devices[0].psu_count is None else living,
-            needed_full=devices[0].full_performance,
-            needed_degraded=devices[0].degraded,
-            state=state,
-        )
-        for (entry, group, living, state), devices in found.items()
-    ]
-
-
-def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
-    """The devices of a rack; what belongs to the rack itself is at the rack's ``path``."""
-    return [
-        RackDevice(
-            rack_class=number,
-            device=index,
-            kind=d.kind,
-            entry=d.entry,
-            group=d.group,
-            path=d.path if d.kind in POWERED else path,
-            unit_low=d.unit_low,
-            fits=d.fits,
-            height_u=d.height,
-            power_w=d.power,
-            nameplate_w=d.nameplate,
-            peak_w=d.peak,
-            heat_w=d.heat,
-            heat_air_w=d.heat_air,
-            heat_liquid_w=d.heat_liquid,
-            airflow_cfm=d.airflow,
-            flow_lpm=d.flow,
-            pressure_drop_kpa=d.pressure_drop,
-            weight_kg=d.weight,
-            depth_m=d.depth,
-            air_direction=d.air_direction,
-            inlet_min_c=d.inlet_min,
-            inlet_max_c=d.inlet_max,
-            psu_count=d.psu_count,
-            psu_rating_w=d.psu_rating,
-            psu_inlet=d.psu_inlet,
-            psus=d.psus_per_feed or None,
-            full_performance=d.full_performance,
-            degraded=d.degraded,
-            degraded_power_w=d.degraded_power,
-            voltage_min_v=d.voltage_min,
-            voltage_max_v=d.voltage_max,
-            medium=d.medium,
-            water_class=d.water_class,
-            max_supply_c=d.max_supply,
-            connector=d.connector,
-            whole_rack=d.whole_rack,
-        )
-        for index, d in enumerate(rack.devices)
-    ]
