@@ -10,11 +10,21 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml import (
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+    StreamStartEvent,
+)
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
@@ -51,6 +61,7 @@ _TAGS = {
     yaml.SequenceNode: _CORE + "seq",
     yaml.MappingNode: _CORE + "map",
 }
+_UNKNOWN = object()
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -114,6 +125,16 @@ def read_text(text: str, name: str) -> Item:
     Raises:
         SpecErrors: it is empty, no YAML, or beyond the bounds.
     """
+    plain = _read_plain(text, name)
+    return _read_nodes(text, name) if plain is None else plain
+
+
+def _read_nodes(text: str, name: str) -> Item:
+    """The document in ``text``, whatever it has in it.
+
+    Raises:
+        SpecErrors: as ``read_text``.
+    """
     reader = _Reader(name, text)
     try:
         if _most_depth(text) > SAFE_DEPTH:
@@ -142,6 +163,109 @@ def read_text(text: str, name: str) -> Item:
     if reader.errors:
         raise SpecErrors(reader.errors)
     return item
+
+
+class _NotPlainError(Exception):
+    """A document has something that one pass over it does not tell."""
+
+
+def _read_plain(text: str, name: str) -> Item | None:
+    """The document in ``text`` if it is plain: without anchors, tags, merges and mistakes; else None.
+
+    Nearly every document is. Its items are made from what the parser sees, one after the other; nodes
+    in between would take as long again, and most of the memory.
+    """
+    try:
+        loader = _Loader(text)
+        try:
+            return _PlainReader(name, loader.get_event).document()
+        finally:
+            loader.dispose()
+    except (_NotPlainError, yaml.YAMLError, ValueError):
+        return None
+
+
+class _PlainReader:
+    """Makes items of a plain document while it is parsed; no deeper than the bound."""
+
+    def __init__(self, name: str, following: Callable[[], Any]) -> None:
+        self._name = name
+        self._following = following
+        self._nodes = 1
+        # A large document repeats most of its words: each is looked at, and kept, once.
+        self._keys: dict[str, str] = {}
+        self._meanings: dict[str, Any] = {}
+
+    def document(self) -> Item:
+        """The one document that there is.
+
+        Raises:
+            _NotPlainError: it is not plain, or there is another number of them.
+            ValueError: a number in it is out of bounds.
+            yaml.YAMLError: it is not YAML.
+        """
+        begun = [type(self._following()) for _ in range(2)]
+        if begun != [StreamStartEvent, DocumentStartEvent]:
+            raise _NotPlainError
+        item = self._item(self._following(), 0)
+        ended = [type(self._following()) for _ in range(2)]
+        if ended != [DocumentEndEvent, StreamEndEvent]:
+            raise _NotPlainError
+        return item
+
+    def _item(self, event: Any, depth: int) -> Item:
+        """The item that begins with an event.
+
+        Raises:
+            _NotPlainError: it has an anchor or a tag, or goes beyond the bounds.
+        """
+        mark, kind = event.start_mark, type(event)
+        if event.anchor or event.tag:
+            raise _NotPlainError
+        value: Any
+        if kind is ScalarEvent:
+            text: str = event.value
+            if event.style:
+                return Item(text, self._name, mark.line + 1, mark.column + 1)
+            value = self._meanings.get(text, _UNKNOWN)
+            if value is _UNKNOWN:
+                value = self._meanings[text] = _meaning(text)
+            if not text:
+                return Item(value, self._name, mark.line + 1, mark.column + 1, blank=True)
+            return Item(value, self._name, mark.line + 1, mark.column + 1)
+        if depth >= DEEPEST:
+            raise _NotPlainError
+        value = self._mapping(depth + 1) if kind is MappingStartEvent else self._list(depth + 1)
+        self._nodes += len(value)
+        if self._nodes > MOST_NODES:
+            raise _NotPlainError
+        return Item(value, self._name, mark.line + 1, mark.column + 1)
+
+    def _list(self, depth: int) -> list[Item]:
+        following = self._following
+        items = []
+        while type(event := following()) is not SequenceEndEvent:
+            items.append(self._item(event, depth))
+        return items
+
+    def _mapping(self, depth: int) -> dict[str, KeyValue]:
+        following, keys = self._following, self._keys
+        entries: dict[str, KeyValue] = {}
+        while type(event := following()) is not MappingEndEvent:
+            if type(event) is not ScalarEvent or event.anchor or event.tag:
+                raise _NotPlainError
+            key: str = event.value
+            known = keys.get(key)
+            if known is None:
+                if key == "<<" or _key_problem(key):
+                    raise _NotPlainError
+                known = keys[key] = key
+            if known in entries:
+                raise _NotPlainError
+            mark: Any = event.start_mark
+            item = self._item(following(), depth)
+            entries[known] = KeyValue(item, mark.line + 1, mark.column + 1)
+        return entries
 
 
 def _most_depth(text: str) -> int:
@@ -286,32 +410,11 @@ class _Reader:
             return text
         if node.style:  # quoted or block: text, whatever it looks like
             return text
-        if text in _WORDS:
-            return _WORDS[text]
-        first = text[0]
-        if not (first.isdigit() or first in "+-."):
-            return text
-        if _INTEGER.fullmatch(text):
-            digits = text.replace("_", "")
-            if len(digits) > MOST_DIGITS:
-                self._complain(f"a number has at most {MOST_DIGITS} digits", node.start_mark)
-                return 0
-            return int(digits)
-        if _NOT_FINITE.fullmatch(text):
-            self._complain(f"'{text}' is not a finite number", node.start_mark)
+        try:
+            return _meaning(text)
+        except ValueError as error:
+            self._complain(str(error), node.start_mark)
             return 0
-        if len(text) <= 64 and _FLOAT.fullmatch(text) and text.lstrip("+-")[:2] != "00":
-            return self._float(text, node)
-        return text
-
-    def _float(self, text: str, node: yaml.ScalarNode) -> Any:
-        if text.isdigit():
-            return text  # a leading zero: 012 is a label, not twelve and not ten
-        number = float(text)
-        if number in (float("inf"), float("-inf")):
-            self._complain(f"'{text}' is too large", node.start_mark)
-            return 0
-        return number
 
     def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, KeyValue]:
         entries: dict[str, KeyValue] = {}
@@ -351,6 +454,34 @@ class _Reader:
                 continue
             merged += self.convert(source, depth + 1).value.items()
         return merged
+
+
+def _meaning(text: str) -> Any:
+    """What a scalar without quotes means.
+
+    Raises:
+        ValueError: it is a number that is too long, too large or not finite.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if not (first.isdigit() or first in "+-."):
+        return text
+    if _INTEGER.fullmatch(text):
+        digits = text.replace("_", "")
+        if len(digits) > MOST_DIGITS:
+            raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+        return int(digits)
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"'{text}' is not a finite number")
+    if len(text) > 64 or _FLOAT.fullmatch(text) is None or text.lstrip("+-")[:2] == "00":
+        return text
+    if text.isdigit():
+        return text  # a leading zero: 012 is a label, not twelve and not ten
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"'{text}' is too large")
+    return number
 
 
 def _key_problem(key: str) -> str | None:

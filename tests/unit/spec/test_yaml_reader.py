@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from known import known
 from rackwright.errors import Location, SpecErrors
 from rackwright.spec.tree import Tree, to_data
-from rackwright.spec.yaml_reader import DEEPEST, LARGEST_FILE, _most_depth, read_file, read_text
+from rackwright.spec.yaml_reader import (
+    DEEPEST,
+    LARGEST_FILE,
+    MOST_NODES,
+    _most_depth,
+    _read_nodes,
+    _read_plain,
+    read_file,
+    read_text,
+)
 
 
 def data(text: str) -> Any:
@@ -313,7 +322,7 @@ def placed(item: Any) -> Any:
         value = {key: (e.line, e.column, placed(e.item)) for key, e in value.items()}
     elif isinstance(value, list):
         value = [placed(child) for child in value]
-    return item.line, item.column, value
+    return item.line, item.column, item.blank, value
 
 
 def reading(text: str) -> Any:
@@ -325,7 +334,7 @@ def reading(text: str) -> Any:
 
 
 def test_a_comment_ends_at_a_lone_carriage_return():
-    assert reading("# waiver: W-1\ra: 1") == (2, 1, {"a": (2, 1, (2, 4, 1))})
+    assert reading("# waiver: W-1\ra: 1") == (2, 1, False, {"a": (2, 1, (2, 4, False, 1))})
 
 
 @given(LINES, st.sampled_from(["\r", "\r\n", "\x85"]))
@@ -359,6 +368,56 @@ def test_any_text_is_a_document_or_a_mistake(text):
     for error in found:
         assert error.summary
         assert error.location is None or error.location.line >= 1
+
+
+@given(
+    st.one_of(
+        st.lists(PIECES, max_size=20).map("".join),
+        st.lists(PIECES, max_size=3).map(
+            lambda more: "a:\n- b: 1\n  c:\n- '1'\nd: 12 kW" + "".join(more)
+        ),
+        LINES.map("\n".join),
+        NESTED.map(yaml.safe_dump),
+    )
+)
+def test_one_pass_tells_what_the_nodes_tell(text):
+    """What is not plain is left to them; so is each mistake."""
+    plain = _read_plain(text, "b.yaml")
+    if plain is not None:
+        assert placed(plain) == placed(_read_nodes(text, "b.yaml"))
+
+
+@pytest.mark.parametrize(
+    "text", ["a:\n- b: 1\n  c:\n- '1'\n- 1_0", "--- 'a'\n...\n", "[{a: b}, {}]"]
+)
+def test_a_document_without_anchors_and_mistakes_is_plain(text):
+    assert placed(_read_plain(text, "b.yaml")) == placed(_read_nodes(text, "b.yaml"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x 1",
+        "&x a: 1",
+        "a: &x [1]",
+        "a: !!str 1",
+        "!!str a: 1",
+        "a: !!map {}",
+        "<<: {a: 1}",
+        "? [a]\n: b",
+        "a: 1\na: 1",
+        "a: .nan",
+        "\u202e: 1",
+        "a: 1\n--- b",
+        "a: [",
+        "",
+        "[" * (DEEPEST + 2) + "]" * (DEEPEST + 2),
+        "- 1\n" * MOST_NODES,
+        "\ud800",
+    ],
+)
+def test_what_one_pass_cannot_tell_is_left_to_the_nodes(text):
+    assert _read_plain(text, "b.yaml") is None
 
 
 def check(value: object) -> None:

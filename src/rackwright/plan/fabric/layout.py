@@ -350,10 +350,7 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
 
 def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
     """Each lower switch with the upper ones it is cabled to."""
-    lowers, uppers = layout.tiers[link.lower].switches, layout.tiers[link.upper].switches
-    for lower in range(lowers):
-        block = link.block(lower, lowers)
-        yield lower, range(block * uppers // link.blocks, (block + 1) * uppers // link.blocks)
+    return link.connected(layout.tiers[link.lower].switches, layout.tiers[link.upper].switches)
 
 
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:

@@ -207,12 +207,10 @@ class CableRoutes:
     ) -> Literal["first", "last"] | None:
         """The end of the rows by which cables go between racks of two rows of a hall; None where unknown."""
         trays = self.standing.trays.get(here.hall)
-        if trays is None or trays.joined is None:
+        if trays is None:
             return None
-        if trays.joined != "both":
-            return trays.joined
-        by_first = here.along + there.along
-        return "first" if by_first <= 2 * self.standing.row_ends[here.hall] - by_first else "last"
+        row_end = self.standing.row_ends[here.hall]
+        return end_between(trays.joined, row_end, here.along, there.along)
 
     def _lacking(self, one: str, other: str) -> tuple[Missing, ...]:
         """What the hall of two racks does not say of the way between them."""
@@ -304,3 +302,20 @@ class CableRoutes:
         prefixes = [tier.prefix for tier in self.layout.tiers]
         tier = prefixes.index(stem)
         return self.switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)
+
+
+def end_between(
+    joined: Literal["first", "last", "both"] | None, row_end: float, one: float, other: float
+) -> Literal["first", "last"] | None:
+    """The end of the rows by which cables go between racks of two rows; None where nothing joins these.
+
+    Args:
+        joined: at which ends a tray crosses the rows.
+        row_end: metres to the end of the longest row of the hall.
+        one: metres along its row to one rack.
+        other: those to the other rack.
+    """
+    if joined != "both":
+        return joined
+    by_first = one + other
+    return "first" if by_first <= 2 * row_end - by_first else "last"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rackwright.model.fabric import Cables, Fabric
 from rackwright.plan.fabric.sizing import ceil_div
@@ -11,7 +11,7 @@ from rackwright.plan.fabric.sizing import ceil_div
 
 @dataclass(frozen=True, slots=True)
 class TierLink:
-    """Cables between the switches of two tiers.
+    """Cables between the switches of two tiers; equal ones connect alike, by whatever cables.
 
     Attributes:
         parallel: cables of one connected pair; None where the blueprint does not say.
@@ -20,7 +20,7 @@ class TierLink:
         per_block: lower switches of each block but the last; None where blocks are equal.
     """
 
-    cables: Cables
+    cables: Cables = field(compare=False)
     lower: int
     upper: int
     parallel: int | None
@@ -35,6 +35,12 @@ class TierLink:
         if self.per_block is not None:
             return min(lower // self.per_block, self.blocks - 1)
         return lower * self.blocks // switches
+
+    def connected(self, lowers: int, uppers: int) -> Iterator[tuple[int, range]]:
+        """Each of so many lower switches with those of the upper ones that it is cabled to."""
+        for lower in range(lowers):
+            block = self.block(lower, lowers)
+            yield lower, range(block * uppers // self.blocks, (block + 1) * uppers // self.blocks)
 
     def largest_block(self, switches: int) -> int:
         """Lower switches of the largest block, of ``switches`` in all."""

@@ -2,43 +2,35 @@
 
 A cable between two racks of a row lies above the racks between their middles. One to another row lies from
 its rack to the end of the row, in the tray across the rows, and from the end of the other row to its rack.
+
+A large site has many halls that differ by their names alone. So all that the places of cables depend on is
+told without a name, and fabrics that are alike in it are laid once.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Literal, NamedTuple
 
-from rackwright.model.fabric import Cables
-from rackwright.model.onprem import CableTrays, OnPremSite, TraySection
+from rackwright.model.fabric import Cables, SwitchTier
+from rackwright.model.onprem import CableTrays, NodeGroup, OnPremSite, TraySection
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.cables import cross_section, missing_diameter
-from rackwright.plan.fabric.layout import Layout, connected
-from rackwright.plan.fabric.lengths import CableRoutes, StandingRack
+from rackwright.plan.fabric.layout import Run
+from rackwright.plan.fabric.lengths import CableRoutes, end_between
+from rackwright.plan.fabric.links import TierLink
+from rackwright.plan.fabric.sizing import ceil_div
+from rackwright.plan.hosts import listed
 from rackwright.plan.missing import Missing
 
 MOST_DEPTH_M = 0.15
 """Depth of a tray that counts, in m; what is deeper does not (NFPA 70 392.22(A)(2), ANSI/TIA-569)."""
-
-
-class CableBundle(NamedTuple):
-    """Equal cables of a fabric between two racks.
-
-    Attributes:
-        link: the kind that they are of; None where the blueprint has none for them.
-        lower: name of one rack.
-        upper: name of the other one.
-        cables: their number.
-    """
-
-    link: Cables | None
-    lower: str
-    upper: str
-    cables: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,55 +85,24 @@ def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> I
     """
     halls = [_Hall(site, (*path, "halls", index), index) for index in range(len(site.halls))]
     for ways in routes:
-        places = ways.standing.places
-        for bundle in bundles(ways):
-            here, there = places[bundle.lower], places[bundle.upper]
-            for index in (here.hall,) if here.hall == there.hall else (here.hall, there.hall):
-                halls[index].fabrics[ways.layout.fabric.name] = None
-                if bundle.lower != bundle.upper:
-                    halls[index].lay(ways, bundle, here, there)
+        shape, indexes = _shape_of(ways)
+        for index, laid in zip(indexes, _laid(shape), strict=True):
+            halls[index].take(ways, laid)
     for hall in halls:
         if hall.crossed:
             yield hall.fullest()
 
 
-def bundles(ways: CableRoutes) -> Iterator[CableBundle]:
-    """The cables of a fabric by their kind and the racks of their ends; patches lie as the pattern does."""
-    for link in ways.layout.links:
-        switches = Counter[tuple[str, str]]()
-        above: dict[range, Counter[str]] = {}  # the lower switches of a pod share theirs
-        for lower, uppers in connected(ways.layout, link):
-            if uppers not in above:
-                above[uppers] = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
-            below = ways.switch_rack(link.lower, lower)
-            for rack, count in above[uppers].items():
-                switches[below, rack] += count
-        for (below, rack), count in switches.items():
-            yield CableBundle(link.cables, below, rack, count * (link.parallel or 0))
-    for run in ways.layout.runs:
-        interfaces = ways.layout.hosts[run.attachment].interfaces or 0
-        each, more = divmod(interfaces, len(run.leaves))
-        leaves = Counter[str]()
-        for rail, leaf in enumerate(run.leaves):
-            leaves[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
-        hosts = range(run.first, run.first + run.hosts)
-        for rack, count in Counter(ways.host_rack(run.attachment, host) for host in hosts).items():
-            for other, cables in leaves.items():
-                kind = _kind(ways.layout, run.attachment, rack == other)
-                yield CableBundle(kind, rack, other, count * cables)
+class _Cable(NamedTuple):
+    name: str
+    area: float
 
 
-def _kind(layout: Layout, attachment: int, same_rack: bool) -> Cables | None:  # noqa: FBT001
-    """The first kind that is for such cables of a group."""
-    group = layout.hosts[attachment].group.name
-    return next(
-        (
-            link
-            for link in layout.fabric.links
-            if link.lower == group and link.same_rack in {None, same_rack}
-        ),
-        None,
-    )
+_Kind = int
+"""Index of a kind of cables in its fabric; their number stands for one that the blueprint does not have."""
+
+_Met = _Kind | Literal["another hall", "no way"]
+"""What comes up while cables are laid: their kind, that they leave the hall, that nothing joins the rows."""
 
 
 class _Tray(NamedTuple):
@@ -151,14 +112,217 @@ class _Tray(NamedTuple):
     end: str = ""
 
 
-class _Kind(NamedTuple):
-    fabric: str
-    name: str
-    area: float
+class _HallTrays(NamedTuple):
+    """What tells where cables lie in a hall.
+
+    Attributes:
+        counted: whether they are counted; not where there are no trays, or it is said how full they are.
+        joined: the ends of the rows at which a tray crosses them.
+        row_end: metres to the end of the longest row.
+    """
+
+    counted: bool
+    joined: Literal["first", "last", "both"] | None
+    row_end: float
 
 
-_Steps = dict[float, Counter[_Kind]]
-"""How many cables of each kind begin at each position of a tray, less those that end there."""
+class _Place(NamedTuple):
+    """Where a rack stands: in which hall of the fabric, in which row, and how many metres along it."""
+
+    hall: int
+    row: int
+    along: float
+
+
+class _Filled(NamedTuple):
+    """Hosts or switches in their racks, of which each but the last takes as many."""
+
+    number: int
+    racks: tuple[int, ...]
+    per_rack: int
+
+    def rack(self, index: int) -> int:
+        """The rack of one of them."""
+        return self.racks[index // self.per_rack]
+
+
+class _Attached(NamedTuple):
+    """The hosts of an attachment.
+
+    Attributes:
+        hosts: in their racks.
+        interfaces: of each host.
+        kinds: of the cables to leaves in other racks, and in the same one.
+    """
+
+    hosts: _Filled
+    interfaces: int
+    kinds: tuple[_Kind, _Kind]
+
+
+class _Shape(NamedTuple):
+    """All that tells where the cables of a fabric lie, without a name.
+
+    Attributes:
+        halls: that its racks stand in.
+        places: of its racks.
+        tiers: its switches.
+        links: its cables between switches, each with its kind.
+        attached: its hosts.
+        runs: how these are cabled.
+    """
+
+    halls: tuple[_HallTrays, ...]
+    places: tuple[_Place, ...]
+    tiers: tuple[_Filled, ...]
+    links: tuple[tuple[_Kind, TierLink], ...]
+    attached: tuple[_Attached, ...]
+    runs: tuple[Run, ...]
+
+
+@dataclass(eq=False)
+class _Laid:
+    """The cables of a fabric in one of its halls.
+
+    Attributes:
+        reached: one of them ends there.
+        crossed: one of them goes from rack to rack.
+        met: what came up, in that order.
+        steps: how many of a kind begin at a position of a tray, less those that end there.
+    """
+
+    reached: bool = False
+    crossed: bool = False
+    met: dict[_Met, None] = field(default_factory=dict)
+    steps: dict[_Tray, dict[tuple[float, _Kind], int]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(int))
+    )
+
+    def lie(self, tray: _Tray, kind: _Kind, cables: int, one: float, other: float) -> None:
+        """Count cables between two positions of a tray, in metres or rows."""
+        steps = self.steps[tray]
+        steps[min(one, other), kind] += cables
+        steps[max(one, other), kind] -= cables
+
+
+def _shape_of(ways: CableRoutes) -> tuple[_Shape, tuple[int, ...]]:
+    """The shape of a fabric, and the indexes of its halls in the site."""
+    layout, standing = ways.layout, ways.standing
+    numbers: dict[str, int] = {}
+
+    def filled(group: NodeGroup | SwitchTier, count: int) -> _Filled:
+        per_rack = count // group.count * group.per_rack
+        racks = listed(group.racks)[: ceil_div(count, per_rack)]
+        return _Filled(count, tuple([numbers.setdefault(r, len(numbers)) for r in racks]), per_rack)
+
+    planned = zip(layout.fabric.tiers, layout.tiers, strict=True)
+    tiers = tuple([filled(tier, of.switches) for tier, of in planned])
+    attached = tuple(
+        _Attached(filled(one.group, one.count), one.interfaces or 0, _kinds(ways, one.group.name))
+        for one in layout.hosts
+    )
+    stand = [standing.places[rack] for rack in numbers]
+    halls = {hall: number for number, hall in enumerate(dict.fromkeys(one.hall for one in stand))}
+    shape = _Shape(
+        tuple(_trays(ways, hall) for hall in halls),
+        tuple([_Place(halls[one.hall], one.row, one.along) for one in stand]),
+        tiers,
+        tuple((_index(ways, link.cables), link) for link in layout.links),
+        attached,
+        layout.runs,
+    )
+    return shape, tuple(halls)
+
+
+def _trays(ways: CableRoutes, hall: int) -> _HallTrays:
+    trays = ways.standing.trays.get(hall)
+    if trays is None or trays.fill is not None:
+        return _HallTrays(False, None, 0.0)  # noqa: FBT003 - a field of a tuple
+    return _HallTrays(True, trays.joined, ways.standing.row_ends[hall])  # noqa: FBT003
+
+
+def _index(ways: CableRoutes, kind: Cables) -> _Kind:
+    names = [link.name for link in ways.layout.fabric.links]
+    return names.index(kind.name)
+
+
+def _kinds(ways: CableRoutes, group: str) -> tuple[_Kind, _Kind]:
+    """The first kinds that are for cables of a group to other racks, and inside of a rack."""
+    links = ways.layout.fabric.links
+    own = [(number, link.same_rack) for number, link in enumerate(links) if link.lower == group]
+    apart, inside = (
+        next((number for number, only in own if only in {None, same}), len(links))
+        for same in (False, True)
+    )
+    return apart, inside
+
+
+@lru_cache(maxsize=32)
+def _laid(shape: _Shape) -> tuple[_Laid, ...]:
+    """The cables in each hall of a fabric of this shape; patches lie as the pattern does."""
+    found = tuple(_Laid() for _ in shape.halls)
+    for kind, link in shape.links:
+        lower, upper = shape.tiers[link.lower], shape.tiers[link.upper]
+        # The lower switches of a pod in one rack lie alike, and those of a pod share the upper ones.
+        alike = Counter(
+            (lower.rack(switch), uppers)
+            for switch, uppers in link.connected(lower.number, upper.number)
+        )
+        above: dict[range, Counter[int]] = {}
+        for (rack, uppers), switches in alike.items():
+            if uppers not in above:
+                above[uppers] = Counter(map(upper.rack, uppers))
+            for other, count in above[uppers].items():
+                cables = switches * count * (link.parallel or 0)
+                _lay(shape, found, kind, (rack, other), cables)
+    for run in shape.runs:
+        hosts, interfaces, kinds = shape.attached[run.attachment]
+        each, more = divmod(interfaces, len(run.leaves))
+        leaves = Counter[int]()
+        for rail, leaf in enumerate(run.leaves):
+            leaves[shape.tiers[0].rack(leaf)] += each + (1 if rail < more else 0)
+        for rack, count in Counter(
+            map(hosts.rack, range(run.first, run.first + run.hosts))
+        ).items():
+            for other, cables in leaves.items():
+                _lay(shape, found, kinds[rack == other], (rack, other), count * cables)
+    return found
+
+
+def _lay(
+    shape: _Shape, found: tuple[_Laid, ...], kind: _Kind, ends: tuple[int, int], cables: int
+) -> None:
+    """Lay cables of a kind between two racks."""
+    here, there = (shape.places[rack] for rack in ends)
+    laid, trays = found[here.hall], shape.halls[here.hall]
+    laid.reached = True
+    if here.hall != there.hall:
+        for hall in (here.hall, there.hall):
+            found[hall].reached = found[hall].crossed = True
+            if shape.halls[hall].counted:
+                found[hall].met["another hall"] = None
+        return
+    if ends[0] == ends[1]:
+        return
+    laid.crossed = True
+    if not trays.counted:
+        return
+    laid.met[kind] = None
+    if here.row == there.row:
+        laid.lie(_Tray(here.row), kind, cables, here.along, there.along)
+        return
+    end = end_between(trays.joined, trays.row_end, here.along, there.along)
+    if end is None:
+        laid.met["no way"] = None
+        return
+    at = 0.0 if end == "first" else trays.row_end
+    laid.lie(_Tray(here.row), kind, cables, here.along, at)
+    laid.lie(_Tray(there.row), kind, cables, there.along, at)
+    laid.lie(_Tray(None, end), kind, cables, here.row, there.row)
+
+
+_Sections = Mapping[_Tray, Mapping[tuple[int, _Kind], int]]
+"""How many cables of a fabric and a kind are in the fullest section of each tray."""
 
 
 @dataclass
@@ -168,43 +332,33 @@ class _Hall:
     index: int
     crossed: bool = False
     fabrics: dict[str, None] = field(default_factory=dict)
-    laid: dict[tuple[_Kind, int | None, str, float, float], int] = field(
-        default_factory=lambda: defaultdict(int)
-    )
-    """Cables of a kind in the tray of a row, or across at an end, between two positions in metres or rows."""
-    kinds: dict[tuple[str, str], _Kind] = field(default_factory=dict)
+    laid: list[tuple[str, _Laid, dict[_Kind, _Cable]]] = field(default_factory=list)
+    """What lies of each fabric, and its kinds of cables."""
     missing: list[Missing] = field(default_factory=list)
 
     @cached_property
     def trays(self) -> CableTrays | None:
         return self.site.halls[self.index].trays
 
-    def lay(
-        self, ways: CableRoutes, bundle: CableBundle, here: StandingRack, there: StandingRack
-    ) -> None:
-        """Lay cables that end in two racks, one of which stands in the hall."""
-        self.crossed = True
-        if self.trays is None or self.trays.fill is not None:
-            return
-        if here.hall != there.hall:
-            words = "'fill' of the trays, through which cables come from another hall"
-            self._lacks(Missing(words, (*self.path, "trays", "fill")))
-            return
-        kind = self._kind(ways, bundle.link)
-        if here.row == there.row:
-            self._between(kind, bundle.cables, here.row, "", here.along, there.along)
-            return
-        end = ways.end_between(here, there)
-        if end is None:
-            for name in ("row_pitch", "joined"):
-                if getattr(self.trays, name) is None:
-                    place = (*self.path, "trays", name)
-                    self._lacks(Missing(f"'{name}' of the trays", place))
-            return
-        at = 0.0 if end == "first" else ways.standing.row_ends[self.index]
-        self._between(kind, bundle.cables, here.row, "", here.along, at)
-        self._between(kind, bundle.cables, there.row, "", there.along, at)
-        self._between(kind, bundle.cables, None, end, here.row, there.row)
+    def take(self, ways: CableRoutes, laid: _Laid) -> None:
+        """Take what lies of a fabric in the hall."""
+        name, kinds = ways.layout.fabric.name, dict[_Kind, _Cable]()
+        if laid.reached:
+            self.fabrics[name] = None
+        self.crossed = self.crossed or laid.crossed
+        for met in laid.met:
+            if met == "another hall":
+                words = "'fill' of the trays, through which cables come from another hall"
+                self._lacks(Missing(words, (*self.path, "trays", "fill")))
+            elif met == "no way":
+                for key in ("row_pitch", "joined"):
+                    if getattr(self.trays, key) is None:
+                        place = (*self.path, "trays", key)
+                        self._lacks(Missing(f"'{key}' of the trays", place))
+            else:
+                kinds[met] = self._kind(ways, met)
+        if kinds:
+            self.laid.append((name, laid, kinds))
 
     def fullest(self) -> TrayFill:
         """What is known of the fullest section."""
@@ -219,16 +373,15 @@ class _Hall:
             self._lacks(Missing("'section' of the trays", (*place, "section")))
         if self.missing or trays.section is None:
             return TrayFill(hall=name, path=place, fabrics=fabrics, missing=tuple(self.missing))
-        steps: dict[_Tray, _Steps] = defaultdict(lambda: defaultdict(Counter))
-        for (kind, row, across, begin, end), cables in self.laid.items():
-            along = steps[_Tray(row, across)]
-            along[begin][kind] += cables
-            along[end][kind] -= cables
+        areas = [
+            tuple((key, kind.area) for key, kind in kinds.items()) for _, _, kinds in self.laid
+        ]
+        filled = _sections(tuple(zip((laid for _, laid, _ in self.laid), areas, strict=True)))
         sections = {
             tray: trays.section if tray.row is not None else trays.crossing or trays.section
-            for tray in steps
+            for tray in filled
         }
-        found = [(tray, _shares(steps[tray], inside)) for tray, inside in sections.items()]
+        found = [(tray, self._shares(filled[tray], inside)) for tray, inside in sections.items()]
         # Of those as full, the order of the file must not choose.
         tray, shares = min(found, key=lambda one: (-_percent(one[1]), self._words(one[0])))
         return TrayFill(
@@ -241,27 +394,15 @@ class _Hall:
             shares=shares,
         )
 
-    def _kind(self, ways: CableRoutes, link: Cables | None) -> _Kind:
-        fabric = ways.layout.fabric
-        name = "" if link is None else link.name  # the rule asks for a kind of those without one
-        known = self.kinds.get((fabric.name, name))
-        if known is not None:
-            return known
-        area = 0.0 if link is None else cross_section(ways.layout, link)
-        if area is None and link is not None:
-            place = (*ways.fabric_path, "links", fabric.links.index(link))
-            self._lacks(missing_diameter(ways.layout, link, place))
-        made = self.kinds[fabric.name, name] = _Kind(fabric.name, name, area or 0.0)
-        return made
-
-    def _between(
-        self, kind: _Kind, cables: int, row: int | None, across: str, one: float, other: float
-    ) -> None:
-        # A large site has 100,000 of them, so that they are plain tuples.
-        if one < other:
-            self.laid[kind, row, across, one, other] += cables
-        else:
-            self.laid[kind, row, across, other, one] += cables
+    def _kind(self, ways: CableRoutes, kind: _Kind) -> _Cable:
+        links = ways.layout.fabric.links
+        if kind == len(links):
+            return _Cable("", 0.0)  # the rule asks for a kind of those without one
+        area = cross_section(ways.layout, links[kind])
+        if area is None:
+            place = (*ways.fabric_path, "links", kind)
+            self._lacks(missing_diameter(ways.layout, links[kind], place))
+        return _Cable(links[kind].name, area or 0.0)
 
     def _lacks(self, missing: Missing) -> None:
         if not any(
@@ -269,28 +410,51 @@ class _Hall:
         ):
             self.missing.append(missing)
 
+    def _shares(
+        self, counts: Mapping[tuple[int, _Kind], int], inside: TraySection
+    ) -> tuple[TrayShare, ...]:
+        """The kinds of cables in a section of a tray, the largest share first."""
+        room = inside.width * min(inside.depth, MOST_DEPTH_M)
+        shares = []
+        for (number, kind), count in counts.items():
+            fabric, _, kinds = self.laid[number]
+            percent = 100 * count * kinds[kind].area / room
+            shares.append(TrayShare(fabric, kinds[kind].name, count, percent))
+        return tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
+
     def _words(self, tray: _Tray) -> str:
         if tray.row is None:
             return f"tray across the rows at their {tray.end} racks"
         return f"tray of row {self.site.halls[self.index].rows[tray.row].name}"
 
 
-def _shares(steps: _Steps, inside: TraySection) -> tuple[TrayShare, ...]:
-    """The kinds of cables in the fullest section of a tray, the largest share first."""
-    room = inside.width * min(inside.depth, MOST_DEPTH_M)
-    now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
-    for _, step in sorted(steps.items()):
-        for kind, change in step.items():
-            now[kind] += change
-        taken = math.fsum(count * kind.area for kind, count in now.items())
+@lru_cache(maxsize=32)  # equal halls are filled alike
+def _sections(fabrics: tuple[tuple[_Laid, tuple[tuple[_Kind, float], ...]], ...]) -> _Sections:
+    """The cables in the fullest section of each tray.
+
+    Args:
+        fabrics: what lies of each, with the section of a cable of each of its kinds in m².
+    """
+    areas = {(n, kind): area for n, (_, kinds) in enumerate(fabrics) for kind, area in kinds}
+    steps: dict[_Tray, list[tuple[float, tuple[int, _Kind], int]]] = defaultdict(list)
+    for n, (laid, _) in enumerate(fabrics):
+        for tray, changes in laid.steps.items():
+            steps[tray] += [(at, (n, kind), change) for (at, kind), change in changes.items()]
+    return {tray: _fullest(sorted(each), areas) for tray, each in steps.items()}
+
+
+def _fullest(
+    steps: Sequence[tuple[float, tuple[int, _Kind], int]], areas: Mapping[tuple[int, _Kind], float]
+) -> Mapping[tuple[int, _Kind], int]:
+    """The cables in the fullest section of a tray, of which the steps are in order."""
+    now, fullest, area = Counter[tuple[int, _Kind]](), Counter[tuple[int, _Kind]](), 0.0
+    for _, step in groupby(steps, key=itemgetter(0)):
+        for _, key, change in step:
+            now[key] += change
+        taken = math.fsum(count * areas[key] for key, count in now.items())
         if taken > area:
             fullest, area = Counter(now), taken
-    shares = [
-        TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
-        for kind, count in fullest.items()
-        if count
-    ]
-    return tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
+    return {key: count for key, count in fullest.items() if count}
 
 
 def _percent(shares: Sequence[TrayShare]) -> float:

@@ -176,3 +176,35 @@ def test_of_trays_as_full_the_order_of_fabrics_chooses_none(swapped: bool) -> No
     (found,) = plan.onprem[0].tray_fills
     assert found.percent == pytest.approx(32 * EACH)
     assert found.place == "tray of row row-c"
+
+
+def test_halls_that_differ_by_names_are_filled_alike() -> None:
+    """Each is told with its own names; one with fewer cables, or whose switches stand apart, is not as full."""
+    halls, groups, fabrics = [], [], []
+    for name, racks, parallel in (
+        ("a", "{}[01-03]", 8),
+        ("b", "{}[01-03]", 8),
+        ("c", "{}[01-03]", 4),
+        ("d", "{0}01,{0}03,{0}02", 8),
+    ):
+        own = f"{name}[01-02]"
+        groups.append(some_nodes(f"dgx-{name}", count=4, racks=own, per_rack=2))
+        links = [
+            some_cables(f"dgx-{name}", "leaf", name=f"nodes-{name}", diameter="10 mm"),
+            some_cables(parallel=parallel, name=f"up-{name}", diameter="10 mm"),
+        ]
+        tiers = [a_tier("leaf", 2, racks=own, per_rack=1), a_tier("spine", 2, racks=f"{name}03")]
+        attached = [{"group": f"dgx-{name}"}]
+        fabrics.append(top_of_rack(name=name, tiers=tiers, links=links, attached=attached))
+        row = {**a_row(a_rack_group(racks.format(name))), "name": f"row-{name}"}
+        halls.append({**a_hall(rows=[row]), "name": f"hall-{name}", "trays": TRAYS})
+    site = a_site(halls=halls, node_groups=groups, fabrics=fabrics)
+    plan = expand(Blueprint.model_validate(a_blueprint(site)), CATALOGUE)
+    told = [
+        (one.hall, one.place, *((share.fabric, share.kind, share.cables) for share in one.shares))
+        for one in plan.onprem[0].tray_fills
+    ]
+    assert told == [
+        (f"hall-{name}", f"tray of row row-{name}", (name, f"up-{name}", cables))
+        for name, cables in (("a", 32), ("b", 32), ("c", 16), ("d", 16))
+    ]
