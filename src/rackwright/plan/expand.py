@@ -57,6 +57,7 @@ from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
 from rackwright.plan.racks.delivery import deliveries
+from rackwright.plan.racks.feeds.rows import RackRows
 from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
@@ -67,9 +68,9 @@ from rackwright.plan.racks.placement import (
     list_loads,
     place_groups,
 )
-from rackwright.plan.racks.rows import RackRows
 from rackwright.plan.racks.supply import fed_racks
 from rackwright.plan.racks.tap_offs import check_tap_offs, tap_off_rows
+from rackwright.plan.records.maker import maker
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -335,6 +336,7 @@ def _tabulate(
         for number, (rack, _) in enumerate(built)
         for feed in rack.group.feeds
     }
+    position = maker(RackPosition)
     standing: Counter[Path] = Counter()
     for cls in classes:
         standing[cls.group.path] += len(cls.racks)
@@ -343,7 +345,7 @@ def _tabulate(
         own = racks.class_row(rack, cls, site, number)
         rack_classes.append(own)
         positions += [
-            RackPosition(rack=name, rack_class=number, hall=own.hall, row=own.row, position=place)
+            position(rack=name, rack_class=number, hall=own.hall, row=own.row, position=place)
             for name, place in zip(cls.racks, cls.positions, strict=True)
         ]
         devices += rows.devices(where, number)

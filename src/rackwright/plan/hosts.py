@@ -92,7 +92,7 @@ def _indexes(names: str) -> Mapping[str, int]:
 def filled(group: NodeGroup | SwitchTier) -> Iterator[tuple[str, int]]:
     """The racks of a group in the order in which they are filled, each with its units."""
     left = group.count
-    for rack in expand_hostlist(group.racks):
+    for rack in listed(group.racks):
         units = min(left, group.per_rack)
         if not units:
             return

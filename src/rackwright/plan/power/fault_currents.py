@@ -21,6 +21,7 @@ from rackwright.plan.power.conductors import (
     when_cold,
 )
 from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.records.maker import maker
 from rackwright.plan.records.power import FaultCurrent, FeedLoad
 
 ORIGINS: tuple[SourceKind, ...] = ("utility", "generator", "transformer")
@@ -65,6 +66,7 @@ def fault_currents(
     tree: PowerTree, feeds: Sequence[FeedLoad], conductors: OfFeeds
 ) -> Iterator[FaultCurrent]:
     """The fault currents at the sources that stand one, and at the PDUs of all racks."""
+    record = maker(FaultCurrent)
     voltages = nominal_voltages(tree)
     places: dict[str, _Place] = {}
     for name in reversed(tree.order):  # parents before children
@@ -74,7 +76,7 @@ def fault_currents(
     for name, source in tree.sources.items():
         if source.kind in ORIGINS and source.short_circuit_rating is None:
             continue
-        yield FaultCurrent(
+        yield record(
             source=name,
             rack_class=None,
             feed=None,
@@ -88,7 +90,7 @@ def fault_currents(
         if row.pdu_entry is None:
             continue
         place = places[row.source].behind(conductors[row.rack_class, row.feed])
-        yield FaultCurrent(
+        yield record(
             source=row.source,
             rack_class=row.rack_class,
             feed=row.feed,

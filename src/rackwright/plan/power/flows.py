@@ -16,12 +16,10 @@ from typing import NamedTuple
 from rackwright.plan.power.demand import FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import AS_CARRIED, Draws
-from rackwright.plan.power.source_loss import Change, leaf_changes
+from rackwright.plan.power.source_loss import Change, after, leaf_changes
 
 _NOISE = 1 + 1e-9
 """Moving a load from feed to feed rounds; a worst case is worse by more than that."""
-
-_at_most: Callable[..., bool] = le
 
 Value = Callable[[str, Sequence[float | None]], float | None]
 """A number of a source by its name and its load in each flow; it never falls when loads rise."""
@@ -92,10 +90,9 @@ def judge_flows(
     seen: dict[str, Change] = dict.fromkeys(tree.sources, (0.0,) * len(each.flows))
     for lost in tree.sources if not tree.unfed else ():
         for name, change in each.changes(tree, lost):
-            if None not in change:
-                if all(map(_at_most, change, seen[name])):
-                    continue
-                seen[name] = change
+            if all(map(le, change, seen[name])):
+                continue
+            seen[name] = change
             here = each.loads(name, change)
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
@@ -159,8 +156,7 @@ class _Kinds:
     def loads(self, name: str, change: Change) -> Sequence[float | None]:
         """The load of a source after such a change, in each flow as they were given."""
         here = [
-            None if more is None or (before := flow.normal[name]) is None else before + more
-            for flow, more in zip(self.flows, change, strict=True)
+            after(flow.normal[name], more) for flow, more in zip(self.flows, change, strict=True)
         ]
         return [here[number] for number in self._numbers]
 

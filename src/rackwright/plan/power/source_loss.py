@@ -7,6 +7,7 @@ thousands of sources, so only what a loss touches is looked at.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -16,11 +17,11 @@ from rackwright.plan.power.draws import Draws
 Watts = list[float | None]
 """Loads of one source or consumer, of several kinds; None where unknown."""
 
-Change = tuple[float | None, ...]
-"""By how many W the load of a source changes, of several kinds; None where unknown."""
+Change = tuple[float, ...]
+"""By how many W the load of a source changes, of several kinds; NaN where unknown, as sums with it are."""
 
-_Step = tuple[str, str | None, str | None]
-"""A source or consumer, what carries it while nothing is lost, and what carries it after the loss."""
+_Step = tuple[str, int, int | None, int | None]
+"""A source or consumer, its number, and of what carries it while nothing is lost and after the loss."""
 
 
 class Outages:
@@ -85,7 +86,7 @@ class Outages:
             [(normal, leaf_changes(dead, affected), draws) for normal, affected, draws in kinds],
         )
         return {
-            name: [_plus(kind[0][name], more) for kind, more in zip(kinds, change, strict=True)]
+            name: [after(kind[0][name], more) for kind, more in zip(kinds, change, strict=True)]
             for name, change in changes
         }
 
@@ -99,22 +100,28 @@ class Outages:
             kinds: the same, with ``leaf_changes`` in the place of the racks.
         """
         dead = self.dead[lost]
-        changed = dict.fromkeys([name for _, leaves, _ in kinds for name in leaves])
-        steps = self._steps(dead, changed)
+        leaves = [name for _, own, _ in kinds for name in own]
+        numbers, changed, steps = self._walk(dead, leaves)
         living = [name for name in changed if name not in dead]
         columns = []
-        for normal, leaves, draws in kinds:
-            change = _changes(steps, normal, leaves, draws)
-            columns.append([change.get(name, 0.0) for name in living])
+        for normal, own, draws in kinds:
+            change = _changes(numbers, steps, normal, own, draws)
+            columns.append([change[numbers[name]] for name in living])
         return zip(living, zip(*columns, strict=True), strict=True)
 
-    def _steps(self, dead: AbstractSet[str], changed: dict[str, None]) -> Sequence[_Step]:
-        """The way of a change up from the racks that ``changed`` has at first; the rest is added to it.
+    def _walk(
+        self, dead: AbstractSet[str], leaves: Iterable[str]
+    ) -> tuple[Mapping[str, int], Iterable[str], Sequence[_Step]]:
+        """The way of a change up from ``leaves``, which is the same for all kinds of load.
 
-        It is the same for all kinds of load.
+        Returns:
+            A number for each source and consumer on the way, those that change, and the steps.
         """
-        waiting = [self.place[name] for name in {*changed, *dead, *self._moved(dead)}]
-        seen = set(waiting)
+        numbers: dict[str, int] = {}
+        for name in (*leaves, *dead, *self._moved(dead)):
+            numbers.setdefault(name, len(numbers))
+        changed = dict.fromkeys(leaves)
+        waiting = [self.place[name] for name in numbers]
         heapq.heapify(waiting)
         steps: list[_Step] = []
         while waiting:  # children before parents
@@ -124,16 +131,16 @@ class Outages:
             after = None
             if name not in dead:  # as most are, and what carries them
                 after = self._carrier(parents, dead) if before in dead else before
-            steps.append((name, before, after))
             for parent in (before,) if before == after else (before, after):
-                if parent is None:
-                    continue
-                changed[parent] = None
-                place = self.place[parent]
-                if place not in seen:
-                    seen.add(place)
-                    heapq.heappush(waiting, place)
-        return steps
+                if parent is not None:
+                    changed[parent] = None
+                    if parent not in numbers:
+                        numbers[parent] = len(numbers)
+                        heapq.heappush(waiting, self.place[parent])
+            was = None if before is None else numbers[before]
+            now = was if before == after else None if after is None else numbers[after]
+            steps.append((name, numbers[name], was, now))
+        return numbers, changed, steps
 
     def _carrier(self, parents: Sequence[str], dead: AbstractSet[str]) -> str | None:
         return next((parent for parent in parents if parent not in dead), None)
@@ -177,28 +184,41 @@ def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Load
     return change
 
 
-def _changes(steps: Iterable[_Step], normal: Loads, leaves: Loads, draws: Draws) -> Loads:
-    """One kind of change, from that of the ``leaves`` up.
+def _changes(
+    numbers: Mapping[str, int],
+    steps: Iterable[_Step],
+    normal: Loads,
+    leaves: Loads,
+    draws: Draws,
+) -> Sequence[float]:
+    """One kind of change, from that of the ``leaves`` up, by number.
 
-    It is made for every loss of a site and every kind of load, so it calls nothing in the usual case.
+    It is made for each loss of a site and each kind of load, so it calls nothing in the usual case.
     """
-    change = dict(leaves)
+    change = [0.0] * len(numbers)
+    for name, watts in leaves.items():
+        change[numbers[name]] = math.nan if watts is None else watts
     gain = draws.gain
-    for name, before, after in steps:
-        more = change.get(name, 0.0)
-        if more is not None and name in gain:
+    for name, here, before, after in steps:
+        more = change[here]
+        if name in gain:
             more *= gain[name]
         if before == after:
-            if before is not None and more != 0:
-                so_far = change.get(before, 0.0)
-                change[before] = None if so_far is None or more is None else so_far + more
+            if before is not None:
+                change[before] += more
             continue
-        drawn = draws.of(name, normal[name])
+        load = draws.of(name, normal[name])
+        drawn = math.nan if load is None else load
         if before is not None:
-            change[before] = _plus(change.get(before, 0.0), None if drawn is None else -drawn)
+            change[before] -= drawn
         if after is not None:
-            change[after] = _plus(change.get(after, 0.0), _plus(drawn, more))
+            change[after] += drawn + more
     return change
+
+
+def after(load: float | None, change: float) -> float | None:
+    """A load in W after a change; None when unknown."""
+    return None if load is None or math.isnan(change) else load + change
 
 
 def _plus(one: float | None, two: float | None) -> float | None:

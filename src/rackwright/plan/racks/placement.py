@@ -9,7 +9,7 @@ from rackwright.model.fabric import SwitchTier
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.plan.base import Path
-from rackwright.plan.hosts import filled
+from rackwright.plan.hosts import filled, listed
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -90,11 +90,13 @@ def assign(
     classes: dict[tuple[int, tuple[tuple[int, int], ...]], AssignedRacks] = {}
     positions: dict[tuple[int, int], int] = {}
     for number, group in enumerate(groups):
-        for rack in group.racks:
+        first = positions.get((group.hall, group.row), 0)
+        positions[group.hall, group.row] = first + len(group.racks)
+        for position, rack in enumerate(group.racks, first):
             key = (number, tuple(content[rack]))
-            made = classes.setdefault(key, AssignedRacks(group, key[1]))
-            position = positions.setdefault((group.hall, group.row), 0)
-            positions[group.hall, group.row] += 1
+            made = classes.get(key)
+            if made is None:
+                made = classes[key] = AssignedRacks(group, key[1])
             made.racks.append(rack)
             made.positions.append(position)
     if len(classes) > MOST_CLASSES:
@@ -115,7 +117,7 @@ def _fill(
     content: Mapping[str, list[tuple[int, int]]],
     problems: list[PlanProblem],
 ) -> None:
-    racks = expand_hostlist(load.group.racks)
+    racks = listed(load.group.racks)
     if strange := [rack for rack in racks if rack not in known]:
         message = f"there is no rack '{strange[0]}' in this site"
         hint = did_you_mean(strange[0], known)

@@ -1,4 +1,4 @@
-"""The records of what is in racks that are alike: feeds, circuits, losses and devices.
+"""The records of feeds, circuits and devices of racks that are alike, normally and after each loss.
 
 Racks that differ in names and sources alone share all but the class and the place of their records.
 """
@@ -15,6 +15,7 @@ from rackwright.plan.racks.devices import PlacedDevice, total
 from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.wiring import device_state
 from rackwright.plan.racks.rack import Rack
+from rackwright.plan.records.maker import maker
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -69,6 +70,7 @@ def _places(rack: Rack, path: Path) -> list[Path]:
 
 
 def _feeds(rack: Rack) -> Iterator[partial[FeedLoad]]:
+    record = maker(FeedLoad)
     for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
         mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
         circuit = feed.circuit
@@ -76,7 +78,7 @@ def _feeds(rack: Rack) -> Iterator[partial[FeedLoad]]:
         phases = circuit.phases if circuit else pdu.phases if pdu else None
         wiring = pdu.wiring if pdu else None
         yield partial(
-            FeedLoad,
+            record,
             feed=feed.name,
             pdu_entry=feed.pdu,
             pdus=feed.pdus,
@@ -99,6 +101,7 @@ def _feeds(rack: Rack) -> Iterator[partial[FeedLoad]]:
 
 def _circuits(rack: Rack, power_factor: float) -> Iterator[tuple[int, partial[CircuitLoad]]]:
     """The circuits with their feeds, by index."""
+    record = maker(CircuitLoad)
     dead = [circuits for _, _, circuits in rack.losses]
     shares = outlets.worst_shares(rack.devices, rack.plugs, dead)
     for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
@@ -111,7 +114,7 @@ def _circuits(rack: Rack, power_factor: float) -> Iterator[tuple[int, partial[Ci
         available = outlets.outlets_available(listed, used)
         worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor, shares)
         make = partial(
-            CircuitLoad,
+            record,
             feed=feed.name,
             pdu=circuit.pdu,
             usable_w=circuit.usable,
@@ -136,13 +139,14 @@ def _circuits(rack: Rack, power_factor: float) -> Iterator[tuple[int, partial[Ci
 
 def _losses(rack: Rack) -> Iterator[tuple[int, partial[CircuitAfterLoss]]]:
     """The living circuits after each single loss, with their feeds by index."""
+    record = maker(CircuitAfterLoss)
     for name, kind, dead in rack.losses:
         for index, load in enumerate(rack.loads_without(dead)):
             if index in dead:
                 continue
             circuit = rack.circuits[index]
             make = partial(
-                CircuitAfterLoss,
+                record,
                 lost=name,
                 lost_kind=kind,
                 feed=rack.group.feeds[circuit.feed].name,
@@ -156,6 +160,7 @@ def _losses(rack: Rack) -> Iterator[tuple[int, partial[CircuitAfterLoss]]]:
 
 def _device_losses(rack: Rack) -> Iterator[partial[DevicesAfterLoss]]:
     """Equal devices with equal fates after each single loss, as one record each."""
+    record = maker(DevicesAfterLoss)
     for name, _, dead in rack.losses:
         alive = [0] * len(rack.devices)
         for plug in rack.plugs:
@@ -169,7 +174,7 @@ def _device_losses(rack: Rack) -> Iterator[partial[DevicesAfterLoss]]:
             found.setdefault((device.entry, device.group, living, state), []).append(device)
         for (entry, group, living, state), devices in found.items():
             yield partial(
-                DevicesAfterLoss,
+                record,
                 entry=entry,
                 group=group,
                 lost=name,
@@ -184,9 +189,10 @@ def _device_losses(rack: Rack) -> Iterator[partial[DevicesAfterLoss]]:
 
 def _devices(rack: Rack) -> Iterator[tuple[Path | None, partial[RackDevice]]]:
     """The devices with their places; None of what belongs to the rack itself."""
+    record = maker(RackDevice)
     for index, d in enumerate(rack.devices):
         make = partial(
-            RackDevice,
+            record,
             device=index,
             kind=d.kind,
             entry=d.entry,
