@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated
 
@@ -20,7 +21,8 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 LARGEST_LIST = 1_000_000
 """Most names one host list may stand for."""
-
+_MOST_KEPT = 10_000
+"""Names of a list that are kept once they are made; the racks of a row are far fewer."""
 
 _LONGEST_SHOWN = 60
 
@@ -31,7 +33,16 @@ def expand_hostlist(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: the text is malformed, names something twice or stands for too many names.
     """
-    hostlist_size(text)
+    return _kept(text) if hostlist_size(text) <= _MOST_KEPT else _names(text)
+
+
+@lru_cache(maxsize=512)  # all that stands in some racks names them, and so do equal sites
+def _kept(text: str) -> tuple[str, ...]:
+    return _names(text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names of a list that is right."""
     names: list[str] = []
     for part in _parts(text):
         prefix, bracket, ranges = part.rstrip("]").partition("[")
@@ -43,6 +54,7 @@ def expand_hostlist(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+@lru_cache(maxsize=4_096)
 def hostlist_size(text: str) -> int:
     """How many names ``text`` stands for; none of them is made, so a long range costs nothing.
 

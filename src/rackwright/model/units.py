@@ -11,6 +11,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -102,6 +103,11 @@ class Dimension:
         return f"1 {self.unit}"
 
 
+@lru_cache(maxsize=4_096)  # a large blueprint says the same of many equal things
+def _parsed(dimension: Dimension, text: str) -> float:
+    return dimension.parse(text)
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Annotation that makes a ``float`` field a quantity of one dimension."""
@@ -116,7 +122,7 @@ class Quantity:
             )
         if isinstance(value, str):
             try:
-                return dimension.parse(value)
+                return _parsed(dimension, value)
             except ValueError as error:
                 raise PydanticCustomError(
                     "quantity", "{message}", {"message": str(error)}

@@ -8,10 +8,12 @@ never the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from pydantic import BaseModel
 
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.base import Path
@@ -39,6 +41,7 @@ _KEY = re.compile(
     r"(?:^|[_.-])(?:password|passwd|passphrase|secret|token|private[_-]?key|api[_-]?key)$",
     re.IGNORECASE,
 )
+_NUMBERS = frozenset({bool, float, int, type(None)})
 _REFERENCE = re.compile(
     r"(?:(?:arn|env|file|op|secretsmanager|sops|ssm|vault):|/|\$\{|\{\{|<).*", re.DOTALL
 )
@@ -61,9 +64,42 @@ class SecretPlace:
 
 def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
     """Every text of ``blueprint`` that looks like a secret, in its order."""
+    if not _may_hold_one(blueprint):
+        return ()
     found: list[SecretPlace] = []
     _look(blueprint.model_dump(mode="json", exclude_unset=True), (), (), found)
     return tuple(found)
+
+
+def _may_hold_one(blueprint: Blueprint) -> bool:
+    """Whether any text looks like a secret, or is kept under such a name, wherever it is.
+
+    Nearly no blueprint has one, and most of its texts are repeated: that none of them is there is told
+    without the places of all.
+    """
+    texts, names = set[str](), set[str]()
+    left: list[Any] = [blueprint]
+    while left:
+        value = left.pop()
+        parts: Iterable[Any] = ()
+        if isinstance(value, (tuple, list, set, frozenset)):
+            parts = value
+        elif isinstance(value, dict):
+            names.update(map(str, value))
+            parts = value.values()
+        elif isinstance(value, str):  # of a list of words
+            texts.add(str(value))
+        elif isinstance(value, BaseModel):
+            held, said = value.__dict__, value.model_fields_set
+            names |= said
+            parts = map(held.__getitem__, said)
+        for part in parts:
+            kind = type(part)
+            if kind is str:
+                texts.add(part)
+            elif kind not in _NUMBERS:
+                left.append(part)
+    return any(map(_kind, texts | names)) or any(map(_names_one, names))
 
 
 def _look(value: Any, path: Path, names: tuple[str, ...], found: list[SecretPlace]) -> None:
