@@ -37,15 +37,19 @@ def checked(item: object) -> Measure | Finding:
         raise _wrong(item, "advisory")
     if not (item.fix is None or isinstance(item.fix, str)):
         raise _wrong(item, "fix")
-    if not _holds(item.missing, str) or not all(map(_is_missing, item.missing)):
+    # Of 100,000 results nearly all have neither.
+    if item.missing != () and not (
+        _holds(item.missing, str) and all(map(_is_missing, item.missing))
+    ):
         raise _wrong(item, "missing")
-    if not _holds(item.contributors, Contributor):
-        raise _wrong(item, "contributors")
+    if item.contributors != ():
+        if not _holds(item.contributors, Contributor):
+            raise _wrong(item, "contributors")
+        for contributor in item.contributors:
+            _number(contributor.each, "contributors")
+            _number(contributor.count, "contributors")
     if item.suggest is not None:
         _suggestion(item, item.suggest)
-    for contributor in item.contributors:
-        _number(contributor.each, "contributors")
-        _number(contributor.count, "contributors")
     if isinstance(item, Finding):
         if not (item.ok is None or isinstance(item.ok, bool)):
             raise _wrong(item, "ok")
@@ -87,8 +91,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _holds(value: Any, kind: type) -> bool:
-    # Most of 100,000 are empty.
-    return isinstance(value, tuple) and (not value or all(isinstance(part, kind) for part in value))
+    return isinstance(value, tuple) and all(isinstance(part, kind) for part in value)
 
 
 def _is_missing(value: str) -> bool:
@@ -111,7 +114,9 @@ def _is_part(value: Any) -> bool:
 
 
 def _number(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if type(value) is not float and (
+        isinstance(value, bool) or not isinstance(value, (int, float))
+    ):
         raise TypeError(f"'{name}' is a {type(value).__name__}, not a number")
     if not math.isfinite(value):
         raise ValueError(f"'{name}' is {value}, not a finite number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from pydantic_core import to_json
 
@@ -24,6 +24,11 @@ from rackwright.report.document import (
 from rackwright.spec.edits import Edit
 
 SCHEMA: Final = "rackwright.check/v2"
+_text: Any = str
+"""A member of an enumeration as plain text.
+
+A serializer asks each for its value in Python, which would take longer than all the rest of a result.
+"""
 
 
 def render_json(report: Report) -> str:
@@ -59,16 +64,8 @@ def _line(result: ResultDocument) -> str:
 
 
 def _json(result: ResultDocument) -> str:
-    # Members of enumerations as plain texts: the serializer asks each for its value in Python,
-    # which would take longer than all the rest of the line.
-    plain = {
-        **result,
-        "severity": str(result["severity"]),
-        "enforcement": str(result["enforcement"]),
-        "outcome": str(result["outcome"]),
-    }
     try:
-        return to_json(plain).decode()
+        return to_json(result).decode()
     except ValueError:  # a name of a file that is no text
         return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
@@ -128,21 +125,23 @@ def _result(result: Result) -> ResultDocument:
     return {
         "policy": result.policy,
         "title": result.title,
-        "severity": result.severity,
-        "enforcement": result.enforcement,
-        "outcome": result.outcome,
+        "severity": _text(result.severity),
+        "enforcement": _text(result.enforcement),
+        "outcome": _text(result.outcome),
         "blocks": result.blocks,
         "preview": result.preview,
         "subject": result.subject.name,
         "path": list(result.subject.path),
-        "location": location_document(result.location),
+        "location": None if result.location is None else _place(result.location),
         "message": result.message,
         "value": result.value,
         "limit": result.limit,
         "unit": result.unit,
         "contributors": [
             {"name": c.name, "count": c.count, "each": c.each} for c in result.contributors
-        ],
+        ]
+        if result.contributors
+        else [],
         "fix": result.fix,
         "suggestion": _suggestion(result.edit) if result.edit else None,
         "missing": list(result.missing),

@@ -19,6 +19,7 @@ from rackwright.files import write_changed
 if TYPE_CHECKING:
     from pulumi.automation.events import StepEventMetadata
 
+
 @dataclass(frozen=True, slots=True)
 class FailedCreations:
     """The file with them; AWS is asked again when it cannot be read, since nothing is in it.
