@@ -50,8 +50,11 @@ def fields_of(missing: str) -> tuple[Field, ...]:
 
 def each_once(missing: Iterable[str]) -> tuple[str, ...]:
     """The same without those that name what another one names, in the same words."""
+    every = tuple(missing)
+    if len(every) < 2:  # as of most
+        return every
     found: dict[tuple[str, Sequence[Field]], str] = {}
-    for one in missing:
+    for one in every:
         found.setdefault((str(one), fields_of(one)), one)
     return tuple(found.values())
 

@@ -116,6 +116,8 @@ class PowerTree:
 
     def alive(self, lost: str | None) -> dict[str, bool]:
         """Whether each source and consumer is live when ``lost`` is not."""
+        if lost is None:
+            return dict.fromkeys(reversed(self.order), True)
         state: dict[str, bool] = {}
         for name in reversed(self.order):
             parents = self.parents[name]
@@ -131,11 +133,11 @@ class PowerTree:
         """The load of every source, each parent carrying the sum of what its children draw."""
         loads: Loads = {name: leaf_loads.get(name, 0.0) for name in self.order}
         for name in self.order:
-            live = [parent for parent in self.parents[name] if alive[parent]]
-            if not live or not alive[name]:
+            live = next(filter(alive.__getitem__, self.parents[name]), None)
+            if live is None or not alive[name]:
                 continue
-            here, above = draws.of(name, loads[name]), loads[live[0]]
-            loads[live[0]] = None if here is None or above is None else above + here
+            here, above = draws.of(name, loads[name]), loads[live]
+            loads[live] = None if here is None or above is None else above + here
         return loads
 
     def ancestors(self, name: str) -> frozenset[str]:

@@ -27,6 +27,9 @@ from rackwright.plan.records.power import FaultCurrent, FeedLoad
 ORIGINS: tuple[SourceKind, ...] = ("utility", "generator", "transformer")
 """Kinds that make a fault current; they are judged where they state a rating."""
 
+_MORE = "{} more numbers"
+_NO_LINE = Impedance()
+
 
 class _Fault(NamedTuple):
     """A short circuit at some place.
@@ -37,11 +40,11 @@ class _Fault(NamedTuple):
     """
 
     current: float
-    line: Impedance = Impedance()
+    line: Impedance = _NO_LINE
 
     def at(self, voltage: float | None) -> float:
         """In A at a place; what is not limited where nobody says the voltage there."""
-        if voltage is None or self.line == Impedance():
+        if voltage is None or self.line == _NO_LINE:
             return self.current
         return limited_fault_current(self.current, voltage, self.line)
 
@@ -128,13 +131,15 @@ def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _
             words = [Missing(f"'fault_current' of '{name}'", tree.place(name, "fault_current"))]
         return _Place(missing=tuple(words))
     above = [places[parent] for parent in tree.parents[name]]
+    if len(above) == 1 and source.conductors is None and not source.missing_parents:
+        return _Place(above[0].faults, first_of(above[0].missing, _MORE))
     missing: Iterable[str] = each_once(text for place in above for text in place.missing)
     if source.missing_parents:
         missing = (*missing, Missing(f"what feeds '{name}'", tree.place(name, "fed_by")))
     faults = dict.fromkeys(
         fault.behind(source.conductors) for place in above for fault in place.faults
     )
-    return _Place(_worst(faults), first_of(list(missing), "{} more numbers"))
+    return _Place(_worst(faults), first_of(list(missing), _MORE))
 
 
 def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:

@@ -97,8 +97,9 @@ def unknowns(
     """
     lacking = [
         device
-        for device, _ in _devices(site, classes)
-        if value_of(device, quantity) is None
+        for number in (site.rack_counts if classes is None else sorted(set(classes)))
+        for device in site.devices_of(number)
+        if getattr(device, quantity) is None
         and (
             quantity in _SIZES or device.kind in {"node", "switch"} or _is_of_cdu(device, quantity)
         )

@@ -66,6 +66,11 @@ class FailureDomains:
         self._feeds: dict[int, list[str]] = {}
         for row in site.feeds:
             self._feeds.setdefault(row.rack_class, []).append(row.source)
+        self._placed_by_group: dict[Path, dict[int, list[RackDevice]]] = {}
+        for number in self._classes:
+            for device in site.devices_of(number):
+                placed = self._placed_by_group.setdefault(device.path, {})
+                placed.setdefault(number, []).append(device)
         self._tree = site.distribution
         self._loops = {row.loop: row for row in site.loops}
         self._own_cdus = {
@@ -89,12 +94,7 @@ class FailureDomains:
 
     def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
         """The devices of a group in one rack of each class."""
-        path = self._site.groups[group].path
-        found = {
-            number: [row for row in self._site.devices_of(number) if row.path == path]
-            for number in self._classes
-        }
-        return {number: rows for number, rows in found.items() if rows}
+        return self._placed_by_group.get(self._site.groups[group].path, {})
 
     def _rack(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
         fullest = max(placed, key=lambda number: len(placed[number]))
@@ -108,8 +108,11 @@ class FailureDomains:
         unsure: dict[tuple[str, str, str], None] = {}
         for number, rows in placed.items():
             sources = self._feeds.get(number, [])
+            judged: dict[frozenset[int], Sequence[bool | None]] = {}
             for lost, dead in self._dead_feeds(sources).items():
-                fates = self._fates(number, rows, dead, len(sources))
+                fates = judged.get(dead)
+                if fates is None:  # many losses kill the same feeds
+                    fates = judged[dead] = self._fates(number, rows, dead, len(sources))
                 off = sum(fate is True for fate in fates)
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:

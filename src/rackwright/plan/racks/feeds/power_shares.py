@@ -55,13 +55,14 @@ def plant_contributors(
     """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
     tree = site.distribution
     gone = tree.dead(lost)
+    below = frozenset[str]() if source is None else tree.below(source)
     return tuple(
         Contributor(c.name, c.count, c.each)
         for c in site.overhead.consumers
         if c.each
         and c.fed_by
         and c.name not in gone
-        and (source is None or source in _path(tree, c.name, gone))
+        and (source is None or (c.name in below and source in _path(tree, c.name, gone)))
     )
 
 
