@@ -78,10 +78,8 @@ def judge_flows(
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
     is unknown then, for nobody knows what else is lost together with the unfed one.
     """
-    normal = [
-        {name: value(name, [flow.normal[name] for flow in flows]) for name in tree.sources}
-        for value in values
-    ]
+    before = {name: [flow.normal[name] for flow in flows] for name in tree.sources}
+    normal = [{name: value(name, loads) for name, loads in before.items()} for value in values]
     worst: list[dict[str, tuple[float | None, str | None]]] = [
         {name: (load, None) for name, load in loads.items()} for loads in normal
     ]
@@ -96,16 +94,17 @@ def judge_flows(
             here = each.loads(name, change)
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
+    unsure = tree.unsure
     return [
         {
             name: FlowCase(
-                None if name in tree.unsure else before[name],
-                None if tree.unfed else after[name][0],
-                None if tree.unfed else after[name][1],
+                None if name in unsure else loads[name],
+                None if tree.unfed else most[name][0],
+                None if tree.unfed else most[name][1],
             )
             for name in tree.sources
         }
-        for before, after in zip(normal, worst, strict=True)
+        for loads, most in zip(normal, worst, strict=True)
     ]
 
 

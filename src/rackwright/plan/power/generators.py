@@ -8,7 +8,7 @@ the PUE says beyond the entries of machines is connected in the first step.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -71,7 +71,8 @@ def largest_steps(
             consumers=[one for one in overhead.consumers if one.name in below],
         )
         near = hanging.near(tree)
-        for lost in (None, *_starting(tree, name, sorted(below, key=place.__getitem__))):
+        always = [None] if _is_first(tree, name, hanging.demands) else []
+        for lost in (*always, *_starting(tree, name, sorted(below, key=place.__getitem__))):
             # Generators in parallel feed the same, and losses far away kill the same of it.
             dead = frozenset(filter(tree.dead(lost).__contains__, near))
             key = hanging.order, dead
@@ -113,6 +114,14 @@ class _Hanging:
         names.update(*(tree.parents[name] for name in self.order))
         names.update(*(demand.sources for demand in self.demands))
         return names
+
+
+def _is_first(tree: PowerTree, generator: str, demands: Iterable[FeedDemand]) -> bool:
+    """Whether a generator carries anything while nothing is lost; most stand by."""
+    children = tree.outages.children.get(generator, ())
+    return any(tree.parents[child][0] == generator for child in children) or any(
+        generator in demand.sources for demand in demands
+    )
 
 
 def _starting(tree: PowerTree, generator: str, below: Sequence[str]) -> Iterator[str]:

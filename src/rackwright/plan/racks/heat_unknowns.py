@@ -58,10 +58,9 @@ def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
 
 def missing_of_hall(site: SitePlan, hall: str) -> tuple[str, ...]:
     """What keeps the heat into the air of a hall from being known."""
-    classes = [racks.rack_class for racks in site.rack_classes if racks.hall == hall]
-    unknown = any(
-        racks.heat_air_w is None for racks in site.rack_classes if racks.rack_class in classes
-    )
+    here = [racks for racks in site.rack_classes if racks.hall == hall]
+    classes = [racks.rack_class for racks in here]
+    unknown = any(racks.heat_air_w is None for racks in here)
     doors = missing_of_doors(site, classes) if unknown else ()
     return (*unknowns(site, "heat_air_w", classes), *doors)
 

@@ -108,13 +108,17 @@ class FailureDomains:
         unsure: dict[tuple[str, str, str], None] = {}
         for number, rows in placed.items():
             sources = self._feeds.get(number, [])
-            judged: dict[frozenset[int], Sequence[bool | None]] = {}
-            for lost, dead in self._dead_feeds(sources).items():
-                fates = judged.get(dead)
-                if fates is None:  # many losses kill the same feeds
-                    fates = judged[dead] = self._fates(number, rows, dead, len(sources))
-                off = sum(fate is True for fate in fates)
-                taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
+            losses = self._dead_feeds(sources)
+            judged = {  # many losses kill the same feeds
+                dead: self._fates(number, rows, dead, len(sources)) for dead in set(losses.values())
+            }
+            off = {
+                dead: fates.count(True) * self._classes[number].count
+                for dead, fates in judged.items()
+            }
+            for lost, dead in losses.items():
+                fates = judged[dead]
+                taken[lost] = taken.get(lost, 0) + off[dead]
                 if None in fates:
                     open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
                     open_ += self._own_cdus[number]
