@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.errors import Location, SpecError, SpecErrors
-from rackwright.model.intents import (
-    FABRIC_KEYS,
-    POWER_KEYS,
-    BlueprintIntent,
-    FabricIntent,
-    SiteIntent,
-    intents_of,
-)
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.intents import BlueprintIntent, intents_of
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Derivation, Draft
-from rackwright.plan.derivation.fabrics import derive_fabric
-from rackwright.plan.derivation.feeds import derive_sources, put_feeds
-from rackwright.plan.derivation.racks import RackRules
-from rackwright.plan.derivation.reading import read_groups, refused
 from rackwright.plan.facts import with_stated
-from rackwright.spec.layering import merge
 from rackwright.spec.loader import validate_part
-from rackwright.spec.tree import Item, KeyValue, Tree
+from rackwright.spec.tree import Tree
 
 VERSIONS = ("1",)
 """The sets of rules. One that is released gives the same for ever."""
@@ -66,6 +54,8 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
     if "derive" not in tree.data:
         return Derived(tree, unnamed=_unnamed(tree, said))
     _check_version(tree)
+    from rackwright.plan.derivation.sites import derive_site  # not for a document in full
+
     sites = [said.get(index, {}) for index in range(len(tree.data["sites"]))]
     part = {key: tree.data[key] for key in ("derive", "facts") if key in tree.data}
     intent = validate_part(tree, BlueprintIntent, {**part, "sites": sites}, ())
@@ -74,7 +64,7 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
     draft = Draft(tree)
     for index, site in enumerate(intent.sites):
         if index in said:
-            _derive_site(draft, ("sites", index), site, catalogue)
+            derive_site(draft, ("sites", index), site, catalogue)
     return Derived(draft.tree, draft.derivations)
 
 
@@ -134,90 +124,3 @@ def _check_version(tree: Tree) -> None:
 
 def _quoted(value: Any) -> str:
     return f"'{value}'" if isinstance(value, (str, int, float)) else "of this kind"
-
-
-def _derive_site(draft: Draft, site: Path, intent: SiteIntent, catalogue: Catalogue) -> None:
-    short = _fabrics(draft, site, intent)
-    power = _power_words(draft, site) if intent.power is not None else None
-    racks = draft.take((*site, "racks"))
-    if intent.power is not None and power is not None:
-        derive_sources(draft, site, intent.power, power)
-    groups = read_groups(draft, site)
-    for path, fabric, places in short:
-        derive_fabric(draft, path, fabric, places, groups, catalogue)
-    if intent.racks is not None and racks is not None:
-        if intent.power is None or power is None:
-            raise refused(
-                draft,
-                (*site, "racks"),
-                "what feeds the racks is not written",
-                "write 'feeds' and 'feed_path' of 'power', or 'halls' with their racks in full",
-                racks.location,
-            )
-        RackRules(draft, site, racks, (intent.power, power), catalogue).put(groups)
-    elif intent.power is not None and power is not None:
-        for group in _rack_groups(draft, site):
-            put_feeds(draft, group, intent.power, power)
-
-
-def _fabrics(
-    draft: Draft, site: Path, intent: SiteIntent
-) -> list[tuple[Path, FabricIntent, Mapping[str, Location]]]:
-    """The fabrics that are said in the short form, without its words, in the list of all."""
-    fabrics = (*site, "fabrics")
-    found: list[FabricIntent | None] = list(intent.fabrics)
-    alone = draft.take((*site, "fabric"))
-    if alone is not None and intent.fabric is not None:
-        if not found:
-            listed = draft.data(fabrics)
-            found = [None] * len(listed if isinstance(listed, list) else ())
-        name = intent.fabric.name or intent.fabric.role
-        if (over := _by_name(draft, fabrics, name)) is not None and found[over] is None:
-            # A layer has words on the fabric by the name that it is going to have.
-            alone = merge(alone, draft.pop(fabrics, over))
-            del found[over]
-        draft.move_first(alone, fabrics)
-        found.insert(0, intent.fabric)
-    short: list[tuple[Path, FabricIntent, Mapping[str, Location]]] = []
-    for index, fabric in enumerate(found):
-        if fabric is not None:
-            path = (*fabrics, index)
-            places: dict[str, Location] = {}
-            for key in sorted(FABRIC_KEYS):
-                if (item := draft.take((*path, key))) is not None:
-                    places[key] = item.location
-            short.append((path, fabric, places))
-    return short
-
-
-def _by_name(draft: Draft, path: Path, name: str) -> int | None:
-    """The index of the item of a list that is called ``name``."""
-    listed = draft.data(path)
-    for index, one in enumerate(listed if isinstance(listed, list) else ()):
-        if isinstance(one, dict) and one.get("name") == name:
-            return index
-    return None
-
-
-def _power_words(draft: Draft, site: Path) -> Item:
-    """What is said of the power of a site in the short form, taken out of the document."""
-    path = (*site, "power")
-    place = draft.place(path)
-    taken: dict[str, KeyValue] = {}
-    for key in sorted(POWER_KEYS):
-        if (item := draft.take((*path, key))) is not None and item.value is not None:
-            taken[key] = KeyValue(item, item.line, item.column)
-    return Item(taken, place.file, place.line, place.column)
-
-
-def _rack_groups(draft: Draft, site: Path) -> Sequence[Path]:
-    """The rack groups that are written."""
-    found: list[Path] = []
-    halls = draft.data((*site, "halls"))
-    for h, hall in enumerate(halls if isinstance(halls, list) else ()):
-        rows = hall.get("rows") if isinstance(hall, dict) else None
-        for r, row in enumerate(rows if isinstance(rows, list) else ()):
-            groups = row.get("rack_groups") if isinstance(row, dict) else None
-            here: Path = (*site, "halls", h, "rows", r, "rack_groups")
-            found += [(*here, g) for g in range(len(groups) if isinstance(groups, list) else 0)]
-    return found
