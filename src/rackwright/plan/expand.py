@@ -56,10 +56,7 @@ from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
-from rackwright.plan.racks.delivery import deliveries
-from rackwright.plan.racks.feeds.rows import RackRows
 from rackwright.plan.racks.loops import check_loops
-from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -68,7 +65,10 @@ from rackwright.plan.racks.placement import (
     list_loads,
     place_groups,
 )
-from rackwright.plan.racks.supply import fed_racks
+from rackwright.plan.racks.tables.delivery import deliveries
+from rackwright.plan.racks.tables.nvlink import nvlink_domains
+from rackwright.plan.racks.tables.rows import RackRows
+from rackwright.plan.racks.tables.supply import fed_racks
 from rackwright.plan.racks.tap_offs import check_tap_offs, tap_off_rows
 from rackwright.plan.records.maker import maker
 from rackwright.plan.records.power import (

@@ -1,0 +1,1 @@
+"""The tables of a site about its racks: records of racks that are alike."""
