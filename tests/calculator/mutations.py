@@ -74,7 +74,7 @@ MUTATIONS = (
     Mutation("cooling.facility", "loop_rows", "(flow, loop.count - 1)", "(flow, loop.count)"),
     Mutation(_TREE, "capacity_of", "needed * source.modules", "source.modules.count * source.modules"),
     Mutation(_LOSS, "Outages._carrier", "for parent in parents if", "for parent in parents[:1] if"),
-    Mutation("power.draws", "Draws.more", "change * self.gain.get(name, 1.0)", "change"),
+    Mutation(_LOSS, "_changes", "more *= gain[name]", "more *= 1"),
     Mutation("power.overhead", "losses_of", "100 / source.efficiency", "source.efficiency / 100"),
     Mutation("power.overhead", "Overhead.of", "declared + racks * self.beyond", "declared"),
     Mutation("power.overhead", "Overhead.of_site", "self.declared_w + racks", "racks"),
