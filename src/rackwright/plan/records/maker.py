@@ -24,7 +24,8 @@ def _opened(kind: type[Any]) -> type[Any]:
         self.__class__ = kind
 
     names = [(field.name, object) for field in fields(kind)]
-    closing = {"__post_init__": freeze}
+    # Without a docstring, one would be made of the signature: that takes longer than all the rest.
+    closing = {"__post_init__": freeze, "__doc__": kind.__doc__}
     plain = make_dataclass(
         kind.__name__, names, namespace=closing, repr=False, eq=False, kw_only=True
     )
