@@ -71,7 +71,7 @@ def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
     return tuple(found)
 
 
-def _may_hold_one(blueprint: Blueprint) -> bool:
+def _may_hold_one(blueprint: BaseModel) -> bool:
     """Whether any text looks like a secret, or is kept under such a name, wherever it is.
 
     Nearly no blueprint has one, and most of its texts are repeated: that none of them is there is told
@@ -87,12 +87,12 @@ def _may_hold_one(blueprint: Blueprint) -> bool:
         elif isinstance(value, dict):
             names.update(map(str, value))
             parts = value.values()
-        elif isinstance(value, str):  # of a list of words
-            texts.add(str(value))
         elif isinstance(value, BaseModel):
             held, said = value.__dict__, value.model_fields_set
             names |= said
             parts = map(held.__getitem__, said)
+        else:  # a word of some kind, or what is written as one
+            texts.add(str(value))
         for part in parts:
             kind = type(part)
             if kind is str:

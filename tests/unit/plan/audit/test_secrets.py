@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import AnyUrl, BaseModel
 
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.audit.secrets import _SHAPES, find_secrets
+from rackwright.plan.audit.secrets import _SHAPES, _may_hold_one, find_secrets
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.report.json import render_json
@@ -115,3 +116,11 @@ def test_a_hostile_text_is_looked_at(tmp_path: Path) -> None:
         )
     }
     assert [place.kind for place in find_secrets(tagged(tmp_path, hostile))] == ["a password hash"]
+
+
+def test_what_is_no_text_is_looked_at_as_it_is_written() -> None:
+    class Linked(BaseModel):
+        page: AnyUrl
+
+    assert _may_hold_one(Linked(page=AnyUrl(SECRETS["a URL with a password"])))
+    assert not _may_hold_one(Linked(page=AnyUrl("https://wiki.example.com/token/page")))
