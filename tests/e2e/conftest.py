@@ -131,8 +131,16 @@ class Lab:
 
     def calls(self) -> list[str]:
         """Names of the API operations that were called, oldest first."""
+        return [call["operation"] for call in self._log()]
+
+    def refused(self) -> list[str]:
+        """Those of them that were answered with an error."""
+        return [call["operation"] for call in self._log() if call["status"] >= 400]
+
+    def _log(self) -> list[dict[str, Any]]:
         with urllib.request.urlopen(f"{self.endpoint}/rackwright/calls") as answer:
-            return [call["operation"] for call in json.load(answer)["calls"]]
+            log: list[dict[str, Any]] = json.load(answer)["calls"]
+        return log
 
 
 @pytest.fixture(scope="module")

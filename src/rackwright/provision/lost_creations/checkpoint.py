@@ -26,16 +26,18 @@ class Interrupted:
         creations: creations of resources of the cloud.
         changes: URNs of resources that were being changed.
         deletions: URNs of resources that were being deleted.
-        unread: URNs of resources that are recorded and not whole: by an earlier settlement, or by a
-            provider that could not read what it had just made.
+        unread: resources with their ids that are recorded and not whole: by an earlier settlement, or by
+            a provider that could not end or read what it had just made.
         rest: the checkpoint has other operations that did not end; repeating them is all they need.
+        recorded: ids of all resources of the checkpoint.
     """
 
     creations: tuple[LostCreation, ...]
     changes: tuple[str, ...]
     deletions: tuple[str, ...]
-    unread: tuple[str, ...]
+    unread: tuple[tuple[LostCreation, str], ...]
     rest: bool
+    recorded: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.creations or self.changes or self.deletions or self.unread or self.rest)
@@ -64,11 +66,12 @@ def read_interrupted(content: Mapping[str, Any], failed: Iterable[State] = ()) -
         deletions=tuple(_urns(pending, "deleting", living)),
         # Of what it never read, AWS's provider knows too little to change it.
         unread=tuple(
-            str(one["urn"])
+            (_lost(one, resources), str(one.get("id", "")))
             for one in resources
             if _errors(one) and _in_cloud(one) and not _replaced(one)
         ),
         rest=bool(pending),
+        recorded=frozenset(str(one["id"]) for one in resources if one.get("id")),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from rackwright.errors import ExternalToolError
@@ -76,9 +77,10 @@ def settle(
             settlement.found[lost.urn] = (lost, identity)
     if unclear:
         raise _refusal(label, unclear)
-    for lost, identity in settlement.found.values():
+    known = interrupted.recorded.union(identity for _, identity in settlement.found.values())
+    for lost, identity in (*settlement.found.values(), *interrupted.unread):
         if finish := _FINISHERS.get(lost.type):
-            finish(cloud, lost, identity)
+            finish(cloud, lost, identity, known)
     for urn in interrupted.changes:
         say(f"{label}: {_name(urn)}: its change did not end in the last run; it is read again")
     for urn in interrupted.deletions:
@@ -149,20 +151,39 @@ def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> FoundResour
     return found[0] if found else None
 
 
-def close_security_group(cloud: Cloud, lost: LostCreation, identity: str) -> None:
-    """Take from a new group the rule by which AWS lets everything out.
+def close_security_group(
+    cloud: Cloud, lost: LostCreation, identity: str, recorded: AbstractSet[str]
+) -> None:
+    """Take from a group the rule by which AWS lets everything out of a new one.
 
-    The provider does it after it has made the group, and reads the rule as none of its own later.
+    The provider does it after it has made the group, and reads the rule as none of its own later. A rule
+    that is ``recorded`` is one that somebody wants.
     """
     if lost.inputs.get("egress"):
         return
-    told = cloud.call("ec2", "describe_security_groups", GroupIds=[identity]) or {}
-    rules = told["SecurityGroups"][0].get("IpPermissionsEgress")
-    if rules:
-        cloud.call("ec2", "revoke_security_group_egress", GroupId=identity, IpPermissions=rules)
+    rules = cloud.listed(
+        "ec2",
+        "describe_security_group_rules",
+        "SecurityGroupRules",
+        Filters=[{"Name": "group-id", "Values": [identity]}],
+    )
+    given = [
+        str(one["SecurityGroupRuleId"])
+        for one in rules
+        if one["IsEgress"]
+        and one["IpProtocol"] == "-1"
+        and (one.get("CidrIpv4") == "0.0.0.0/0" or one.get("CidrIpv6") == "::/0")
+    ]
+    if unwanted := [rule for rule in given if rule not in recorded]:
+        cloud.call(
+            "ec2",
+            "revoke_security_group_egress",
+            GroupId=identity,
+            SecurityGroupRuleIds=unwanted,
+        )
 
 
-_FINISHERS: Mapping[str, Callable[[Cloud, LostCreation, str], None]] = {
+_FINISHERS: Mapping[str, Callable[[Cloud, LostCreation, str, AbstractSet[str]], None]] = {
     "aws:ec2/securityGroup:SecurityGroup": close_security_group
 }
 """What the provider does after a creation, and no later run would do."""

@@ -50,7 +50,8 @@ def settle_stack(
         deployment.deployment = record(content, settlement.found, interrupted.changes)
         stack.import_stack(deployment)
     failures.clear()
-    unread = dict.fromkeys((*settlement.found, *interrupted.changes, *interrupted.unread))
+    half_made = [lost.urn for lost, _ in interrupted.unread]
+    unread = dict.fromkeys((*settlement.found, *interrupted.changes, *half_made))
     if unread:
         quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
         stack.refresh(target=list(unread), on_output=quiet, on_error=quiet)

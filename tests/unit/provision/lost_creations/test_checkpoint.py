@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY
-from rackwright.provision.lost_creations.checkpoint import UNREAD, read_interrupted, record
+from rackwright.provision.lost_creations.checkpoint import (
+    UNREAD,
+    Interrupted,
+    read_interrupted,
+    record,
+)
 
 ROOT = "urn:pulumi:s::p::pulumi:pulumi:Stack::s"
 PROVIDER = "urn:pulumi:s::p::pulumi:providers:aws::default"
@@ -45,6 +50,10 @@ def checkpoint(
 def recorded(content: dict[str, Any], identity: str = "vpc-2") -> dict[str, Any]:
     (lost,) = read_interrupted(content).creations
     return record(content, {lost.urn: (lost, identity)})
+
+
+def unread(interrupted: Interrupted) -> list[tuple[str, str]]:
+    return [(one.urn, identity) for one, identity in interrupted.unread]
 
 
 def test_a_checkpoint_without_pending_operations_needs_nothing() -> None:
@@ -104,7 +113,8 @@ def test_a_found_resource_is_recorded_as_not_read() -> None:
     assert after["pending_operations"] == []
     assert after["manifest"] == content["manifest"]
     again = read_interrupted(after)
-    assert (again.creations, again.unread) == ((), (urn(VPC, "vpc"),))
+    assert again.creations == ()
+    assert unread(again) == [(urn(VPC, "vpc"), "vpc-2")]
 
 
 def test_a_resource_that_was_deleted_first_gives_its_place() -> None:
@@ -141,7 +151,7 @@ def test_what_was_being_changed_is_read_again_even_after_another_kill() -> None:
     found = read_interrupted(content)
     after = record(content, {}, found.changes)
     assert after["resources"][-1]["initErrors"] == [UNREAD]
-    assert read_interrupted(after).unread == (urn(VPC, "vpc"),)
+    assert [one for one, _ in unread(read_interrupted(after))] == [urn(VPC, "vpc")]
 
 
 def test_a_creation_that_failed_counts_unless_it_is_recorded() -> None:
@@ -167,5 +177,5 @@ def test_a_creation_that_failed_counts_unless_it_is_recorded() -> None:
 def test_what_its_provider_could_not_read_is_read_before_it_is_changed() -> None:
     """AWS's provider could not change a route of which it knew no target."""
     route = resource("aws:ec2/route:Route", "default", id="r-rtb-11080289494", initErrors=["EOF"])
-    assert read_interrupted(checkpoint(route)).unread == (route["urn"],)
-    assert read_interrupted(checkpoint({**route, "delete": True})).unread == ()
+    assert unread(read_interrupted(checkpoint(route))) == [(route["urn"], route["id"])]
+    assert unread(read_interrupted(checkpoint({**route, "delete": True}))) == []

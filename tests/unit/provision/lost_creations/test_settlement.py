@@ -117,20 +117,39 @@ def test_what_aws_never_makes_is_refused(world: World, monkeypatch: pytest.Monke
     assert len(slept) == POLLS
 
 
+GROUP = "aws:ec2/securityGroup:SecurityGroup"
+
+
+def let_out(world: World, group: str) -> list[str]:
+    """The ids of the rules that let something out of a group."""
+    wanted = [{"Name": "group-id", "Values": [group]}]
+    rules = world.client("ec2").describe_security_group_rules(Filters=wanted)["SecurityGroupRules"]
+    return [one["SecurityGroupRuleId"] for one in rules if one["IsEgress"]]
+
+
 def test_a_security_group_that_is_found_lets_nothing_out(world: World) -> None:
     """The provider revokes the rule after the creation, and no later run would."""
-    token = "aws:ec2/securityGroup:SecurityGroup"
     inputs = {"vpcId": world.vpc(), "name": "cluster", "tags": tags("cluster")}
-    identity = world.create(token, inputs)
+    identity = world.create(GROUP, inputs)
+    assert let_out(world, identity)
+    settled(world.cloud, lost(GROUP, inputs))
+    assert let_out(world, identity) == []
+    settled(world.cloud, lost(GROUP, inputs))
 
-    def out() -> list[Any]:
-        groups = world.client("ec2").describe_security_groups(GroupIds=[identity])["SecurityGroups"]
-        return list(groups[0]["IpPermissionsEgress"])
 
-    assert out()
-    settled(world.cloud, lost(token, inputs))
-    assert out() == []
-    settled(world.cloud, lost(token, inputs))
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_security_group_that_the_provider_could_not_close_is_closed(
+    world: World,
+    recorded: bool,
+) -> None:
+    """Its rule was no one's, and the stack's own of the same words was refused as a duplicate."""
+    inputs = {"vpcId": world.vpc(), "name": "cluster", "tags": tags("cluster")}
+    identity = world.create(GROUP, inputs)
+    rules = let_out(world, identity)
+    known = frozenset(rules if recorded else ())
+    begun = Interrupted((), (), (), ((lost(GROUP, inputs), identity),), rest=False, recorded=known)
+    settle(begun, world.cloud, label="aws-network", say=lambda _line: None)
+    assert let_out(world, identity) == (rules if recorded else [])
 
 
 HIDDEN = {SIGNATURE_KEY: SECRET, "ciphertext": "[secret]"}
