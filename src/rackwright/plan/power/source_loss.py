@@ -14,9 +14,6 @@ from collections.abc import Set as AbstractSet
 from rackwright.plan.power.demand import FeedDemand, Loads
 from rackwright.plan.power.draws import Draws
 
-Watts = list[float | None]
-"""Loads of one source or consumer, of several kinds; None where unknown."""
-
 Change = tuple[float, ...]
 """By how many W the load of a source changes, of several kinds; NaN where unknown, as sums with it are."""
 
@@ -70,34 +67,15 @@ class Outages:
         losses = {lost for name in names for lost in self._killers.get(name, ())}
         return sorted(losses, key=self._numbers.__getitem__)
 
-    def loads_without(
-        self, lost: str, kinds: Sequence[tuple[Loads, Iterable[FeedDemand], Draws]]
-    ) -> dict[str, Watts]:
-        """The loads of every living source that the loss of ``lost`` may change, one of each kind.
-
-        Args:
-            lost: the source that is lost.
-            kinds: of each kind of load, that of every source while nothing is lost, the racks with a
-                feed on a dead source, and what each source draws from above by what it carries.
-        """
-        dead = self.dead[lost]
-        changes = self.changes_without(
-            lost,
-            [(normal, leaf_changes(dead, affected), draws) for normal, affected, draws in kinds],
-        )
-        return {
-            name: [after(kind[0][name], more) for kind, more in zip(kinds, change, strict=True)]
-            for name, change in changes
-        }
-
     def changes_without(
         self, lost: str, kinds: Sequence[tuple[Loads, Loads, Draws]]
     ) -> Iterator[tuple[str, Change]]:
-        """By how many W the same loads rise or fall.
+        """Every living source that the loss of ``lost`` may change, with the change of each kind of load.
 
         Args:
             lost: the source that is lost.
-            kinds: the same, with ``leaf_changes`` in the place of the racks.
+            kinds: of each kind of load, that of every source while nothing is lost, the
+                ``leaf_changes`` of the racks, and what each source draws from above by what it carries.
         """
         dead = self.dead[lost]
         leaves = [name for _, own, _ in kinds for name in own]

@@ -233,12 +233,7 @@ def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResou
     group = lost.inputs["securityGroupId"]
     wanted = (egress, *_allowed(lost.inputs))
     found: list[FoundResource] = []
-    for one in cloud.listed(
-        "ec2",
-        "describe_security_group_rules",
-        "SecurityGroupRules",
-        Filters=[{"Name": "group-id", "Values": [group]}],
-    ):
+    for one in rules_of(cloud, group):
         given = {name: one.get(api) for name, api in _PEERS.items()}
         peer = (one.get("ReferencedGroupInfo") or {}).get("GroupId")
         said = {
@@ -252,6 +247,14 @@ def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResou
             identity, tags = one["SecurityGroupRuleId"], tags_of(one)
             found += own(lost, identity, tags) if tags else [FoundResource(identity)]
     return found
+
+
+def rules_of(cloud: Cloud, group: str) -> Iterator[dict[str, Any]]:
+    """The rules of a security group, as AWS tells them."""
+    wanted = [{"Name": "group-id", "Values": [group]}]
+    return cloud.listed(
+        "ec2", "describe_security_group_rules", "SecurityGroupRules", Filters=wanted
+    )
 
 
 def _allowed(rule: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -161,20 +161,15 @@ def close_security_group(
     """
     if lost.inputs.get("egress"):
         return
-    rules = cloud.listed(
-        "ec2",
-        "describe_security_group_rules",
-        "SecurityGroupRules",
-        Filters=[{"Name": "group-id", "Values": [identity]}],
-    )
-    given = [
+    unwanted = [
         str(one["SecurityGroupRuleId"])
-        for one in rules
+        for one in ec2.rules_of(cloud, identity)
         if one["IsEgress"]
         and one["IpProtocol"] == "-1"
         and (one.get("CidrIpv4") == "0.0.0.0/0" or one.get("CidrIpv6") == "::/0")
+        and one["SecurityGroupRuleId"] not in recorded
     ]
-    if unwanted := [rule for rule in given if rule not in recorded]:
+    if unwanted:
         cloud.call(
             "ec2",
             "revoke_security_group_egress",

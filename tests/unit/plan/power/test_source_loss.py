@@ -15,6 +15,7 @@ from rackwright.plan.power.demand import FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import AS_CARRIED, Draws
 from rackwright.plan.power.flows import Flow, judge_flows
+from rackwright.plan.power.source_loss import after, leaf_changes
 
 
 def a_power(*sources: dict[str, Any]) -> SitePower:
@@ -31,8 +32,9 @@ def loads_without(
     tree: PowerTree, lost: str, normal: Loads, affected: Sequence[FeedDemand] = ()
 ) -> Loads:
     """The loads of one kind that a loss may change."""
-    found = tree.outages.loads_without(lost, [(normal, affected, AS_CARRIED)])
-    return {name: load for name, (load,) in found.items()}
+    leaves = leaf_changes(tree.outages.dead[lost], affected)
+    found = tree.outages.changes_without(lost, [(normal, leaves, AS_CARRIED)])
+    return {name: after(normal[name], change) for name, (change,) in found}
 
 
 def shared(sources: list[str], racks: int, *, unknown_after_loss: bool = False) -> FeedDemand:
