@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rackwright.diff.changes import Change, shorten
+from rackwright.model.field_kinds import Rollout
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.load import LoadedPlan
@@ -14,7 +15,17 @@ from rackwright.reading.tree import Path, Tree
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
-"""What the changes are called in the table of actions."""
+
+IMPLIED_ROLLOUTS: Mapping[str, Rollout] = {
+    CLUSTER_SUBNET: Rollout(
+        "replace",
+        "a subnet cannot be resized or moved: everything in it is replaced",
+        keeps_data=True,
+    ),
+    SUBNETS: Rollout("replace", "gateways, endpoints and public login nodes in them are replaced"),
+    HOSTS: Rollout("drain", "the numbers of the hosts get another width: every host is renamed"),
+}
+"""Roll-outs of the implied changes, by pattern."""
 
 
 def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:

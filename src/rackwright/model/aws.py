@@ -13,6 +13,15 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.aws_storage import ElasticFileSystem, ExistingLustre, SecurityGroupId
 from rackwright.model.base import MaybeEmpty, Model
+from rackwright.model.field_kinds import (
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Claim,
+    Rollout,
+)
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
 from rackwright.model.units import (
@@ -22,6 +31,17 @@ from rackwright.model.units import (
     Percent,
     Seconds,
 )
+
+_AT_CREATION = "chosen at creation: another file system would take its place; make one beside it and move the data"
+_FOR_LIFE = "an instance keeps it for life, and a placement group goes with its last instance"
+_KEPT = "it is unmounted on every node; it exists without the stacks and stays as it is"
+_LINK = "the link is replaced; the bucket and the files stay"
+_MODIFIED = "the volume is modified as it is used"
+_NEXT_HEAD = "another head node takes its place, once 'up --replace-head' is given: snapshots are made, it is stopped, and its data volume is detached, stays as it is and goes to the new one"
+_RETAINED = "the file system and all data in it would go; they are retained until taken out by hand"
+_STAYS = "hosts and file systems stay where they are"
+_SURPLUS = "'up' ends no node: 'rackwright replace --surplus' drains and ends them before"
+_TEMPLATE = "a new version of the launch template: nodes stay what they are until 'rackwright replace --outdated' drains and replaces them in turn"
 
 
 def _check_network(text: str) -> str:
@@ -44,41 +64,41 @@ Moment = Annotated[dt.datetime, AfterValidator(_in_utc)]
 class OnDemand(Model):
     """Capacity bought when it is launched."""
 
-    kind: Literal["on-demand"]
+    kind: Annotated[Literal["on-demand"], HARDWARE]
     """Bought by the hour, where there is capacity."""
 
 
 class Reservation(Model):
     """A targeted on-demand capacity reservation (ODCR)."""
 
-    kind: Literal["reservation"]
+    kind: Annotated[Literal["reservation"], HARDWARE]
     """An on-demand capacity reservation."""
-    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the reservation."""
-    placement_group: str | None = None
+    placement_group: Annotated[str | None, HARDWARE] = None
     """Placement group that the reservation was made in; nodes may use no other."""
-    instances: Annotated[int, Field(gt=0)] | None = None
+    instances: Annotated[int | None, Field(gt=0), Claim(looser="higher"), POLICIES_ONLY] = None
     """Instances it reserves, as recorded; absent where unknown."""
-    availability_zone: str | None = None
+    availability_zone: Annotated[str | None, Claim(looser="either"), POLICIES_ONLY] = None
     """Zone it lies in, as recorded; absent where unknown."""
-    ends: Moment | Literal["never"] | None = None
+    ends: Annotated[Moment | Literal["never"] | None, Claim(looser="either"), POLICIES_ONLY] = None
     """When it is cancelled and launches no more; ``never`` until somebody does, absent where unknown."""
 
 
 class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
-    kind: Literal["capacity-block"]
+    kind: Annotated[Literal["capacity-block"], HARDWARE]
     """A capacity block, bought for some days."""
-    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the block's capacity reservation."""
-    instances: Annotated[int, Field(gt=0)] | None = None
+    instances: Annotated[int | None, Field(gt=0), Claim(looser="either"), POLICIES_ONLY] = None
     """Instances in the block, as recorded; absent where unknown."""
-    availability_zone: str | None = None
+    availability_zone: Annotated[str | None, Claim(looser="either"), POLICIES_ONLY] = None
     """Zone it lies in, as recorded; absent where unknown."""
-    starts: Moment | None = None
+    starts: Annotated[Moment | None, Claim(looser="either"), POLICIES_ONLY] = None
     """When its instances can be launched, as recorded."""
-    ends: Moment
+    ends: Annotated[Moment, Claim(looser="higher"), POLICIES_ONLY]
     """When AWS takes the instances back; termination starts 30 minutes before."""
 
     @property
@@ -101,38 +121,67 @@ Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator
 class AwsNodeGroup(Model):
     """Equal instances in one Auto Scaling group."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    type: str
+    type: Annotated[str, HARDWARE, Rollout("rolling", _TEMPLATE)]
     """EC2 instance type."""
-    count: Annotated[int, Field(ge=0)]
+    count: Annotated[
+        int,
+        Field(ge=0),
+        HARDWARE,
+        Rollout("in place", "more instances", on="grown"),
+        Rollout("drain", _SURPLUS, on="shrunk"),
+    ]
     """Number of instances."""
-    capacity: Capacity
+    capacity: Annotated[Capacity, PART, Rollout("replace", _FOR_LIFE)]
     """How the instances are bought."""
-    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
+    image: Annotated[
+        str,
+        Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
+        HARDWARE,
+        Rollout("rolling", _TEMPLATE),
+    ]
     """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
-    efa: bool = True
+    efa: Annotated[bool, HARDWARE, Rollout("replace", _FOR_LIFE)] = True
     """Attach every EFA interface that the type has; the type must have some."""
-    placement_group: str | None = None
+    placement_group: Annotated[str | None, HARDWARE, Rollout("replace", _FOR_LIFE)] = None
     """Existing placement group to use; absent, the kind of capacity decides."""
-    metadata_hops: Annotated[int, Field(ge=1, le=64)] = 1
+    metadata_hops: Annotated[int, Field(ge=1, le=64), HARDWARE, Rollout("rolling", _TEMPLATE)] = 1
     """How far the instance metadata service answers; containers behind a bridge need 2."""
-    root_volume: Gibibytes
+    root_volume: Annotated[Gibibytes, HARDWARE, Rollout("rolling", _TEMPLATE)]
     """Size of each root volume."""
-    root_device: Annotated[str, Field(pattern=r"^/dev/[a-z0-9]+$")] = "/dev/sda1"
+    root_device: Annotated[
+        str, Field(pattern=r"^/dev/[a-z0-9]+$"), HARDWARE, Rollout("rolling", _TEMPLATE)
+    ] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
 
 
 class AwsServer(Model):
-    """Head or login instances."""
+    """Login instances."""
 
-    type: str
+    type: Annotated[str, HARDWARE, Rollout("drain", "the instance stops and starts again")]
     """Instance type."""
-    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
+    image: Annotated[
+        str,
+        Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
+        HARDWARE,
+        Rollout("replace", "the instance is replaced, with its root volume"),
+    ]
     """An AMI, or the SSM parameter that names one."""
-    count: Annotated[int, Field(gt=0)] = 1
+    count: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        Rollout("in place", "more instances", on="grown"),
+        Rollout("drain", "the last instances are removed", on="shrunk"),
+    ] = 1
     """Number of instances."""
-    root_volume: Gibibytes
+    root_volume: Annotated[
+        Gibibytes,
+        HARDWARE,
+        Rollout("in place", "the volume grows", on="grown"),
+        Rollout("replace", "a volume cannot shrink: the instance is replaced", on="shrunk"),
+    ]
     """Size of each root volume."""
 
 
@@ -153,11 +202,11 @@ def _check_interval(seconds: float) -> float:
 class Snapshots(Model):
     """Snapshots that Amazon Data Lifecycle Manager makes and removes."""
 
-    every: Annotated[Seconds, AfterValidator(_check_interval)] = 24 * _HOUR
+    every: Annotated[Seconds, AfterValidator(_check_interval), HARDWARE] = 24 * _HOUR
     """Time between two: 1, 2, 3, 4, 6, 8, 12 or 24 hours."""
-    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "03:30"
+    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), HARDWARE] = "03:30"
     """When the first of a day is due, in UTC; it is made within the hour that follows."""
-    keep: Annotated[int, Field(ge=1, le=1000)] = 14
+    keep: Annotated[int, Field(ge=1, le=1000), HARDWARE] = 14
     """How many are kept; the oldest goes."""
 
 
@@ -173,17 +222,45 @@ class DataVolume(Model):
     Bounds: Amazon EBS User Guide, "General Purpose SSD volumes". AWS has raised some of them; these hold anywhere.
     """
 
-    size: Annotated[Gibibytes, Field(ge=1, le=16_384)] = 100.0
+    size: Annotated[
+        Gibibytes,
+        Field(ge=1, le=16_384),
+        HARDWARE,
+        Rollout(
+            "in place", "the volume grows, and 'configure' has its file system fill it", on="grown"
+        ),
+        Rollout("refused", "a volume never shrinks: another one would take its place", on="shrunk"),
+    ] = 100.0
     """Size of the volume; it can grow, and never shrinks."""
-    iops: Annotated[int, Field(ge=3_000, le=16_000)] = 3_000
+    iops: Annotated[int, Field(ge=3_000, le=16_000), HARDWARE, Rollout("in place", _MODIFIED)] = (
+        3_000
+    )
     """Operations a second."""
-    throughput: MegabytesPerSecond = _LEAST_RATE * MEBIBYTE
+    throughput: Annotated[MegabytesPerSecond, HARDWARE, Rollout("in place", _MODIFIED)] = (
+        _LEAST_RATE * MEBIBYTE
+    )
     """Rate, 125 to 1000 MiB/s."""
-    encryption_key: KeyArn | None = None
+    encryption_key: Annotated[
+        KeyArn | None,
+        HARDWARE,
+        Rollout("refused", "a volume keeps its key for life: another one would take its place"),
+    ] = None
     """Key that encrypts it; absent, that of ``access``, else AWS's own."""
-    snapshots: Snapshots | None = Snapshots()
+    snapshots: Annotated[
+        Snapshots | None,
+        PART,
+        Rollout("in place", "snapshots that are there stay until they are too many"),
+    ] = Snapshots()
     """When snapshots are made; null for none."""
-    snapshot: Annotated[str, Field(pattern=r"^snap-[0-9a-f]{8,17}$")] | None = None
+    snapshot: Annotated[
+        str | None,
+        Field(pattern=r"^snap-[0-9a-f]{8,17}$"),
+        HARDWARE,
+        Rollout(
+            "replace",
+            "a volume of the snapshot takes the place of the one that is there, which is retained: what was written since the snapshot is on that one alone",
+        ),
+    ] = None
     """Snapshot that it is made of; absent, it is blank."""
 
     @property
@@ -212,7 +289,66 @@ class DataVolume(Model):
 class AwsHead(AwsServer):
     """Head instances, on which Slurm's controller and its database run."""
 
-    data_volume: DataVolume | None = None
+    image: Annotated[
+        str,
+        Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
+        HARDWARE,
+        Rollout(
+            "review",
+            "a head node keeps the image that it was made with, since its root volume holds Slurm's state and the accounting database: give it a 'data_volume' first, or bring new packages by 'configure'",
+        ),
+        Rollout(
+            "replace",
+            f"{_NEXT_HEAD}; an image that is named by 'ssm:' replaces none",
+            given="head.data_volume",
+        ),
+    ]
+    """An AMI, or the SSM parameter that names one."""
+    count: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        Rollout("in place", "more instances", on="grown"),
+        Rollout(
+            "drain",
+            "the last head nodes would be removed, with what their root volumes hold",
+            on="shrunk",
+            keeps_data=True,
+        ),
+    ] = 1
+    """Number of instances."""
+    root_volume: Annotated[
+        Gibibytes,
+        HARDWARE,
+        Rollout("in place", "the volume grows", on="grown"),
+        Rollout(
+            "replace",
+            "a volume cannot shrink: another instance would take its place, without Slurm's state",
+            on="shrunk",
+            keeps_data=True,
+        ),
+        Rollout(
+            "replace",
+            f"a volume cannot shrink: {_NEXT_HEAD}",
+            on="shrunk",
+            given="head.data_volume",
+        ),
+    ]
+    """Size of each root volume."""
+    data_volume: Annotated[
+        DataVolume | None,
+        PART,
+        Rollout(
+            "in place",
+            "a volume is made and attached; 'configure' stops slurmctld and MariaDB while it copies their files to it",
+            on="added",
+        ),
+        Rollout(
+            "refused",
+            "Slurm's state and the accounting database are on it, and nothing moves them back",
+            on="removed",
+        ),
+    ] = None
     """Volume of each for Slurm's state and the accounting database; absent, the root volume has them."""
 
     @model_validator(mode="after")
@@ -259,13 +395,17 @@ class LustreSize(NamedTuple):
 class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
-    bucket: BucketName
+    bucket: Annotated[BucketName, HARDWARE, Rollout("replace", _LINK)]
     """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
-    prefix: MaybeEmpty = ""
+    prefix: Annotated[MaybeEmpty, HARDWARE, Rollout("replace", _LINK)] = ""
     """Beginning of the keys that are linked; empty, the whole bucket."""
-    path: Annotated[str, Field(pattern=r"^/.*$")]
+    path: Annotated[str, Field(pattern=r"^/.*$"), KEY]
     """Where it appears in the file system."""
-    create_bucket: bool = True
+    create_bucket: Annotated[
+        bool,
+        HARDWARE,
+        Rollout("review", "the bucket changes hands between Rackwright and its owner"),
+    ] = True
     """Make the bucket (retained); otherwise it exists."""
 
 
@@ -276,24 +416,53 @@ class LustreFileSystem(Model):
         json_schema_extra={"anyOf": [{"required": ["existing"]}, {"required": list(_OF_LUSTRE)}]}
     )
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    existing: ExistingLustre | None = None
+    existing: Annotated[
+        ExistingLustre | None,
+        PART,
+        Rollout(
+            "refused",
+            "one that is made and one that exists would take each other's place; write one beside the other and move the data",
+        ),
+    ] = None
     """The file system that is used; absent, one is made."""
-    deployment: Literal["PERSISTENT_2"] | None = None
+    deployment: Annotated[
+        Literal["PERSISTENT_2"] | None, HARDWARE, Rollout("refused", _AT_CREATION)
+    ] = None
     """Kind of storage; the one that can be served over EFA."""
-    capacity: Gibibytes | None = None
+    capacity: Annotated[
+        Gibibytes | None,
+        HARDWARE,
+        Rollout("in place", "storage is added while it is mounted", on="grown"),
+        Rollout(
+            "refused",
+            "capacity cannot be taken away: another file system would take its place",
+            on="shrunk",
+        ),
+    ] = None
     """Size of the file system that is made."""
-    throughput: MegabytesPerSecondPerTebibyte | None = None
+    throughput: Annotated[
+        MegabytesPerSecondPerTebibyte | None,
+        HARDWARE,
+        Rollout("in place", "servers are exchanged while it is mounted; input and output pause"),
+    ] = None
     """Rate that is bought for each TiB."""
-    efa: bool = False
+    efa: Annotated[bool, HARDWARE, Rollout("refused", _AT_CREATION)] = False
     """Serve over EFA; can only be chosen at creation, and has to be said there."""
-    mount: Annotated[str, Field(pattern=r"^/.+$")]
+    mount: Annotated[
+        str, Field(pattern=r"^/.+$"), HARDWARE, Rollout("drain", "it is unmounted on every node")
+    ]
     """Where hosts mount it."""
-    compression: bool = True
+    compression: Annotated[bool, HARDWARE, Rollout("in place", "holds for what is written")] = True
     """Files are compressed with LZ4."""
-    data_repositories: tuple[DataRepository, ...] = ()
-    workload: Workload | None = None
+    data_repositories: Annotated[
+        tuple[DataRepository, ...],
+        PART,
+        Rollout("in place", "a new link", on="added"),
+        Rollout("in place", "the link goes, the bucket and the files stay", on="removed"),
+    ] = ()
+    workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
     """What jobs ask of it."""
 
     @property
@@ -322,48 +491,88 @@ SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 class ExistingNetwork(Model):
     """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
 
-    vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")]
+    vpc: Annotated[
+        str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$"), HARDWARE, Rollout("replace", _STAYS)
+    ]
     """Id of the VPC."""
-    private_subnet: SubnetId
+    private_subnet: Annotated[SubnetId, HARDWARE, Rollout("replace", _STAYS)]
     """Subnet of nodes, head node and file systems, in the first of the availability zones."""
-    public_subnet: SubnetId | None = None
+    public_subnet: Annotated[SubnetId | None, HARDWARE, Rollout("replace", _STAYS)] = None
     """Subnet of login nodes that are reached from outside."""
-    addresses: Annotated[int, Field(ge=0)] | None = None
+    addresses: Annotated[int | None, Field(ge=0), Claim(looser="higher"), POLICIES_ONLY] = None
     """Free addresses of the private subnet, as recorded; absent where unknown."""
-    security_groups: Annotated[tuple[SecurityGroupId, ...], Field(max_length=3)] = ()
+    security_groups: Annotated[
+        tuple[SecurityGroupId, ...], Field(max_length=3), HARDWARE, Rollout("rolling", _TEMPLATE)
+    ] = ()
     """Groups that every host is in beside those that are made for the cluster."""
 
 
 class AwsNetwork(Model):
     """The VPC."""
 
-    existing: ExistingNetwork | None = None
+    existing: Annotated[
+        ExistingNetwork | None,
+        PART,
+        Rollout("replace", "hosts and file systems stay in their VPC for life", keeps_data=True),
+    ] = None
     """The VPC that is used; absent, one is made. The other fields say then what there is."""
-    cidr: Cidr
+    cidr: Annotated[
+        Cidr, HARDWARE, Rollout("replace", "a VPC keeps its addresses for life", keeps_data=True)
+    ]
     """Addresses of the VPC."""
-    availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
+    availability_zones: Annotated[
+        tuple[str, ...],
+        Field(min_length=1),
+        HARDWARE,
+        Rollout(
+            "in place",
+            "subnets of zones are made or removed; what that does to them is listed apart",
+        ),
+    ]
     """Zones that get subnets; the first one holds the cluster."""
-    nat: Literal["single", "per-zone", "none"]
+    nat: Annotated[
+        Literal["single", "per-zone", "none"],
+        HARDWARE,
+        Rollout("in place", "routes change: traffic to the internet is interrupted for a moment"),
+    ]
     """NAT gateways: one, one in each zone, or none."""
-    endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ("s3",)
+    endpoints: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...],
+        HARDWARE,
+        Rollout("in place", "endpoints are made or removed"),
+    ] = ("s3",)
     """AWS services reached without NAT: ``s3`` and ``dynamodb`` by gateways, the others by interfaces."""
-    dns_zone: Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
+    dns_zone: Annotated[
+        str,
+        Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$"),
+        HARDWARE,
+        Rollout("replace", "the private zone and every name in it are replaced"),
+    ]
     """Private DNS zone."""
-    ssh_from: tuple[Cidr, ...] = ()
+    ssh_from: Annotated[
+        tuple[Cidr, ...], HARDWARE, Rollout("in place", "rules of a security group")
+    ] = ()
     """Networks that may reach the login nodes by SSH."""
-    on_premises: tuple[Cidr, ...] = ()
+    on_premises: Annotated[
+        tuple[Cidr, ...], HARDWARE, Rollout("in place", "rules of a security group")
+    ] = ()
     """Networks of other sites of the cluster, reached by a transit gateway, a VPN or Direct Connect: they may
     reach every host by SSH and on the ports of Slurm's daemons."""
-    growth: Annotated[Percent, Field(le=10_000)] = 25.0
+    growth: Annotated[
+        Percent,
+        Field(le=10_000),
+        HARDWARE,
+        Rollout("in place", "room in the cluster's subnet; a subnet that changes is listed apart"),
+    ] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
 
 
 class Limits(Model):
     """Service quotas as recorded on a day, so that a pull request needs no credentials."""
 
-    recorded: dt.date
+    recorded: Annotated[dt.date, Claim(looser="higher")]
     """Day on which the quotas were read."""
-    quotas: dict[str, int]
+    quotas: Annotated[dict[str, int], Claim(looser="higher", absent="elsewhere")]
     """Quota code to value, as Service Quotas shows it: vCPUs for the running-instance quotas, TiB for gp3
     volumes, GiB for file systems, else a number of things."""
 
@@ -375,51 +584,113 @@ PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):pol
 class InstanceProfiles(Model):
     """Instance profiles that exist already, by what the instances are; others are made, with a role each."""
 
-    head: ProfileName | None = None
+    head: Annotated[ProfileName | None, HARDWARE] = None
     """Of head nodes; absent, one is made."""
-    login: ProfileName | None = None
+    login: Annotated[ProfileName | None, HARDWARE] = None
     """Of login nodes; absent, one is made."""
-    node: ProfileName | None = None
+    node: Annotated[ProfileName | None, HARDWARE] = None
     """Of node groups; absent, one is made."""
 
 
 class AwsAccess(Model):
     """What an account has already of roles and keys, and what holds for the roles that are made."""
 
-    permissions_boundary: PolicyArn | None = None
+    permissions_boundary: Annotated[
+        PolicyArn | None, HARDWARE, Rollout("in place", "roles get another boundary")
+    ] = None
     """Policy that bounds every role that is made."""
-    instance_profiles: InstanceProfiles = InstanceProfiles()
-    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] | None = None
+    instance_profiles: Annotated[InstanceProfiles, PART, Rollout("rolling", _TEMPLATE)] = (
+        InstanceProfiles()
+    )
+    user: Annotated[
+        str | None,
+        Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$"),
+        HARDWARE,
+        Rollout("in place", "how Ansible reaches the hosts"),
+    ] = None
     """Account by which Ansible logs in, as the images have it: ``ubuntu``, ``ec2-user``."""
-    key_pair: Annotated[str, Field(pattern=r"^[A-Za-z0-9._@+ -]{1,255}$")] | None = None
+    key_pair: Annotated[
+        str | None,
+        Field(pattern=r"^[A-Za-z0-9._@+ -]{1,255}$"),
+        HARDWARE,
+        Rollout(
+            "replace",
+            "an instance keeps its key pair for life: login nodes are replaced, and head nodes keep theirs",
+        ),
+        Rollout(
+            "replace",
+            f"an instance keeps its key pair for life: login nodes are replaced, and {_NEXT_HEAD}",
+            given="head.data_volume",
+        ),
+    ] = None
     """Key pair of EC2 for that account; absent, the image or Session Manager lets in."""
-    connect: Literal["direct", "jump", "session-manager", "instance-connect"] = "direct"
+    connect: Annotated[
+        Literal["direct", "jump", "session-manager", "instance-connect"],
+        HARDWARE,
+        Rollout("in place", "how Ansible reaches the hosts"),
+    ] = "direct"
     """How Ansible reaches hosts: straight, by way of a login node, through Session Manager, or through an endpoint
     of EC2 Instance Connect that the VPC has."""
-    encryption_key: KeyArn | None = None
+    encryption_key: Annotated[
+        KeyArn | None,
+        HARDWARE,
+        Rollout(
+            "refused",
+            "file systems and root volumes keep their key for life: others would take their place",
+        ),
+    ] = None
     """Key of root volumes, file systems and buckets; absent, AWS's own and one that is made for file systems."""
 
 
 class AwsSite(Model):
     """A site on AWS."""
 
-    provider: Literal["aws"]
+    provider: Annotated[Literal["aws"], HARDWARE]
     """The site is in a region of AWS."""
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    region: Annotated[str, Field(pattern=REGION)]
+    region: Annotated[
+        str,
+        Field(pattern=REGION),
+        HARDWARE,
+        Rollout("replace", "nothing moves between regions", keeps_data=True),
+    ]
     """AWS region, like ``us-east-1``."""
-    network: AwsNetwork
-    node_groups: tuple[AwsNodeGroup, ...]
-    head: AwsHead
-    login: AwsServer | None = None
-    file_systems: tuple[LustreFileSystem, ...] = ()
+    network: Annotated[AwsNetwork, PART]
+    node_groups: Annotated[
+        tuple[AwsNodeGroup, ...],
+        PART,
+        Rollout("in place", "new instances", on="added"),
+        Rollout("drain", _SURPLUS, on="removed"),
+    ]
+    head: Annotated[AwsHead, PART]
+    login: Annotated[
+        AwsServer | None,
+        PART,
+        Rollout("in place", "new instances", on="added"),
+        Rollout("drain", "the login nodes are removed", on="removed"),
+    ] = None
+    file_systems: Annotated[
+        tuple[LustreFileSystem, ...],
+        PART,
+        Rollout("in place", "a new file system", on="added"),
+        Rollout("refused", _RETAINED, on="removed"),
+        Rollout("drain", _KEPT, on="removed", given="existing"),
+    ] = ()
     """File systems of FSx for Lustre."""
-    efs: tuple[ElasticFileSystem, ...] = ()
+    efs: Annotated[
+        tuple[ElasticFileSystem, ...],
+        PART,
+        Rollout("in place", "a file system that hosts mount with the next 'configure'", on="added"),
+        Rollout("refused", _RETAINED, on="removed"),
+        Rollout("drain", _KEPT, on="removed", given="existing"),
+    ] = ()
     """File systems of Amazon EFS, for home directories and software."""
-    access: AwsAccess = AwsAccess()
-    limits: Limits | None = None
-    tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
+    access: Annotated[AwsAccess, PART] = AwsAccess()
+    limits: Annotated[Limits | None, STATEMENT, POLICIES_ONLY] = None
+    tags: Annotated[dict[str, MaybeEmpty], HARDWARE, Rollout("in place", "tags")] = Field(
+        default_factory=dict
+    )
     """Tags of every resource of the site."""
 
     @model_validator(mode="after")

@@ -7,9 +7,14 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Claim, Rollout, Setting
 from rackwright.model.names import Name
 from rackwright.model.storage import SharePath
 from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Seconds
+
+_ANOTHER = "another file system is mounted on every node"
+_LET_IN = "rules come and go that let the cluster in"
+_LIVE = "changed while it is mounted"
 
 FileSystemId = Annotated[str, Field(pattern=r"^fs-([0-9a-f]{8}|[0-9a-f]{17})$")]
 """Id of a file system, of FSx or EFS."""
@@ -19,15 +24,19 @@ SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
 class ExistingLustre(Model):
     """An FSx for Lustre file system that somebody else has made and keeps."""
 
-    id: FileSystemId
+    id: Annotated[FileSystemId, KEY, Rollout("drain", _ANOTHER)]
     """Id of the file system."""
-    mount_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,8}$")]
+    mount_name: Annotated[
+        str, Field(pattern=r"^[A-Za-z0-9_-]{1,8}$"), HARDWARE, Rollout("drain", _ANOTHER)
+    ]
     """What clients mount, as DescribeFileSystems tells it."""
-    security_group: SecurityGroupId | None = None
+    security_group: Annotated[SecurityGroupId | None, HARDWARE, Rollout("in place", _LET_IN)] = None
     """One of its security groups, which gets rules that let the cluster in; absent, its owner lets it in."""
-    capacity: Gibibytes | None = None
+    capacity: Annotated[Gibibytes | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """Its size, as recorded; absent where unknown."""
-    throughput: MegabytesPerSecondPerTebibyte | None = None
+    throughput: Annotated[
+        MegabytesPerSecondPerTebibyte | None, Claim(looser="higher"), POLICIES_ONLY
+    ] = None
     """Rate of each TiB, as recorded; absent where unknown."""
 
 
@@ -50,11 +59,11 @@ Idle = Annotated[Seconds, AfterValidator(_check_days)]
 class Tiering(Model):
     """When files that nobody uses move to cheaper storage."""
 
-    infrequent_access: Idle | None = None
+    infrequent_access: Annotated[Idle | None, HARDWARE] = None
     """They move to Infrequent Access after that long; absent, they stay."""
-    archive: Idle | None = None
+    archive: Annotated[Idle | None, HARDWARE] = None
     """They move to Archive after that long; absent, they never do."""
-    back_on_access: bool = False
+    back_on_access: Annotated[bool, HARDWARE] = False
     """A file that is used again moves back to Standard."""
 
     @model_validator(mode="after")
@@ -70,9 +79,9 @@ class Tiering(Model):
 class ExistingElastic(Model):
     """A file system of EFS that somebody else has made and keeps, with its mount targets."""
 
-    id: FileSystemId
+    id: Annotated[FileSystemId, KEY, Rollout("drain", _ANOTHER)]
     """Id of the file system."""
-    security_group: SecurityGroupId | None = None
+    security_group: Annotated[SecurityGroupId | None, HARDWARE, Rollout("in place", _LET_IN)] = None
     """One of its mount targets' security groups, which gets a rule that lets the cluster in; absent, its owner
     lets it in."""
 
@@ -84,21 +93,37 @@ _OF_MADE = ("throughput", "tiering", "backups", "data")
 class ElasticFileSystem(Model):
     """A file system of Amazon EFS, like that of home directories: one that is made, or one that exists."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    mount: SharePath
+    mount: Annotated[SharePath, HARDWARE, Rollout("drain", "it is unmounted on every node")]
     """Where hosts mount it, like ``/home``."""
-    existing: ExistingElastic | None = None
+    existing: Annotated[
+        ExistingElastic | None,
+        PART,
+        Rollout(
+            "refused",
+            "one that is made and one that exists would take each other's place; write one beside the other and move the data",
+        ),
+    ] = None
     """The file system that is used; absent, one is made."""
-    on_head: bool = False
+    on_head: Annotated[
+        bool,
+        HARDWARE,
+        Rollout(
+            "in place",
+            "head nodes mount it with the next 'configure', or keep it until it is unmounted by hand",
+        ),
+    ] = False
     """Head nodes mount it as well; compute and login nodes always do."""
-    throughput: Literal["elastic", "bursting"] = "elastic"
+    throughput: Annotated[Literal["elastic", "bursting"], HARDWARE, Rollout("in place", _LIVE)] = (
+        "elastic"
+    )
     """``elastic`` is paid by what is moved, ``bursting`` grows with what is stored."""
-    tiering: Tiering | None = None
+    tiering: Annotated[Tiering | None, PART, Rollout("in place", _LIVE)] = None
     """When files move to cheaper storage; absent, all stay in Standard."""
-    backups: bool = True
+    backups: Annotated[bool, HARDWARE, Rollout("in place", _LIVE)] = True
     """AWS Backup makes one each day and keeps it for 35 days."""
-    data: Gibibytes | None = None
+    data: Annotated[Gibibytes | None, Setting(looser="lower"), POLICIES_ONLY] = None
     """Data expected at the fullest, by which its cost goes; absent is unknown."""
 
     @model_validator(mode="after")

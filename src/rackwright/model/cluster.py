@@ -11,6 +11,16 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
 from rackwright.model.facts import ProductFact
+from rackwright.model.field_kinds import (
+    APART,
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Rollout,
+)
 from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
 from rackwright.model.onprem import OnPremSite
@@ -25,56 +35,83 @@ Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 class PolicySetting(Model):
     """How one policy is applied to this cluster."""
 
-    enforcement: Literal["mandatory", "advisory", "disabled"] | None = None
+    enforcement: Annotated[Literal["mandatory", "advisory", "disabled"] | None, APART] = None
     """Absent, the policy's own default."""
-    parameters: dict[str, Any] = {}
+    parameters: Annotated[dict[str, Any], APART] = {}
     """Values for the policy's parameters, validated by the policy."""
-    reason: Prose | None = None
+    reason: Annotated[Prose | None, APART] = None
     """Why this cluster differs; required when the enforcement is lowered."""
-    owner: str | None = None
+    owner: Annotated[str | None, APART] = None
     """Who answers for it; absent, the blueprint's owner."""
 
 
 class Reason(Model):
     """Why a field says what it says, for those who are asked to approve it."""
 
-    reason: Prose
+    reason: Annotated[Prose, APART]
     """Why it says that."""
-    owner: str | None = None
+    owner: Annotated[str | None, APART] = None
     """Who answers for it; absent, the blueprint's owner."""
 
 
 class Blueprint(Model):
     """A cluster as it is meant to be."""
 
-    apiVersion: Literal["rackwright/v1"]
+    apiVersion: Annotated[
+        Literal["rackwright/v1"], HARDWARE, Rollout("in place", "the form of the file")
+    ]
     """Version of the form of this file."""
-    name: Name
+    name: Annotated[
+        Name,
+        KEY,
+        Rollout(
+            "replace", "part of every resource's name: everything is replaced", keeps_data=True
+        ),
+    ]
     """Name of the cluster; part of every resource name."""
-    owner: str | None = None
+    owner: Annotated[str | None, HARDWARE, Rollout("in place", "a tag")] = None
     """Team or address that answers for the cluster."""
-    sites: Annotated[tuple[Site, ...], Field(min_length=1, max_length=64)]
+    sites: Annotated[
+        tuple[Site, ...],
+        Field(min_length=1, max_length=64),
+        PART,
+        Rollout("in place", "a new site; nothing that exists changes", on="added"),
+        Rollout("drain", "the whole site is removed", on="removed", keeps_data=True),
+    ]
     """Regions of AWS and places with halls."""
-    interconnects: tuple[Interconnect, ...] = ()
+    interconnects: Annotated[tuple[Interconnect, ...], PART, POLICIES_ONLY] = ()
     """Lines between the sites."""
-    scheduler: Scheduler | None = None
-    users: Users | None = None
+    scheduler: Annotated[
+        Scheduler | None,
+        PART,
+        Rollout("drain", "Slurm is installed on nodes that run without it", on="added"),
+        Rollout("drain", "Slurm is taken off the nodes", on="removed"),
+    ] = None
+    users: Annotated[
+        Users | None,
+        PART,
+        Rollout("in place", "accounts and sshd's settings; sessions and jobs go on"),
+    ] = None
     """Accounts on the hosts; absent, somebody else manages them."""
-    reliability: Reliability | None = None
-    operations: Operations | None = None
-    costs: Costs | None = None
-    facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000)] = ()
+    reliability: Annotated[Reliability | None, STATEMENT, POLICIES_ONLY] = None
+    operations: Annotated[
+        Operations | None,
+        STATEMENT,
+        Rollout("review", "nodes are brought to what it states: see whether that is what they run"),
+    ] = None
+    costs: Annotated[Costs | None, STATEMENT, POLICIES_ONLY] = None
+    facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000), STATEMENT, FOR_REVIEW] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""
-    derive: Literal["1"] | None = None
+    derive: Annotated[Literal["1"] | None, APART, POLICIES_ONLY] = None
     """Set of rules by which what is not written follows from the rest; a newer Rackwright keeps it.
     Absent, all of it is written."""
-    profile: Literal["lab", "pilot", "production"] | None = None
+    profile: Annotated[Literal["lab", "pilot", "production"] | None, APART, POLICIES_ONLY] = None
     """How much depends on the cluster; absent, production, the strictest."""
-    policy_set: Annotated[str, Field(pattern=r"^\d+\.\d+$")] | None = None
+    policy_set: Annotated[str | None, Field(pattern=r"^\d+\.\d+$"), APART, POLICIES_ONLY] = None
     """Policy set to be judged by, like "0.1"; newer rules only warn. Absent, the released set."""
-    policies: dict[str, PolicySetting] = {}
+    policies: Annotated[dict[str, PolicySetting], APART, POLICIES_ONLY] = {}
     """Settings by policy id."""
-    reasons: dict[str, Reason] = {}
+    reasons: Annotated[dict[str, Reason], APART, FOR_REVIEW] = {}
     """By the name of a field, like "sites.lab.node_groups.gpu.power_cap"; told where a change makes it
     milder, or what is in it."""
 

@@ -7,6 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    SAID,
+    Claim,
+    Rollout,
+)
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.power import StartStep
 from rackwright.model.units import (
@@ -23,6 +33,8 @@ from rackwright.model.units import (
     Watts,
 )
 
+_COOLED = "the racks are cooled in another way"
+
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
 Fluid = Literal["water", "pg25", "dielectric"]
@@ -37,32 +49,32 @@ OUTDOORS = "outdoors"
 class Supply(Model):
     """Some units of a machine, and what feeds those."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
-    fed_by: Annotated[tuple[Name, ...], Field(min_length=1)]
+    fed_by: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
     """Power sources. The first one that lives carries these units."""
 
 
 class Machine(Model):
     """Equal units that draw power beside the racks."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
-    power: Watts | None = None
+    power: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
     """Most electrical power of one unit; absent, that of its product, where it has one."""
-    fed_by: tuple[Name, ...] = ()
+    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
     """Power sources. The first one that lives carries all units."""
-    supplies: tuple[Supply, ...] = ()
+    supplies: Annotated[tuple[Supply, ...], PART] = ()
     """In place of ``fed_by``: units that hang on different sources, so that no loss takes all."""
-    start_step: StartStep = 1
+    start_step: Annotated[StartStep, Claim(looser="either", absent="strict")] = 1
     """Step in which they are connected when generators start."""
-    water: Name | None = None
+    water: Annotated[Name | None, HARDWARE] = None
     """Circuit of ``facility_water`` that carries their heat away, or ``outdoors`` where they reject it
     to the air outside themselves; of a plant, the circuit whose heat it carries."""
-    outdoor_temperature: Celsius | None = None
+    outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher")] = None
     """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
     which they carry their capacity."""
-    restart: Seconds | None = None
+    restart: Annotated[Seconds | None, Claim(looser="lower")] = None
     """Time from the return of power, by generators, until they cool in full again."""
 
     @model_validator(mode="after")
@@ -81,16 +93,16 @@ class Machine(Model):
 class FacilityWater(Model):
     """A circuit of chilled, process or condenser water, between what it cools and what cools it."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    fluid: Literal["water", "pg25"] | None = None
+    fluid: Annotated[Literal["water", "pg25"] | None, HARDWARE] = None
     """What flows in it: water, or water with a quarter of propylene glycol."""
-    supply_temperature: Celsius | None = None
+    supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
     """Of the water that chillers, dry coolers or towers supply to it, at which the capacity of a
     ``product`` has to hold."""
-    volume: CubicMetres | None = None
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
     """What circulates, with the tanks that it flows through."""
-    warming: Annotated[Kelvin, Field(ge=0)] | None = None
+    warming: Annotated[Annotated[Kelvin, Field(ge=0)] | None, Claim(looser="higher")] = None
     """Most by which its supply may warm up for a while: what it cools carries its heat until then."""
 
     @model_validator(mode="after")
@@ -103,53 +115,59 @@ class FacilityWater(Model):
 class AirSupply(Machine):
     """The air handlers of one hall."""
 
-    type: str
+    type: Annotated[str, HARDWARE]
     """Catalogue id of an air handler."""
-    inlet_temperature: Celsius
+    inlet_temperature: Annotated[Celsius, HARDWARE]
     """Design temperature at the racks' inlets."""
-    ashrae_class: AirClass
+    ashrae_class: Annotated[AirClass, Claim(strictest_first=("H1", "A1", "A2", "A3", "A4"))]
     """Class the hall is designed for."""
-    containment: Literal["hot-aisle", "cold-aisle", "none"]
+    containment: Annotated[Literal["hot-aisle", "cold-aisle", "none"], HARDWARE]
     """Decides how much supply air leaks past the racks."""
-    temperature_rise: Annotated[Kelvin, Field(gt=0)] | None = None
+    temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="higher")] = (
+        None
+    )
     """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
-    volume: CubicMetres | None = None
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
     """Air that warms up with the racks while nothing cools it: of their aisles, where those are closed."""
 
 
 class CoolingLoop(Machine):
     """A technology coolant loop and the CDUs that feed it."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    cdu: str
+    cdu: Annotated[str, HARDWARE]
     """Catalogue id."""
-    fluid: Fluid
+    fluid: Annotated[Fluid, HARDWARE]
     """What flows in it."""
-    heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
+    heat_capacity: Annotated[
+        Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None, Claim(looser="higher")
+    ] = None
     """Of a dielectric fluid, by its data sheet: density times specific heat."""
-    temperature_rise: Annotated[Kelvin, Field(gt=0)]
+    temperature_rise: Annotated[Kelvin, Field(gt=0), Claim(looser="higher")]
     """Return minus supply at design load."""
-    supply_temperature: Celsius | None = None
+    supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
     """Of the coolant that racks get."""
-    facility_temperature: Celsius | None = None
+    facility_temperature: Annotated[Celsius | None, Claim(looser="lower")] = None
     """Facility water supplied to the CDUs."""
-    facility_class: WaterClass | None = None
+    facility_class: Annotated[
+        WaterClass | None, Claim(strictest_first=("W+", "W45", "W40", "W32", "W27", "W17"))
+    ] = None
     """Class of the facility water that its CDUs get, by its warmest temperature."""
-    in_rack: bool = False
+    in_rack: Annotated[bool, HARDWARE] = False
     """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
     they draw their power from its feeds."""
-    approach: Kelvin | None = None
+    approach: Annotated[Kelvin | None, Claim(looser="either")] = None
     """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
-    dew_point: Celsius | None = None
+    dew_point: Annotated[Celsius | None, Claim(looser="lower")] = None
     """Highest dew point of the hall."""
-    pressure: Kilopascals | None = None
+    pressure: Annotated[Kilopascals | None, Claim(looser="either")] = None
     """Supply pressure at the manifold."""
-    flow_limit: LitresPerMinute | None = None
+    flow_limit: Annotated[LitresPerMinute | None, HARDWARE] = None
     """Of the piping."""
-    pressure_drop: Kilopascals | None = None
+    pressure_drop: Annotated[Kilopascals | None, Claim(looser="lower")] = None
     """Of the piping at ``flow_limit``, to the furthest rack and back, with valves, strainers, tanks."""
-    volume: CubicMetres | None = None
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
     """Coolant that circulates, with the tanks that it flows through; of one rack, where CDUs stand in
     racks."""
 
@@ -173,17 +191,24 @@ class CoolingLoop(Machine):
 class MechanicalPlant(Machine):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    kind: PlantKind
+    kind: Annotated[PlantKind, HARDWARE]
     """What kind of machine it is."""
-    product: str | None = None
+    product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
     product's number."""
-    capacity: Watts | None = None
+    capacity: Annotated[Watts | None, HARDWARE] = None
     """Heat that one unit carries at this site: of a pump, by its flow at the design rise; absent, that of
     its ``product``, where that holds at the site's altitude and temperatures."""
-    rejects_to: Name | None = None
+    outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher", absent="elsewhere")] = (
+        None
+    )
+    """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
+    which they carry their capacity."""
+    restart: Annotated[Seconds | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Time from the return of power, by generators, until they cool in full again."""
+    rejects_to: Annotated[Name | None, HARDWARE] = None
     """Of a chiller: the circuit of ``facility_water`` that its condenser heats, or ``outdoors``."""
 
     @model_validator(mode="after")
@@ -204,45 +229,55 @@ class MechanicalPlant(Machine):
 class Manifolds(Model):
     """Equal manifolds of one rack, which bring coolant to its devices."""
 
-    count: Annotated[int, Field(ge=0, le=100)]
+    count: Annotated[int, Field(ge=0, le=100), HARDWARE]
     """0 where units and weight of the devices include them."""
-    height: RackUnits
+    height: Annotated[RackUnits, HARDWARE]
     """Of one; 0 U where it hangs beside the rails."""
-    weight: Kilograms | None = None
+    weight: Annotated[Kilograms | None, HARDWARE] = None
     """Of one, with its coolant."""
 
 
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
+    mode: Annotated[
+        Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"],
+        HARDWARE,
+        Rollout("drain", _COOLED),
+    ]
     """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside; racks with
     ``immersion`` are tanks, whose fluid is in the loop."""
-    power_limit: Watts | None = None
+    power_limit: Annotated[Watts | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """Most power this rack may draw in this mode, by the hall's design."""
-    loop: Name | None = None
+    loop: Annotated[Name | None, HARDWARE, Rollout("drain", _COOLED)] = None
     """Loop of the cold plates; of the door where there is nothing but a door."""
-    rear_door_loop: Name | None = None
+    rear_door_loop: Annotated[Name | None, HARDWARE, Rollout("drain", _COOLED)] = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
-    rear_door: str | None = None
+    rear_door: Annotated[str | None, HARDWARE, Rollout("drain", _COOLED)] = None
     """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
-    rear_door_capacity: Watts | None = None
+    rear_door_capacity: Annotated[Watts | None, HARDWARE, Rollout("drain", _COOLED)] = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
-    rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
+    rear_door_difference: Annotated[
+        Annotated[Kelvin, Field(gt=0)] | None, HARDWARE, Rollout("drain", _COOLED)
+    ] = None
     """Air at the door minus water at the door, at which its capacity is rated."""
-    rear_door_pressure_drop: Kilopascals | None = None
+    rear_door_pressure_drop: Annotated[
+        Kilopascals | None, Claim(looser="lower", absent="elsewhere"), FOR_REVIEW
+    ] = None
     """Of the door, at the flow that its heat needs."""
-    rear_door_weight: Kilograms | None = None
+    rear_door_weight: Annotated[
+        Kilograms | None, Claim(looser="lower", absent="elsewhere"), Rollout("drain", _COOLED)
+    ] = None
     """Of the door with its water."""
-    coolant_weight: Kilograms | None = None
+    coolant_weight: Annotated[Kilograms | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Of the coolant in cold plates and hoses of one rack, 0 kg where weights of devices include it."""
-    lift_allowance: Metres | None = None
+    lift_allowance: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Height of hoist and hook above a device that is lifted out of a tank."""
-    manifolds: Manifolds | None = None
+    manifolds: Annotated[Manifolds | None, PART, Rollout("drain", _COOLED)] = None
     """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
-    leak_detection: bool | None = None
+    leak_detection: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Leaks of coolant in the racks are detected."""
-    isolation: bool | None = None
+    isolation: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Valves shut this rack off by themselves when a leak is found."""
 
     @model_validator(mode="after")

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model, Prose
+from rackwright.model.field_kinds import LABEL, Claim
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -104,65 +105,85 @@ class HeatMedium(StrEnum):
 class Accelerators(Model):
     """The accelerators of one node."""
 
-    count: Count
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Of one unit of the product, all its hosts together."""
-    model: str
+    model: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """What its vendor calls the accelerator, like ``H100 SXM``."""
-    vendor: Literal["nvidia", "amd", "aws", "intel"]
+    vendor: Annotated[
+        Literal["nvidia", "amd", "aws", "intel"], Claim(looser="either", absent="elsewhere")
+    ]
     """Who makes the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
-    tdp: Fact[Watts] | None = None
+    tdp: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Thermal design power of one accelerator: no cap of the node's power saves more for each."""
-    memory: Fact[Gibibytes] | None = None
+    memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
     """Memory of one accelerator."""
-    domain: Fact[int] | None = None
+    domain: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
-    gres: str
+    gres: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """Type name in Slurm's GRES, like ``h100``."""
-    all_reduce: Fact[MegabytesPerSecond] | None = None
+    all_reduce: Annotated[
+        Fact[MegabytesPerSecond] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Least bus bandwidth of an NCCL all-reduce over all of them, with which a node is sound."""
 
 
 class PowerSupplies(Model):
     """The power supplies of one device and how many it needs."""
 
-    count: Count
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """All of the device, spare ones as well."""
-    rating: Fact[Watts] | None = None
+    rating: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Output of one supply."""
-    efficiency: Fact[Annotated[Percent, Field(gt=0, le=100)]] | None = None
+    efficiency: Annotated[
+        Fact[Annotated[Percent, Field(gt=0, le=100)]] | None,
+        Claim(looser="higher", absent="elsewhere"),
+    ] = None
     """Output over input at its rating."""
-    input_current: Fact[Amperes] | None = None
+    input_current: Annotated[Fact[Amperes] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Most input current of one supply, as on its plate."""
-    inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
+    inlet: Annotated[
+        Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"],
+        Claim(looser="either", absent="elsewhere"),
+    ]
     """What feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
-    full_performance: Fact[int] | None = None
+    full_performance: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for full performance."""
-    degraded: Fact[int] | None = None
+    degraded: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for the device to run at all."""
-    degraded_power: Fact[Watts] | None = None
+    degraded_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Highest input power while degraded."""
 
 
 class LiquidCooling(Model):
     """What a liquid-cooled device asks of its loop."""
 
-    heat: Fact[Watts] | None = None
+    heat: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Heat that goes into the liquid at ``max_power``."""
-    flow: Fact[LitresPerMinute] | None = None
+    flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="either", absent="elsewhere")] = None
     """Flow of coolant that its maker asks for; more is planned where its heat needs more."""
-    pressure_drop: Fact[Kilopascals] | None = None
+    pressure_drop: Annotated[Fact[Kilopascals] | None, Claim(looser="lower")] = None
     """Between the ends of its hoses at ``flow``, connectors and manifolds of its own included."""
-    max_supply: Fact[Celsius] | None = None
+    max_supply: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Warmest supply temperature."""
-    water_class: Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None = None
+    water_class: Annotated[
+        Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None,
+        Claim(looser="either", absent="elsewhere"),
+    ] = None
     """Warmest class of facility water."""
-    coolant_class: Fact[Literal["S30", "S40", "S50"]] | None = None
+    coolant_class: Annotated[
+        Fact[Literal["S30", "S40", "S50"]] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Warmest class of the coolant that a CDU supplies."""
-    connector: Fact[Annotated[str, Field(pattern=ID)]] | str | None = None
+    connector: Annotated[
+        Fact[Annotated[str, Field(pattern=ID)]] | str | None,
+        Claim(looser="either", absent="elsewhere"),
+    ] = None
     """Catalogue id of the quick connector; entries written before it had a source give it alone."""
-    max_pressure: Fact[Kilopascals] | None = None
+    max_pressure: Annotated[
+        Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
     """Highest pressure of the coolant that it stands."""
-    cdu_in_rack: bool = False
+    cdu_in_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product brings its own coolant distribution unit."""
 
 
@@ -195,17 +216,17 @@ class NetworkPort(Model):
 class Entry(Model):
     """What every catalogue entry has."""
 
-    id: Annotated[str, Field(pattern=ID)]
+    id: Annotated[str, Field(pattern=ID), LABEL]
     """What blueprints and price lists call the product; the name of its file, without ``.yaml``."""
-    vendor: str
+    vendor: Annotated[str, LABEL]
     """Who makes or sells it."""
-    name: str
+    name: Annotated[str, LABEL]
     """What its vendor calls it."""
-    description: Prose | None = None
+    description: Annotated[Prose | None, LABEL] = None
     """What it is, for people who choose."""
-    sources: dict[str, Source]
+    sources: Annotated[dict[str, Source], LABEL]
     """Documents that its numbers are read in, by a key that the numbers cite."""
-    notes: tuple[Prose, ...] = ()
+    notes: Annotated[tuple[Prose, ...], LABEL] = ()
     """Contradictions in the sources, and what was decided."""
 
     @model_validator(mode="after")
@@ -236,97 +257,109 @@ def _facts(model: Model, prefix: str) -> Iterator[tuple[str, Fact[Any]]]:
 class Device(Entry):
     """Something that is mounted in a rack."""
 
-    height: Fact[RackUnits] | None = None
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower")] = None
     """Rack units that it takes."""
-    depth: Fact[Metres] | None = None
+    depth: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
     """From front to rear, without cables and their bends."""
-    weight: Fact[Kilograms] | None = None
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Of one unit as it is mounted; its coolant is a number of the racks (``coolant_weight``)."""
-    max_power: Fact[Watts] | None = None
+    max_power: Annotated[Fact[Watts] | None, Claim(looser="lower")] = None
     """Nameplate input power: what policies use."""
-    typical_power: Fact[Watts] | None = None
+    typical_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Measured input power under load: for energy only."""
-    peak_power: Fact[Watts] | None = None
+    peak_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Short-time peak (EDPp) above ``max_power``."""
-    heat: Fact[Watts] | None = None
+    heat: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Published heat output; the larger of this and ``max_power`` is used for cooling."""
-    medium: HeatMedium = HeatMedium.AIR
-    airflow: Fact[CubicFeetPerMinute] | None = None
+    medium: Annotated[HeatMedium, Claim(looser="either", absent="elsewhere")] = HeatMedium.AIR
+    airflow: Annotated[
+        Fact[CubicFeetPerMinute] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Air that it draws; unknown, it follows from its heat and the ``temperature_rise`` of the hall's air."""
-    airflow_direction: Airflow | None = None
-    inlet_min: Fact[Celsius] | None = None
+    airflow_direction: Annotated[Airflow | None, Claim(looser="either", absent="elsewhere")] = None
+    inlet_min: Annotated[Fact[Celsius] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Coldest air at its intake in which its maker lets it run."""
-    inlet_max: Fact[Celsius] | None = None
+    inlet_max: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Warmest air at its intake in which its maker lets it run."""
-    liquid: LiquidCooling | None = None
-    power_supplies: PowerSupplies | None = None
-    voltage_min: Fact[Volts] | None = None
+    liquid: Annotated[LiquidCooling | None, Claim(looser="either", absent="elsewhere")] = None
+    power_supplies: Annotated[PowerSupplies | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
+    voltage_min: Annotated[Fact[Volts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Lowest voltage at its power inlets."""
-    voltage_max: Fact[Volts] | None = None
+    voltage_max: Annotated[Fact[Volts] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Highest voltage at its power inlets."""
 
 
 class LocalDrives(Model):
     """Equal NVMe drives of one host that are there for data, not those of its operating system."""
 
-    count: Fact[int] | None = None
+    count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Of one host."""
-    size: Fact[Gibibytes] | None = None
+    size: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
     """Of one drive."""
 
 
 class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
-    kind: Literal["node"]
+    kind: Annotated[Literal["node"], LABEL]
     """Says what the entry is of; its file lies in the folder ``nodes``."""
-    hosts: Count = 1
+    hosts: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
-    cpus: Fact[int] | None = None
+    cpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Logical CPUs of one host, as its operating system counts them."""
-    sockets: Fact[int] | None = None
+    sockets: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Processors of one host."""
-    threads_per_core: Fact[int] | None = None
+    threads_per_core: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Hardware threads of one core: with ``cpus`` and ``sockets`` they give the cores."""
-    host_memory: Fact[Gibibytes] | None = None
+    host_memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
     """Memory of one host, that of accelerators not counted."""
-    accelerators: Accelerators | None = None
+    accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
     """All accelerators of one unit."""
-    whole_rack: bool = False
+    whole_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product is a complete rack."""
-    rack_weight_included: bool = False
+    rack_weight_included: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """``weight`` includes the rack."""
-    ports: tuple[NetworkPort, ...] = ()
-    local_drives: LocalDrives | None = None
+    ports: Annotated[tuple[NetworkPort, ...], Claim(looser="either", absent="elsewhere")] = ()
+    local_drives: Annotated[LocalDrives | None, Claim(looser="either", absent="elsewhere")] = None
 
 
 class Uplinks(Model):
     """Equal ports of a switch that run at another rate than its radix."""
 
-    count: Count
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Of one switch."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
+    rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, _LEAST]], Claim(looser="either", absent="elsewhere")
+    ]
     """Of one port, in each direction."""
 
 
 class Switch(Device):
     """A network switch."""
 
-    kind: Literal["switch"]
+    kind: Annotated[Literal["switch"], LABEL]
     """Says what the entry is of; its file lies in the folder ``switches``."""
-    technology: Literal["infiniband", "ethernet"]
+    technology: Annotated[
+        Literal["infiniband", "ethernet"], Claim(looser="either", absent="elsewhere")
+    ]
     """What it switches."""
-    radix: Count
+    radix: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Logical ports of one switch."""
-    switches: Count = 1
+    switches: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Independent switches in one chassis, each with ``radix`` ports."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
+    rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, _LEAST]], Claim(looser="either", absent="elsewhere")
+    ]
     """Rate of one logical port."""
-    uplinks: Uplinks | None = None
+    uplinks: Annotated[Uplinks | None, Claim(looser="either", absent="elsewhere")] = None
     """Ports beside those of the radix."""
-    cages: Fact[int] | None = None
+    cages: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Cages in its face, each of which takes one cable or transceiver."""
-    ports_per_cage: Count = 1
+    ports_per_cage: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Logical ports of one cage: 2 where it takes a twin-port transceiver."""
 
 
@@ -344,80 +377,88 @@ class Outlets(Model):
 class Pdu(Entry):
     """A rack power distribution unit."""
 
-    kind: Literal["pdu"]
+    kind: Annotated[Literal["pdu"], LABEL]
     """Says what the entry is of; its file lies in the folder ``pdus``."""
-    voltage: Fact[Annotated[Volts, SOME]]
+    voltage: Annotated[Fact[Annotated[Volts, SOME]], Claim(looser="either", absent="elsewhere")]
     """Line to line for three phases."""
-    current: Fact[Annotated[Amperes, SOME]]
+    current: Annotated[Fact[Annotated[Amperes, SOME]], Claim(looser="higher")]
     """Rating of the input plug and breaker, per line."""
-    phases: Literal[1, 3]
+    phases: Annotated[Literal[1, 3], Claim(looser="either", absent="elsewhere")]
     """Of its input."""
-    wiring: Literal["wye", "delta"]
+    wiring: Annotated[Literal["wye", "delta"], Claim(looser="either", absent="elsewhere")]
     """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
-    outlets: tuple[Outlets, ...] | None = None
+    outlets: Annotated[tuple[Outlets, ...] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
     """None where they are unknown."""
-    branch_count: Fact[int] | None = None
+    branch_count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Branch circuits inside it, each behind a breaker; outlets are dealt over them in turn."""
-    branch_rating: Fact[Amperes] | None = None
+    branch_rating: Annotated[Fact[Amperes] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
     """Of the breaker of one branch circuit."""
-    short_circuit_rating: Fact[Amperes] | None = None
+    short_circuit_rating: Annotated[Fact[Amperes] | None, Claim(looser="higher")] = None
     """Largest fault current at its inlet that it and its breakers stand."""
-    height: Fact[RackUnits] | None = None
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Zero for a vertical unit."""
-    weight: Fact[Kilograms] | None = None
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Of one PDU; it counts as content of the rack."""
 
 
 class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
-    kind: Literal["power-shelf"]
+    kind: Annotated[Literal["power-shelf"], LABEL]
     """Says what the entry is of; its file lies in the folder ``power-shelves``."""
-    rating: Fact[Annotated[Watts, SOME]]
+    rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Output with all its supplies."""
-    supplies: Count
+    supplies: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Power supplies in one shelf."""
-    rating_n_plus_1: Fact[Annotated[Watts, SOME]] | None = None
+    rating_n_plus_1: Annotated[
+        Fact[Annotated[Watts, SOME]] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
     """Usable power with one supply lost."""
-    backup: Fact[Seconds] | None = None
+    backup: Annotated[Fact[Seconds] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Battery backup at full load."""
-    height: Fact[RackUnits] | None = None
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Rack units that it takes."""
-    weight: Fact[Kilograms] | None = None
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
     """With its supplies."""
 
 
 class Immersion(Model):
     """What makes a tank of a rack; its units lie beside each other, and devices hang in them."""
 
-    fluid_weight: Fact[Kilograms] | None = None
+    fluid_weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Of the fluid of a tank that is filled for operation."""
-    top: Fact[Metres] | None = None
+    top: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
     """Height above the floor of the edge over which devices are lifted."""
 
 
 class RackType(Entry):
     """An empty rack."""
 
-    kind: Literal["rack"]
+    kind: Annotated[Literal["rack"], LABEL]
     """Says what the entry is of; its file lies in the folder ``racks``."""
-    height: Fact[Annotated[RackUnits, SOME]]
+    height: Annotated[Fact[Annotated[RackUnits, SOME]], Claim(looser="either", absent="elsewhere")]
     """Rack units that it offers; of a tank, the units that lie beside each other."""
-    width: Fact[Annotated[Metres, _LEAST]]
+    width: Annotated[Fact[Annotated[Metres, _LEAST]], Claim(looser="either", absent="elsewhere")]
     """Outside, across the row."""
-    depth: Fact[Annotated[Metres, _LEAST]]
+    depth: Annotated[Fact[Annotated[Metres, _LEAST]], Claim(looser="either", absent="elsewhere")]
     """Outside, from front to rear: what is in it and the cables behind must fit."""
-    weight: Fact[Kilograms] | None = None
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Without devices and PDUs and, of a tank, without its fluid."""
-    static_rating: Fact[Kilograms] | None = None
+    static_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
     """Content it may carry when it stands still."""
-    gross_rating: Fact[Kilograms] | None = None
+    gross_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher", absent="elsewhere")] = (
+        None
+    )
     """What it may weigh when it stands still, with itself: at least its ``static_rating``."""
-    dynamic_rating: Fact[Kilograms] | None = None
+    dynamic_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
     """Content it may carry when it is rolled."""
-    casters: Count = 4
+    casters: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 4
     """Casters or feet that carry it."""
-    immersion: Immersion | None = None
+    immersion: Annotated[Immersion | None, Claim(looser="either", absent="elsewhere")] = None
     """It is an immersion tank."""
 
     @model_validator(mode="after")
@@ -436,38 +477,49 @@ class RackType(Entry):
 class Cable(Entry):
     """A cable, or a transceiver with its fibre."""
 
-    kind: Literal["cable"]
+    kind: Annotated[Literal["cable"], LABEL]
     """Says what the entry is of; its file lies in the folder ``cables``."""
-    part: str
+    part: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """Part number to order it by."""
-    medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
+    medium: Annotated[
+        Literal["dac", "acc", "aoc", "mmf", "smf"], Claim(looser="either", absent="elsewhere")
+    ]
     """Passive or active copper, an active optical cable, or a transceiver for multi- or single-mode fibre."""
-    technology: tuple[Literal["infiniband", "ethernet"], ...]
+    technology: Annotated[
+        tuple[Literal["infiniband", "ethernet"], ...], Claim(looser="either", absent="elsewhere")
+    ]
     """What it is made for."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]] | None = None
+    rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, _LEAST]] | None,
+        Claim(looser="either", absent="elsewhere"),
+    ] = None
     """Of the whole cable or transceiver: 800 Gbps where it joins two ports of 400 Gbps at either end."""
-    reach: Fact[Metres]
+    reach: Annotated[Fact[Metres], Claim(looser="higher")]
     """On OM4 where the fibre is multi-mode."""
-    reach_om3: Fact[Metres] | None = None
+    reach_om3: Annotated[Fact[Metres] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Reach on OM3, of a transceiver for multi-mode fibre."""
-    diameter: Fact[Annotated[Metres, Field(ge=0.0005)]] | None = None
+    diameter: Annotated[
+        Fact[Annotated[Metres, Field(ge=0.0005)]] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Of the cable; a transceiver has none."""
-    bend_space: Fact[Metres] | None = None
+    bend_space: Annotated[Fact[Metres] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Behind the face of a port, for the plug and the tightest bend that the cable may have."""
-    joined_ports: Count = 1
+    joined_ports: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Ports at either end that one cable joins; each is a cable of the fabric."""
 
 
 class Connector(Entry):
     """A liquid quick connector."""
 
-    kind: Literal["connector"]
+    kind: Annotated[Literal["connector"], LABEL]
     """Says what the entry is of; its file lies in the folder ``connectors``."""
-    flow: Fact[LitresPerMinute] | None = None
+    flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Most flow of coolant through it."""
-    max_fluid: Fact[Celsius] | None = None
+    max_fluid: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Warmest coolant that it stands."""
-    max_pressure: Fact[Kilopascals] | None = None
+    max_pressure: Annotated[
+        Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
     """Highest pressure of the coolant that it stands."""
 
 

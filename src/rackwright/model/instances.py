@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import LABEL, Claim
 from rackwright.model.hardware import Accelerators, Count, Entry, Fact
 from rackwright.model.units import Gibibytes, GigabitsPerSecond
 
@@ -25,28 +26,36 @@ class NetworkCard(Model):
 class Instance(Entry):
     """A cloud instance type."""
 
-    kind: Literal["instance"]
+    kind: Annotated[Literal["instance"], LABEL]
     """Says what the entry is of; its file lies in the folder ``instances``."""
-    provider: Literal["aws"]
+    provider: Annotated[Literal["aws"], Claim(looser="either", absent="elsewhere")]
     """Whose cloud it runs in."""
-    instance_type: str
+    instance_type: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """What the provider calls it, like ``p5.48xlarge``; prices are found by it."""
-    accelerators: Accelerators | None = None
-    hosts: Literal[1] = 1
+    accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
+    hosts: Annotated[Literal[1], Claim(looser="either", absent="elsewhere")] = 1
     """Operating systems in one instance."""
-    vcpus: Fact[int] | None = None
+    vcpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Logical CPUs, as its operating system counts them: what the service quota counts."""
-    memory: Fact[Gibibytes] | None = None
+    memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
     """Of the host, that of accelerators not counted."""
-    efa_interfaces: Fact[int] | None = None
+    efa_interfaces: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most EFA interfaces."""
-    cards: Fact[tuple[NetworkCard, ...]] | None = None
+    cards: Annotated[
+        Fact[tuple[NetworkCard, ...]] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Its network cards, as DescribeInstanceTypes tells them: interfaces for EFA are laid out on them."""
-    bandwidth: Fact[GigabitsPerSecond] | None = None
+    bandwidth: Annotated[
+        Fact[GigabitsPerSecond] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Of its network, all cards together, in each direction."""
-    local_storage: Fact[Gibibytes] | None = None
+    local_storage: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
     """Instance store, all its disks together."""
-    quota: str | None = None
+    quota: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
-    architecture: Literal["x86_64", "arm64"] | None = None
+    architecture: Annotated[
+        Literal["x86_64", "arm64"] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Of its CPUs: images must be built for it."""

@@ -17,6 +17,19 @@ from rackwright.model.cooling import (
     RackCooling,
 )
 from rackwright.model.fabric import Fabric
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    GRANTED,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    SAID,
+    STATEMENT,
+    Claim,
+    Rollout,
+    Setting,
+)
 from rackwright.model.names import (
     HostList,
     Name,
@@ -36,6 +49,12 @@ from rackwright.model.units import (
     RackUnits,
     Watts,
 )
+
+_DEALT = "equal things are dealt out in this order: see which places and power cords change"
+_MOVED = "the nodes are moved or recabled"
+_PLANT = "work on the plant: settle with facilities which racks must be drained"
+_RACKS = "its racks are given up"
+_UNPOWERED = "the racks lose this feed meanwhile"
 
 MOST_RACKS = 100_000
 """Racks of one site; a million GPUs on one site fill a third of them."""
@@ -70,64 +89,64 @@ def _refuse_crowds(
 class TraySection(Model):
     """The inside of a tray, or of all that lie above each other, as wide as both."""
 
-    width: Annotated[Metres, Field(gt=0)]
+    width: Annotated[Metres, Field(gt=0), HARDWARE]
     """From side to side, inside."""
-    depth: Annotated[Metres, Field(gt=0)]
+    depth: Annotated[Metres, Field(gt=0), HARDWARE]
     """From its bottom to its edge, inside."""
 
 
 class CableTrays(Model):
     """The trays above the racks of a hall, along each row; lengths of cables follow from them."""
 
-    height: Annotated[Metres, Field(gt=0)]
+    height: Annotated[Metres, Field(gt=0), HARDWARE]
     """Above the floor of the racks."""
-    row_pitch: Annotated[Metres, Field(gt=0)] | None = None
+    row_pitch: Annotated[Annotated[Metres, Field(gt=0)] | None, HARDWARE] = None
     """From the tray of a row to that of the next."""
-    joined: Literal["first", "last", "both"] | None = None
+    joined: Annotated[Literal["first", "last", "both"] | None, HARDWARE] = None
     """The ends of the rows, which begin in one line, at which a tray crosses them: at the first racks,
     the last ones of the longest row, or both."""
-    section: TraySection | None = None
+    section: Annotated[TraySection | None, PART] = None
     """Of the tray along a row."""
-    crossing: TraySection | None = None
+    crossing: Annotated[TraySection | None, PART] = None
     """Of a tray across the rows; absent, as along them."""
-    fill: Percent | None = None
+    fill: Annotated[Percent | None, Claim(looser="lower")] = None
     """Share of the inside that cables take where it is fullest, if it does not follow from positions."""
 
 
 class Floor(Model):
     """What a hall's floor carries."""
 
-    uniform: KilogramsPerSquareMetre | None = None
+    uniform: Annotated[KilogramsPerSquareMetre | None, Claim(looser="higher")] = None
     """Weight that a square metre bears, evenly spread."""
-    concentrated: Kilograms | None = None
+    concentrated: Annotated[Kilograms | None, Claim(looser="higher")] = None
     """On one caster."""
-    rolling: Kilograms | None = None
+    rolling: Annotated[Kilograms | None, Claim(looser="higher")] = None
     """On one caster while the rack is moved."""
 
 
 class DeliveryPath(Model):
     """The way from the truck to a hall, by the worst place of each kind on it."""
 
-    height: Metres | None = None
+    height: Annotated[Metres | None, Claim(looser="higher")] = None
     """Of the lowest door, corridor or lift."""
-    width: Metres | None = None
+    width: Annotated[Metres | None, Claim(looser="higher")] = None
     """Of the narrowest one."""
-    rating: Kilograms | None = None
+    rating: Annotated[Kilograms | None, Claim(looser="higher")] = None
     """Most that a dock, lift, ramp or floor on the way carries at once."""
-    rolling: Kilograms | None = None
+    rolling: Annotated[Kilograms | None, Claim(looser="higher")] = None
     """Most on one caster."""
-    slope: Annotated[Percent, Field(le=100)] | None = None
+    slope: Annotated[Annotated[Percent, Field(le=100)] | None, Claim(looser="lower")] = None
     """Of the steepest ramp, rise over run; 0 % without any."""
 
 
 class Shipping(Model):
     """One rack as it is moved to its place: in its crate, or without where that stays outside."""
 
-    height: Metres | None = None
+    height: Annotated[Metres | None, Claim(looser="lower")] = None
     """Of the rack on its way."""
-    width: Metres | None = None
+    width: Annotated[Metres | None, Claim(looser="lower")] = None
     """The smaller side of what it stands on."""
-    weight: Kilograms | None = None
+    weight: Annotated[Kilograms | None, Claim(looser="lower")] = None
     """With what is in it on its way and what it is moved by; a product that is a whole rack weighs no
     less than it does in its place."""
 
@@ -135,25 +154,36 @@ class Shipping(Model):
 class RackGroup(Model):
     """Equal racks in one row."""
 
-    racks: HostList
+    racks: Annotated[HostList, KEY, Rollout("review", "racks are added, given up or renamed")]
     """Names, unique in the site."""
-    type: str
+    type: Annotated[str, HARDWARE, Rollout("drain", "another rack: its nodes are moved")]
     """Catalogue id."""
-    feeds: tuple[RackFeed, ...]
-    cooling: RackCooling
-    shelves: RackShelves | None = None
-    air_direction: Literal["front-to-back", "back-to-front"] = "front-to-back"
+    feeds: Annotated[
+        tuple[RackFeed, ...],
+        PART,
+        Rollout("drain", _UNPOWERED),
+        Rollout("review", _DEALT, on="reordered"),
+    ]
+    cooling: Annotated[RackCooling, PART]
+    shelves: Annotated[RackShelves | None, PART, Rollout("drain", _UNPOWERED)] = None
+    air_direction: Annotated[
+        Literal["front-to-back", "back-to-front"],
+        HARDWARE,
+        Rollout("drain", "fans or devices are turned round"),
+    ] = "front-to-back"
     """Direction in which air passes the rack, cold aisle first."""
-    blanking: bool | None = None
+    blanking: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Empty units are closed by blanking panels."""
-    aisle_depth: Metres | None = None
+    aisle_depth: Annotated[Metres | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """Half of the aisles in front and behind that this rack's floor share includes."""
-    cable_allowance: Metres | None = None
+    cable_allowance: Annotated[Metres | None, Claim(looser="either"), POLICIES_ONLY] = None
     """Space behind the devices for cable bends."""
-    cable_weight: Kilograms | None = None
+    cable_weight: Annotated[Kilograms | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Of the cables that hang in one rack, with what holds them."""
-    shipping: Shipping | None = None
-    gap: Metres | None = None
+    shipping: Annotated[Shipping | None, STATEMENT, FOR_REVIEW] = None
+    gap: Annotated[
+        Metres | None, HARDWARE, Rollout("review", "racks stand elsewhere in their row")
+    ] = None
     """Free floor before its first rack, as of positions that stay empty; absent, it stands at the rack
     before, or at the beginning of the row."""
 
@@ -166,95 +196,162 @@ class RackGroup(Model):
 class Row(Model):
     """Racks side by side."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    rack_groups: tuple[RackGroup, ...]
-    power_limit: Watts | None = None
+    rack_groups: Annotated[
+        tuple[RackGroup, ...],
+        PART,
+        Rollout("in place", "new racks", on="added"),
+        Rollout("drain", "the racks are given up", on="removed"),
+        Rollout("review", _DEALT, on="reordered"),
+    ]
+    power_limit: Annotated[
+        Watts | None, Setting(looser="higher", absent="loose"), POLICIES_ONLY
+    ] = None
     """Most power the row may draw."""
-    length: Metres | None = None
+    length: Annotated[Metres | None, HARDWARE, Rollout("review", _PLANT)] = None
     """From its beginning to its end; absent, it ends at its last rack."""
 
 
 class Hall(Model):
     """A room with its air handlers and its floor."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    air: AirSupply | None = None
-    floor: Floor | None = None
-    rows: tuple[Row, ...]
-    power_limit: Watts | None = None
+    air: Annotated[AirSupply | None, PART, Rollout("review", _PLANT)] = None
+    floor: Annotated[Floor | None, STATEMENT, POLICIES_ONLY] = None
+    rows: Annotated[
+        tuple[Row, ...],
+        PART,
+        Rollout("in place", "a new row", on="added"),
+        Rollout("drain", _RACKS, on="removed"),
+    ]
+    power_limit: Annotated[
+        Watts | None, Setting(looser="higher", absent="loose"), POLICIES_ONLY
+    ] = None
     """Most power of all its racks."""
-    trays: CableTrays | None = None
+    trays: Annotated[CableTrays | None, PART, Rollout("review", _PLANT)] = None
     """Absent, cables have the lengths or routes that are stated with them."""
-    clear_height: Metres | None = None
+    clear_height: Annotated[Metres | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """From the floor to the lowest thing above it."""
-    delivery: DeliveryPath | None = None
+    delivery: Annotated[DeliveryPath | None, STATEMENT, FOR_REVIEW] = None
 
 
 class NodeGroup(Model):
     """Equal nodes, placed in racks."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    role: Literal["compute", "login", "head", "storage", "management"]
+    role: Annotated[
+        Literal["compute", "login", "head", "storage", "management"],
+        HARDWARE,
+        Rollout("drain", "the nodes are set up again", keeps_data=True),
+    ]
     """What its hosts are for."""
-    type: str
+    type: Annotated[
+        str, HARDWARE, Rollout("replace", "other hardware takes their place", keeps_data=True)
+    ]
     """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        Rollout("in place", "more nodes", on="grown"),
+        Rollout("drain", "the last nodes are taken out", on="shrunk", keeps_data=True),
+    ]
     """Units of the product: servers, or rack-scale systems."""
-    racks: HostList
+    racks: Annotated[HostList, HARDWARE, Rollout("drain", _MOVED)]
     """Racks they stand in, like ``c[01-08]``."""
-    per_rack: Annotated[int, Field(gt=0)]
+    per_rack: Annotated[int, Field(gt=0), HARDWARE, Rollout("drain", _MOVED)]
     """Most units in one rack; racks are filled in the order written."""
-    power_cap: Watts | None = None
+    power_cap: Annotated[
+        Watts | None,
+        Claim(looser="lower", absent="strict"),
+        Rollout("in place", "set through the management controllers"),
+    ] = None
     """Enforced cap on a unit's input power, below its nameplate. No less is counted than the product
     draws without its accelerators, where the catalogue knows what those draw."""
-    start_unit: RackUnits | None = None
+    start_unit: Annotated[RackUnits | None, HARDWARE, Rollout("drain", _MOVED)] = None
     """Lowest rack unit to use, counted from 1."""
-    host_names: HostList | None = None
+    host_names: Annotated[
+        HostList | None, HARDWARE, Rollout("review", "hosts are added, given up or renamed")
+    ] = None
     """Names of its hosts where they stand already, in the order in which racks are filled, like
     ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-01``."""
-    scratch: LocalScratch | None = None
+    scratch: Annotated[LocalScratch | None, PART, FOR_REVIEW] = None
     """What its local drives are used for; absent, they are left alone."""
-    psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
+    psus_per_feed: Annotated[
+        dict[str, Annotated[int, Field(ge=0)]] | None, HARDWARE, Rollout("drain", _MOVED)
+    ] = None
     """Power supplies on each feed of the rack; absent, they are spread evenly."""
 
 
 class OnPremSite(Model):
     """A site of bare metal."""
 
-    provider: Literal["onprem"]
+    provider: Annotated[Literal["onprem"], HARDWARE]
     """The site has halls of one's own."""
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    power: SitePower
-    halls: tuple[Hall, ...]
-    loops: tuple[CoolingLoop, ...] = ()
-    plant: tuple[MechanicalPlant, ...] | None = None
+    power: Annotated[SitePower, PART]
+    halls: Annotated[
+        tuple[Hall, ...],
+        PART,
+        Rollout("in place", "a new hall", on="added"),
+        Rollout("drain", _RACKS, on="removed"),
+    ]
+    loops: Annotated[tuple[CoolingLoop, ...], PART, Rollout("review", _PLANT)] = ()
+    plant: Annotated[tuple[MechanicalPlant, ...] | None, PART, FOR_REVIEW] = None
     """What rejects the heat, and whatever else draws power beside racks, air handlers and CDUs; empty
     where there is nothing. Absent, it is what the ``pue`` says."""
-    facility_water: tuple[FacilityWater, ...] = ()
+    facility_water: Annotated[tuple[FacilityWater, ...], PART, FOR_REVIEW] = ()
     """Circuits of water that air handlers and CDUs give their heat to."""
-    node_groups: tuple[NodeGroup, ...]
-    fabrics: tuple[Fabric, ...] = ()
-    file_systems: tuple[ParallelFileSystem, ...] = ()
-    nfs: tuple[NfsShare, ...] = ()
+    node_groups: Annotated[
+        tuple[NodeGroup, ...],
+        PART,
+        Rollout("in place", "new nodes", on="added"),
+        Rollout("drain", "the nodes are taken out", on="removed", keeps_data=True),
+        Rollout("review", _DEALT, on="reordered"),
+    ]
+    fabrics: Annotated[
+        tuple[Fabric, ...],
+        PART,
+        Rollout("in place", "a new network", on="added"),
+        Rollout("drain", "the nodes lose it", on="removed"),
+        Rollout("review", _DEALT, on="reordered"),
+    ] = ()
+    file_systems: Annotated[
+        tuple[ParallelFileSystem, ...],
+        PART,
+        Rollout("in place", "a new file system", on="added"),
+        Rollout("refused", "all data in it would go", on="removed"),
+    ] = ()
+    nfs: Annotated[tuple[NfsShare, ...], PART, FOR_REVIEW] = ()
     """Directories that hosts export to others, like the home directories."""
-    addresses: SiteAddresses | None = None
+    addresses: Annotated[
+        SiteAddresses | None,
+        PART,
+        Rollout(
+            "in place", "names, zones, and the addresses known to DHCP and Slurm are rewritten"
+        ),
+    ] = None
     """Absent, names are looked up wherever hosts look them up."""
-    security: SiteSecurity | None = None
-    altitude: Metres | None = None
+    security: Annotated[SiteSecurity | None, STATEMENT, POLICIES_ONLY] = None
+    altitude: Annotated[Metres | None, HARDWARE, POLICIES_ONLY] = None
     """Above the sea: thinner air carries less heat."""
-    design_dry_bulb: Celsius | None = None
+    design_dry_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Outdoor temperature that cooling is designed for, as the extreme of 20 years."""
-    design_wet_bulb: Celsius | None = None
+    design_wet_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
     """The same of the wet bulb, which cooling towers need."""
-    pue: Annotated[float, Field(ge=1, le=10)] | None = None
+    pue: Annotated[
+        float | None, Field(ge=1, le=10), Claim(looser="lower", absent="elsewhere"), POLICIES_ONLY
+    ] = None
     """Expected ratio of facility to IT power, at full load."""
-    pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
+    pue_budget: Annotated[
+        float | None, Field(ge=1, le=10), Setting(looser="higher"), POLICIES_ONLY
+    ] = None
     """Highest ratio of facility to IT power that is wanted."""
-    allow_estimates: bool = False
+    allow_estimates: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """Accept catalogue numbers whose confidence is ``estimate``."""
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART
 from rackwright.model.names import refuse_twins
 from rackwright.model.units import Gibibytes
 from rackwright.model.users import MOST, LoginName
@@ -30,11 +31,11 @@ class QuotaLimits(NamedTuple):
 class AccountQuota(Model):
     """What one account may have in place of what everybody may."""
 
-    name: LoginName
+    name: Annotated[LoginName, KEY]
     """One of ``users.accounts``."""
-    space: Gibibytes | None = None
+    space: Annotated[Gibibytes | None, HARDWARE] = None
     """Absent, as everybody."""
-    files: FileCount | None = None
+    files: Annotated[FileCount | None, HARDWARE] = None
     """Files and directories; absent, as everybody."""
 
     @model_validator(mode="after")
@@ -46,11 +47,11 @@ class AccountQuota(Model):
 class FileSystemQuota(Model):
     """What each account may have in a file system: hard limits, past which nothing is written."""
 
-    space: Gibibytes | None = None
+    space: Annotated[Gibibytes | None, HARDWARE] = None
     """Absent, as much as there is."""
-    files: FileCount | None = None
+    files: Annotated[FileCount | None, HARDWARE] = None
     """Files and directories; absent, as many as there can be."""
-    accounts: Annotated[tuple[AccountQuota, ...], Field(max_length=MOST)] = ()
+    accounts: Annotated[tuple[AccountQuota, ...], Field(max_length=MOST), PART] = ()
     """Accounts with limits of their own."""
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import ASKED, KEY, SAID, STATEMENT, Claim, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import GigabitsPerSecond, Percent, Seconds
 
@@ -18,53 +19,61 @@ FailureRate = Annotated[float, Field(gt=0, le=1000)]
 class GroupReliability(Model):
     """One node group: how often it fails and what stands by; absent is unknown."""
 
-    site: Name
+    site: Annotated[Name, KEY]
     """Site of the group."""
-    group: Name
+    group: Annotated[Name, KEY]
     """Node group of that site."""
-    spares: Annotated[int, Field(ge=0)] | None = None
+    spares: Annotated[int | None, Field(ge=0), Claim(looser="higher")] = None
     """Hosts that jobs do not need: idle ones of the group, or equal ones on the shelf."""
-    node_failures_per_1000_days: FailureRate | None = None
+    node_failures_per_1000_days: Annotated[
+        FailureRate | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Absent, that of the cluster."""
-    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
+    repair_time: Annotated[
+        Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Absent, that of the cluster."""
 
 
 class JobPart(Model):
     """Hosts of a node group that a job runs on."""
 
-    site: Name
+    site: Annotated[Name, KEY]
     """Site of the hosts."""
-    group: Name
+    group: Annotated[Name, KEY]
     """Node group of the hosts."""
-    hosts: Annotated[int, Field(gt=0)]
+    hosts: Annotated[int, Field(gt=0), Setting(looser="lower")]
     """Number of hosts that the job uses."""
 
 
 class WanNeed(Model):
     """What the parts of a job on two sites need of the line between them; absent is unknown."""
 
-    bandwidth: GigabitsPerSecond | None = None
+    bandwidth: Annotated[GigabitsPerSecond | None, Setting(looser="lower")] = None
     """In each direction."""
-    round_trip_time: Seconds | None = None
+    round_trip_time: Annotated[Seconds | None, Setting(looser="higher")] = None
     """Longest at which the job still makes progress as planned."""
 
 
 class JobProfile(Model):
     """A large job that the cluster is built for; absent is unknown."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    parts: Annotated[tuple[JobPart, ...], Field(min_length=1)]
-    restart: Seconds | None = None
+    parts: Annotated[tuple[JobPart, ...], Field(min_length=1), ASKED]
+    restart: Annotated[Seconds | None, Claim(looser="lower")] = None
     """From a failure to the first new step: detection, a new host, loading the checkpoint."""
-    checkpoint_interval: Annotated[Seconds, Field(gt=0)] | None = None
+    checkpoint_interval: Annotated[
+        Annotated[Seconds, Field(gt=0)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Time from one checkpoint to the next."""
-    checkpoint_stall: Seconds | None = None
+    checkpoint_stall: Annotated[Seconds | None, Claim(looser="lower")] = None
     """Time that a checkpoint stops the job; with asynchronous writing less than the writing."""
-    target: Annotated[Percent, Field(ge=0, lt=100)] | None = None
+    target: Annotated[Annotated[Percent, Field(ge=0, lt=100)] | None, Setting(looser="lower")] = (
+        None
+    )
     """Least share of its time that the job is to spend on steps which are not repeated."""
-    between_sites: WanNeed | None = None
+    between_sites: Annotated[WanNeed | None, STATEMENT] = None
 
     @model_validator(mode="after")
     def _parts_differ(self) -> JobProfile:
@@ -78,15 +87,17 @@ class JobProfile(Model):
 class Reliability(Model):
     """Failure rates and targets; absent is unknown."""
 
-    node_failures_per_1000_days: FailureRate | None = None
+    node_failures_per_1000_days: Annotated[FailureRate | None, Claim(looser="lower")] = None
     """Failures of 1,000 hosts in a day that end a job."""
-    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
+    repair_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
     """From a failure until the host is in service again."""
-    groups: tuple[GroupReliability, ...] = ()
-    jobs: tuple[JobProfile, ...] = ()
-    controller_fencing: bool | None = None
+    groups: Annotated[tuple[GroupReliability, ...], STATEMENT] = ()
+    jobs: Annotated[tuple[JobProfile, ...], ASKED] = ()
+    controller_fencing: Annotated[bool | None, SAID] = None
     """A controller that takes over first switches the other one off."""
-    least_after_site_loss: Annotated[Percent, Field(ge=0, le=100)] | None = None
+    least_after_site_loss: Annotated[
+        Annotated[Percent, Field(ge=0, le=100)] | None, Setting(looser="lower", absent="elsewhere")
+    ] = None
     """Share of the compute hosts that must be left when any one site is lost."""
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, Rollout
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.scheduler_settings import (
     Cgroup,
@@ -28,6 +29,13 @@ from rackwright.model.scheduler_settings import (
     Tuning,
 )
 from rackwright.model.units import Gibibytes, Percent, Seconds
+
+_BACKUP = "slurmctld moves to its backup and back"
+_DATABASE = "the accounting database has to move with it"
+_LOST_JOBS = "slurmd loses track of jobs that run meanwhile"
+_NODE_BY_NODE = "slurmd starts again node by node; jobs go on"
+_REREAD = "slurmctld reads it again; jobs go on"
+_RESTARTED = "slurmctld starts again; jobs go on"
 
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
@@ -106,27 +114,38 @@ Option = Annotated[str, AfterValidator(_check_option)] | int
 class Controller(Model):
     """A host that runs slurmctld."""
 
-    host: Name
+    host: Annotated[Name, KEY]
     """Name of the host."""
-    address: Address | None = None
+    address: Annotated[Address | None, HARDWARE] = None
     """How the others reach it, where it stands outside the blueprint."""
 
 
 class Accounting(Model):
     """The accounting database, which also holds accounts, limits and QOS."""
 
-    host: Name
+    host: Annotated[Name, HARDWARE, Rollout("review", _DATABASE)]
     """Where slurmdbd runs."""
-    address: Address | None = None
+    address: Annotated[Address | None, HARDWARE, Rollout("review", _DATABASE)] = None
     """How it is reached, where it stands outside the blueprint."""
-    backup: Name | None = None
+    backup: Annotated[Name | None, HARDWARE, Rollout("rolling", _BACKUP)] = None
     """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
     blueprint has its own MariaDB, which nobody else writes to."""
-    keep: Retention | None = None
+    keep: Annotated[
+        Retention | None,
+        PART,
+        Rollout(
+            "review",
+            "slurmdbd starts again, and removes at once what is older than it is to be kept",
+        ),
+    ] = None
     """Absent, slurmdbd keeps every record for ever."""
-    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000)] = ()
+    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
     """The tree of accounts; absent, those of ``users`` have equal shares, and no tree."""
-    enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
+    enforce: Annotated[
+        tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...],
+        HARDWARE,
+        Rollout("in place", _RESTARTED),
+    ] = (
         "associations",
         "limits",
         "qos",
@@ -165,100 +184,101 @@ class Accounting(Model):
 class Qos(Model):
     """A quality of service; it lives in the accounting database."""
 
-    name: SlurmName
+    name: Annotated[SlurmName, KEY]
     """How the rest of the blueprint calls it."""
-    priority: Annotated[int, Field(ge=0)] = 0
+    priority: Annotated[int, Field(ge=0), HARDWARE] = 0
     """Added to the priority of its jobs, after it is weighed."""
-    preempts: tuple[SlurmName, ...] = ()
+    preempts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
     """QOS whose jobs give way to this one."""
-    preempt_mode: Literal["cancel", "requeue"] | None = None
+    preempt_mode: Annotated[Literal["cancel", "requeue"] | None, HARDWARE] = None
     """What becomes of a job of this QOS that gives way; absent, the cluster's mode."""
-    grace: Seconds | None = None
+    grace: Annotated[Seconds | None, HARDWARE] = None
     """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
     end such a job for good, also where it was to be queued again."""
-    max_wall: JobTime | None = None
+    max_wall: Annotated[JobTime | None, HARDWARE] = None
     """Longest that a job may run: MaxWall."""
-    max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
+    max_nodes_per_user: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Nodes that a user may have at a time."""
-    max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
+    max_gpus_per_user: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Accelerators that a user may have at a time."""
 
 
 class Preemption(Model):
     """Which jobs give way, and how."""
 
-    by: Literal["qos", "partition"]
+    by: Annotated[Literal["qos", "partition"], HARDWARE]
     """What says which job goes first: PreemptType."""
-    mode: Literal["cancel", "requeue", "suspend"]
+    mode: Annotated[Literal["cancel", "requeue", "suspend"], HARDWARE]
     """What becomes of a job that makes way: PreemptMode."""
-    exempt: JobTime | None = None
+    exempt: Annotated[JobTime | None, HARDWARE] = None
     """Time that a job runs before it may be preempted."""
 
 
 class HealthCheck(Model):
     """A program that judges a node between jobs."""
 
-    program: Program
+    program: Annotated[Program, HARDWARE]
     """Path of the program on each host."""
-    interval: Seconds = 300.0
+    interval: Annotated[Seconds, HARDWARE] = 300.0
     """Time from one check to the next."""
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
+        HARDWARE,
     ] = ("IDLE",)
     """Node states in which it runs; not beside a job unless it is quick."""
-    cycle: bool = True
+    cycle: Annotated[bool, HARDWARE] = True
     """Spread over the interval instead of all nodes at once."""
 
 
 class Partition(Model):
     """Node groups that jobs are sent to together."""
 
-    name: SlurmName
+    name: Annotated[SlurmName, KEY]
     """How the rest of the blueprint calls it."""
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    groups: Annotated[tuple[Name, ...], Field(min_length=1), HARDWARE]
     """Node groups, of any of the cluster's sites."""
-    default: bool = False
+    default: Annotated[bool, HARDWARE] = False
     """Jobs that name no partition come here."""
-    max_time: JobTime = "UNLIMITED"
+    max_time: Annotated[JobTime, HARDWARE] = "UNLIMITED"
     """Longest that a job may run: MaxTime."""
-    default_time: JobTime | None = None
+    default_time: Annotated[JobTime | None, HARDWARE] = None
     """Time of a job that asks for none: DefaultTime."""
-    max_nodes: Annotated[int, Field(gt=0)] | None = None
+    max_nodes: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Most nodes of a job: MaxNodes."""
-    priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
+    priority_tier: Annotated[int, Field(ge=1, le=65533), HARDWARE] = 1
     """Jobs of a higher tier are looked at first: PriorityTier."""
-    priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
+    priority_factor: Annotated[int | None, Field(ge=1, le=65533), HARDWARE] = None
     """What it adds to the priority of its jobs, against that of the other partitions."""
-    preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
+    preempt_mode: Annotated[Literal["off", "cancel", "requeue", "suspend"] | None, HARDWARE] = None
     """What becomes of a job here that makes way; absent, as for the cluster."""
-    exclusive: bool = False
+    exclusive: Annotated[bool, HARDWARE] = False
     """One job has a node to itself."""
-    memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
+    memory_per_gpu: Annotated[Annotated[Gibibytes, Field(gt=0)] | None, HARDWARE] = None
     """Memory of a job for each GPU that it asks for, unless it asks for other memory; absent, the
     GPU's equal share of its node."""
-    cpus_per_gpu: Annotated[int, Field(gt=0)] | None = None
+    cpus_per_gpu: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Logical CPUs, likewise."""
-    qos: SlurmName | None = None
+    qos: Annotated[SlurmName | None, HARDWARE] = None
     """QOS whose limits hold for the whole partition."""
-    allow_qos: tuple[SlurmName, ...] = ()
+    allow_qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
     """Absent, every QOS."""
-    allow_accounts: tuple[SlurmName, ...] = ()
+    allow_accounts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
     """Accounts that may use it; empty, all."""
-    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
+    state: Annotated[Literal["UP", "DOWN", "DRAIN", "INACTIVE"], HARDWARE] = "UP"
     """What it does with jobs: State."""
-    topology: Literal["tree", "block", "flat"] | None = None
+    topology: Annotated[Literal["tree", "block", "flat"] | None, HARDWARE] = None
     """Absent, the cluster's; another one needs Slurm 25.05."""
 
 
 class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    nodes: HostList | None = None
+    nodes: Annotated[HostList | None, HARDWARE] = None
     """Hosts below it."""
-    children: HostList | None = None
+    children: Annotated[HostList | None, HARDWARE] = None
     """Switches below it."""
 
     @model_validator(mode="after")
@@ -271,11 +291,13 @@ class DeclaredSwitch(Model):
 class Topology(Model):
     """What Slurm knows of the network."""
 
-    plugin: Literal["tree", "block", "flat"]
+    plugin: Annotated[Literal["tree", "block", "flat"], HARDWARE, Rollout("in place", _RESTARTED)]
     """How Slurm sees the network: TopologyPlugin."""
-    block_sizes: tuple[Annotated[int, Field(gt=0)], ...] = ()
+    block_sizes: Annotated[
+        tuple[Annotated[int, Field(gt=0)], ...], HARDWARE, Rollout("in place", _REREAD)
+    ] = ()
     """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
-    switches: tuple[DeclaredSwitch, ...] = ()
+    switches: Annotated[tuple[DeclaredSwitch, ...], PART, Rollout("in place", _REREAD)] = ()
     """A tree written by hand, as measured; absent, it follows from the fabric."""
 
     @model_validator(mode="after")
@@ -287,83 +309,111 @@ class Topology(Model):
 class NodeSettings(Model):
     """What a site says about its nodes, where the catalogue is silent or they differ from it."""
 
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    groups: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
     """Node groups that it is about."""
-    cpus: Annotated[int, Field(gt=0)] | None = None
+    cpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Logical CPUs of one host."""
-    memory: Gibibytes | None = None
+    memory: Annotated[Gibibytes | None, HARDWARE] = None
     """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
-    gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
+    gres: Annotated[str | None, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$"), HARDWARE] = None
     """Accelerators of one host, like ``gpu:h100:8``."""
-    detect: Literal["nvidia", "nvml"] | None = None
+    detect: Annotated[Literal["nvidia", "nvml"] | None, HARDWARE] = None
     """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
     drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
     nothing is compared."""
-    gpus_by_socket: bool = False
+    gpus_by_socket: Annotated[bool, HARDWARE] = False
     """The first accelerators stand at the first socket, as many at the next: their jobs get its
     cores rather than others."""
-    features: tuple[Word, ...] = ()
+    features: Annotated[tuple[Word, ...], HARDWARE] = ()
     """Words by which jobs choose nodes: Features."""
-    weight: Annotated[int, Field(ge=1)] | None = None
+    weight: Annotated[int | None, Field(ge=1), HARDWARE] = None
     """Nodes of a low weight are used first."""
-    reserve: Reserve | None = None
+    reserve: Annotated[Reserve | None, PART] = None
     """What its hosts keep for the system; absent, as the cluster's."""
 
 
 class Scheduler(Model):
     """A Slurm cluster over the sites of a blueprint."""
 
-    kind: Literal["slurm"]
+    kind: Annotated[Literal["slurm"], HARDWARE, FOR_REVIEW]
     """The scheduler."""
-    version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
+    version: Annotated[
+        str,
+        Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$"),
+        HARDWARE,
+        Rollout("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+    ]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
-    packages: SlurmPackages = SlurmPackages()
+    packages: Annotated[SlurmPackages, PART, FOR_REVIEW] = SlurmPackages()
     """Whose packages it is installed from; only those of ``version`` are."""
-    cluster: SlurmName | None = None
+    cluster: Annotated[
+        SlurmName | None,
+        HARDWARE,
+        Rollout(
+            "replace",
+            "slurmctld refuses the state of another cluster name: queued jobs and their accounting stay with the old one",
+        ),
+    ] = None
     """Absent, the blueprint's name."""
-    sites: tuple[Name, ...] = ()
+    sites: Annotated[
+        tuple[Name, ...], HARDWARE, Rollout("drain", "nodes join or leave the cluster")
+    ] = ()
     """Sites that it covers; absent, all."""
-    controllers: Annotated[tuple[Controller, ...], Field(min_length=1)]
+    controllers: Annotated[
+        tuple[Controller, ...], Field(min_length=1), PART, Rollout("rolling", _BACKUP)
+    ]
     """The primary first, then its backups."""
-    accounting: Accounting | None = None
-    partitions: Annotated[tuple[Partition, ...], Field(min_length=1)]
-    qos: tuple[Qos, ...] = ()
-    preemption: Preemption | None = None
-    requeue: bool = True
+    accounting: Annotated[Accounting | None, PART, Rollout("in place", _RESTARTED, on="added")] = (
+        None
+    )
+    partitions: Annotated[
+        tuple[Partition, ...], Field(min_length=1), PART, Rollout("in place", _REREAD)
+    ]
+    qos: Annotated[tuple[Qos, ...], PART, Rollout("in place", _REREAD)] = ()
+    preemption: Annotated[Preemption | None, PART, Rollout("in place", _REREAD)] = None
+    requeue: Annotated[bool, HARDWARE, Rollout("in place", _REREAD)] = True
     """A job whose node fails is queued again."""
-    health_check: HealthCheck | None = None
-    topology: Topology
-    processes: Processes = Processes()
-    cgroup: Cgroup = Cgroup()
-    mpi: Literal["none", "pmi2", "pmix"] = "none"
+    health_check: Annotated[HealthCheck | None, PART, Rollout("in place", _REREAD)] = None
+    topology: Annotated[Topology, PART]
+    processes: Annotated[Processes, PART, Rollout("drain", _LOST_JOBS)] = Processes()
+    cgroup: Annotated[Cgroup, PART, Rollout("rolling", _NODE_BY_NODE)] = Cgroup()
+    mpi: Annotated[Literal["none", "pmi2", "pmix"], HARDWARE, Rollout("in place", _REREAD)] = "none"
     """What ``srun`` starts tasks with when the user does not say."""
-    prolog: Program | None = None
+    prolog: Annotated[Program | None, HARDWARE, Rollout("in place", _REREAD)] = None
     """Seconds at most, and never scontrol: a failure drains the node."""
-    epilog: Program | None = None
+    epilog: Annotated[Program | None, HARDWARE, Rollout("in place", _REREAD)] = None
     """Program that runs on each node when a job has ended."""
-    auth: Literal["munge", "slurm"] = "munge"
+    auth: Annotated[
+        Literal["munge", "slurm"],
+        HARDWARE,
+        Rollout("drain", "every daemon changes at the same time"),
+    ] = "munge"
     """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
-    configless: bool = False
+    configless: Annotated[bool, HARDWARE, FOR_REVIEW] = False
     """The controllers serve the configuration to the hosts that run jobs, which have no files of it;
     controllers, logins and the database's host have them as ever."""
-    return_to_service: Literal[0, 1, 2] = 1
+    return_to_service: Annotated[Literal[0, 1, 2], HARDWARE, Rollout("in place", _REREAD)] = 1
     """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
-    schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
+    schedulable_memory: Annotated[
+        Percent, Field(gt=0, le=100), HARDWARE, Rollout("rolling", _NODE_BY_NODE)
+    ] = 95.0
     """Share of the catalogue's memory that jobs may have: kernel and firmware keep the rest.
     AWS ParallelCluster takes the same 95 %."""
-    reserve: Reserve = Reserve()
+    reserve: Annotated[Reserve, PART, Rollout("rolling", _NODE_BY_NODE)] = Reserve()
     """What each host keeps for the system."""
-    default_shares: bool = True
+    default_shares: Annotated[bool, HARDWARE, Rollout("in place", _REREAD)] = True
     """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
     partition has no GPUs, and not all the memory of its nodes."""
-    priority: Priority | None = None
+    priority: Annotated[Priority | None, PART, Rollout("in place", _REREAD)] = None
     """Absent, only the priorities of QOS and the factors of partitions count."""
-    private_data: tuple[Private, ...] = ()
+    private_data: Annotated[tuple[Private, ...], HARDWARE, Rollout("in place", _REREAD)] = ()
     """What users do not see of others: PrivateData."""
-    tuning: Tuning = Tuning()
-    nodes: tuple[NodeSettings, ...] = ()
-    folders: Folders = Folders()
-    extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
+    tuning: Annotated[Tuning, PART, Rollout("in place", _REREAD)] = Tuning()
+    nodes: Annotated[tuple[NodeSettings, ...], PART, Rollout("rolling", _NODE_BY_NODE)] = ()
+    folders: Annotated[Folders, PART, Rollout("drain", _LOST_JOBS)] = Folders()
+    extra: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option], HARDWARE, FOR_REVIEW
+    ] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
 

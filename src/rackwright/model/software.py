@@ -7,8 +7,14 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, Rollout
 from rackwright.model.names import Name
 from rackwright.model.systems import SYSTEMS, known_system
+
+_BY_SERVER = "server by server; its partner has its targets meanwhile"
+_EXCHANGED = "exchanged on idle nodes, wave by wave"
+_LATER = "jobs that start later use it"
+_REINSTALLED = "hosts must be reinstalled, which Rackwright does not do: it refuses hosts that run another system"
 
 Version = Annotated[
     str, Field(pattern=r"^\d{1,9}(\.\d{1,9}){0,5}([-+~a-z][A-Za-z0-9.+~-]{0,60})?$")
@@ -29,60 +35,68 @@ SystemId = Annotated[
 class KernelModules(Model):
     """Software that brings kernel modules; they load into the kernel they are built for."""
 
-    version: Version
+    version: Annotated[Version, HARDWARE]
     """Its version."""
-    kernel: KernelRelease | None = None
+    kernel: Annotated[KernelRelease | None, HARDWARE] = None
     """Kernel that the modules are built for."""
-    ofed: Version | None = None
+    ofed: Annotated[Version | None, HARDWARE] = None
     """OFED whose symbols the modules are built against; for Lustre over InfiniBand."""
 
 
 class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    sites: tuple[Name, ...] = ()
+    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
     """Sites that it covers; absent, all, and then there is no other bill."""
-    system: SystemId | None = None
+    system: Annotated[SystemId | None, HARDWARE, Rollout("drain", _REINSTALLED)] = None
     """Operating system of the hosts; where it is stated, hosts that run another one are refused."""
-    server_system: SystemId | None = None
+    server_system: Annotated[SystemId | None, HARDWARE, Rollout("drain", _REINSTALLED)] = None
     """That of the Lustre servers, where it is another one."""
-    kernel: KernelRelease | None = None
+    kernel: Annotated[KernelRelease | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """Release of the kernel that runs, as ``uname -r`` prints it."""
-    server_kernel: KernelRelease | None = None
+    server_kernel: Annotated[KernelRelease | None, HARDWARE, Rollout("rolling", _BY_SERVER)] = None
     """Kernel of the Lustre servers, where it is another one."""
-    driver: Version | None = None
+    driver: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """The GPU driver."""
-    fabric_manager: Version | None = None
+    fabric_manager: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """Of NVSwitch nodes."""
-    imex: Version | None = None
+    imex: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """Of nodes whose NVLink spans several hosts."""
-    cuda: Version | None = None
+    cuda: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """Version of the CUDA toolkit."""
-    dcgm: Version | None = None
+    dcgm: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """Version of DCGM."""
-    nccl: Version | None = None
+    nccl: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """Version of NCCL."""
-    nccl_tests: Version | None = None
+    nccl_tests: Annotated[Version | None, HARDWARE] = None
     """Programs that measure NCCL, installed along with it."""
-    ofi_plugin: Version | None = None
+    ofi_plugin: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """aws-ofi-nccl, which lets NCCL speak libfabric."""
-    libfabric: Version | None = None
+    libfabric: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """Version of libfabric."""
-    efa_installer: Version | None = None
+    efa_installer: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
     """Version of AWS's EFA installer."""
-    ofed: KernelModules | None = None
+    ofed: Annotated[KernelModules | None, PART, Rollout("drain", _EXCHANGED)] = None
     """DOCA-OFED or MLNX_OFED."""
-    lustre_client: KernelModules | None = None
-    lustre_server: KernelModules | None = None
-    enroot: Version | None = None
+    lustre_client: Annotated[KernelModules | None, PART, Rollout("drain", _EXCHANGED)] = None
+    lustre_server: Annotated[KernelModules | None, PART, Rollout("rolling", _BY_SERVER)] = None
+    enroot: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """Containers for jobs, without root."""
-    container_toolkit: Version | None = None
+    container_toolkit: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """NVIDIA's container toolkit, by which containers of enroot have GPUs."""
-    pyxis: Version | None = None
+    pyxis: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
     """Slurm's plugin for enroot."""
-    grafana: Version | None = None
+    grafana: Annotated[
+        Version | None,
+        HARDWARE,
+        Rollout("in place", "Grafana starts again; nothing is measured less meanwhile"),
+    ] = None
     """Dashboards, on the host that watches the others."""
-    slurm: Version | None = None
+    slurm: Annotated[
+        Version | None,
+        HARDWARE,
+        Rollout("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+    ] = None
     """Its first two numbers are those of the scheduler's ``version``."""

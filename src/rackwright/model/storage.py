@@ -11,9 +11,27 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Claim,
+    Rollout,
+    Setting,
+)
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
+
+_FORMATTED = "fixed when the target is formatted: its data would go"
+_IN_SERVERS = "the targets with their data stand in the servers"
+_LNET = "clients and servers are unmounted: LNet starts again"
+_REMOUNTED = "the targets are mounted again with other partners"
+_TARGET = "a target with its data would go"
+_TARGETS = "the targets with their data would go"
 
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
 _NID = re.compile(rf"([0-9.]{{7,15}})@({_NETWORK})", re.ASCII)
@@ -96,22 +114,24 @@ def _check_devices(devices: tuple[str, ...]) -> tuple[str, ...]:
 class LocalScratch(Model):
     """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
 
-    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")]
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"), HARDWARE]
     """Where it is mounted."""
-    keep: Seconds | None = None
+    keep: Annotated[Seconds | None, HARDWARE] = None
     """Files that nobody has touched for that long are removed; absent, none are."""
 
 
 class Checkpoint(Model):
     """What a job writes to be able to start again; absent is unknown."""
 
-    size: Gibibytes | None = None
+    size: Annotated[Gibibytes | None, Setting(looser="either")] = None
     """Of one checkpoint."""
-    parameters: Annotated[int, Field(gt=0, le=10**18)] | None = None
+    parameters: Annotated[int | None, Field(gt=0, le=10**18), Setting(looser="either")] = None
     """Parameters of the model, in place of a size."""
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
+    bytes_per_parameter: Annotated[float | None, Field(gt=0, le=1000), Setting(looser="either")] = (
+        None
+    )
     """12 to 16 for weights with the state of an Adam optimiser."""
-    write_time: Seconds | None = None
+    write_time: Annotated[Seconds | None, Setting(looser="either")] = None
     """Longest that writing one may take."""
 
     @model_validator(mode="after")
@@ -124,62 +144,76 @@ class Checkpoint(Model):
 class Workload(Model):
     """What is asked of a file system; absent is unknown."""
 
-    read: MegabytesPerSecond | None = None
+    read: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
     """Rate at which all clients together read."""
-    write: MegabytesPerSecond | None = None
+    write: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
     """Rate at which all clients together write."""
-    data: Gibibytes | None = None
+    data: Annotated[Gibibytes | None, Setting(looser="lower")] = None
     """Data expected at the fullest."""
-    files: Annotated[int, Field(ge=0, le=10**18)] | None = None
+    files: Annotated[int | None, Field(ge=0, le=10**18), Setting(looser="lower")] = None
     """Files and directories expected at the most."""
-    checkpoint: Checkpoint | Literal["none"] | None = None
+    checkpoint: Annotated[Checkpoint | Literal["none"] | None, Setting(looser="either")] = None
     """``none`` where no job writes checkpoints to it."""
 
 
 class LnetNetwork(Model):
     """A network that Lustre speaks over."""
 
-    name: LnetName
+    name: Annotated[LnetName, KEY]
     """Its name in LNet, like ``o2ib0``."""
-    fabric: str | None = None
+    fabric: Annotated[str | None, HARDWARE] = None
     """Fabric of the site that carries it."""
-    subnet: Subnet | None = None
+    subnet: Annotated[Subnet | None, HARDWARE] = None
     """Addresses of the NIDs."""
-    interfaces: tuple[InterfaceName, ...] = ()
+    interfaces: Annotated[tuple[InterfaceName, ...], HARDWARE] = ()
     """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
 
 
 class ManagementService(Model):
     """The MGS: where clients and servers learn of all others."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
     """Node group it runs on."""
-    nids: tuple[ServerNids, ...] | None = None
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
     """The NIDs of each server that may run it, one text a server."""
-    device: StableDevice | None = None
+    device: Annotated[StableDevice | None, HARDWARE, FOR_REVIEW] = None
     """Device of its target, as each of these servers sees it."""
 
 
 class MetadataTargets(Model):
     """The MDTs; they hold one inode for each file."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
     """Node group that serves them."""
-    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    count: Annotated[
+        int | None,
+        Field(gt=0, le=MOST_TARGETS),
+        HARDWARE,
+        Rollout("in place", "new targets", on="grown"),
+        Rollout("refused", _TARGET, on="shrunk"),
+    ] = None
     """Number of targets."""
-    size: Gibibytes | None = None
+    size: Annotated[Gibibytes | None, HARDWARE, Rollout("refused", _FORMATTED)] = None
     """Usable size of one."""
-    backend: Literal["ldiskfs", "zfs"] | None = None
+    backend: Annotated[
+        Literal["ldiskfs", "zfs"] | None, HARDWARE, Rollout("refused", _FORMATTED)
+    ] = None
     """File system on the targets."""
-    data_on_metadata: Gibibytes | None = None
+    data_on_metadata: Annotated[
+        Gibibytes | None, HARDWARE, Rollout("in place", "holds for new files")
+    ] = None
     """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
-    networks: tuple[LnetName, ...] | None = None
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Failover | None = None
+    failover: Annotated[Failover | None, HARDWARE, Rollout("drain", _REMOUNTED)] = None
     """How another server takes over."""
-    nids: tuple[ServerNids, ...] | None = None
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
-    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    devices: Annotated[
+        Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None,
+        HARDWARE,
+        FOR_REVIEW,
+    ] = None
     """Device of each target, in their order, as its server and the partner of that see it. The
     first server has the first targets."""
 
@@ -187,27 +221,37 @@ class MetadataTargets(Model):
 class ObjectTargets(Model):
     """The OSTs; they hold the data."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
     """Node group that serves them; targets are spread evenly, in order."""
-    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    count: Annotated[
+        int | None,
+        Field(gt=0, le=MOST_TARGETS),
+        HARDWARE,
+        Rollout("in place", "new targets", on="grown"),
+        Rollout("refused", _TARGET, on="shrunk"),
+    ] = None
     """Number of targets."""
-    size: Gibibytes | None = None
+    size: Annotated[Gibibytes | None, HARDWARE, Rollout("refused", _FORMATTED)] = None
     """Usable size of one, after parity and formatting."""
-    target_read: MegabytesPerSecond | None = None
+    target_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """What one target reads, as measured through its server."""
-    target_write: MegabytesPerSecond | None = None
+    target_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """What one target writes, as measured through its server."""
-    server_read: MegabytesPerSecond | None = None
+    server_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """What one server sends, however many targets it has: its network and its controllers."""
-    server_write: MegabytesPerSecond | None = None
+    server_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """What one server takes, however many targets it has."""
-    networks: tuple[LnetName, ...] | None = None
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Failover | None = None
+    failover: Annotated[Failover | None, HARDWARE, Rollout("drain", _REMOUNTED)] = None
     """How another server takes over."""
-    nids: tuple[ServerNids, ...] | None = None
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
-    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    devices: Annotated[
+        Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None,
+        HARDWARE,
+        FOR_REVIEW,
+    ] = None
     """Device of each target, in their order, as its server and the partner of that see it. The
     first server has the first targets."""
 
@@ -215,31 +259,55 @@ class ObjectTargets(Model):
 class Clients(Model):
     """A node group that mounts the file system."""
 
-    group: str
+    group: Annotated[str, KEY]
     """Node group of the site."""
-    networks: tuple[LnetName, ...] | None = None
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE] = None
     """LNet networks that its hosts are on."""
 
 
 class ParallelFileSystem(Model):
     """A Lustre file system served by node groups of the site; absent is unknown."""
 
-    name: Annotated[Name, Field(max_length=8)]
+    name: Annotated[Name, Field(max_length=8), KEY]
     """Lustre keeps eight characters of a disk label for it."""
-    kind: Literal["lustre"]
+    kind: Annotated[
+        Literal["lustre"], HARDWARE, Rollout("refused", "another file system would take its place")
+    ]
     """The file system."""
-    mount: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
+    mount: Annotated[
+        str,
+        Field(pattern=r"^/[A-Za-z0-9._/-]+$"),
+        HARDWARE,
+        Rollout("drain", "it is unmounted on every node"),
+    ]
     """Where hosts mount it."""
-    networks: tuple[LnetNetwork, ...] = ()
-    management: ManagementService | None = None
-    metadata: MetadataTargets | None = None
-    objects: ObjectTargets | None = None
-    clients: tuple[Clients, ...] | None = None
-    locks: Literal["flock", "localflock", "noflock"] | None = None
+    networks: Annotated[tuple[LnetNetwork, ...], PART, Rollout("drain", _LNET)] = ()
+    management: Annotated[
+        ManagementService | None,
+        PART,
+        Rollout("in place", "new targets", on="added"),
+        Rollout("refused", _TARGETS, on="removed"),
+    ] = None
+    metadata: Annotated[
+        MetadataTargets | None,
+        PART,
+        Rollout("in place", "new targets", on="added"),
+        Rollout("refused", _TARGETS, on="removed"),
+    ] = None
+    objects: Annotated[
+        ObjectTargets | None,
+        PART,
+        Rollout("in place", "new targets", on="added"),
+        Rollout("refused", _TARGETS, on="removed"),
+    ] = None
+    clients: Annotated[
+        tuple[Clients, ...] | None, PART, Rollout("rolling", "mounted or unmounted node by node")
+    ] = None
+    locks: Annotated[Literal["flock", "localflock", "noflock"] | None, HARDWARE, FOR_REVIEW] = None
     """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
     the client's version does by itself."""
-    workload: Workload | None = None
-    quota: FileSystemQuota | None = None
+    workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
+    quota: Annotated[FileSystemQuota | None, PART, FOR_REVIEW] = None
     """What each account may have; absent, as much as there is."""
 
     @model_validator(mode="after")
@@ -254,23 +322,23 @@ class ParallelFileSystem(Model):
 class NfsShare(Model):
     """A directory that a host exports over NFS version 4, like the home directories."""
 
-    name: Name
+    name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    server: Name
+    server: Annotated[Name, HARDWARE]
     """A node group; its first host exports it."""
-    export: SharePath
+    export: Annotated[SharePath, HARDWARE]
     """Directory of the server, like ``/export/home``."""
-    mount: SharePath
+    mount: Annotated[SharePath, HARDWARE]
     """Where clients mount it, like ``/home``."""
-    clients: tuple[Name, ...]
+    clients: Annotated[tuple[Name, ...], HARDWARE]
     """Node groups that mount it."""
-    networks: Annotated[tuple[Subnet, ...], Field(min_length=1)]
+    networks: Annotated[tuple[Subnet, ...], Field(min_length=1), HARDWARE]
     """Addresses of the clients; nobody else may mount it."""
-    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")] | None = None
+    address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
     """Name or address by which clients reach the server; absent, the name of the host."""
-    read_only: bool = False
+    read_only: Annotated[bool, HARDWARE] = False
     """Clients cannot write to it."""
-    quota: FileSystemQuota | None = None
+    quota: Annotated[FileSystemQuota | None, PART] = None
     """What each account may have in the file system of the server that ``export`` is on."""
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from rackwright.model.base import Model
-from rackwright.model.milder import Absent, Direction, Milder
+from rackwright.model.field_kinds import Absent, Direction, Milder
 
 _LEAST, _MOST = float("-inf"), float("inf")
 
