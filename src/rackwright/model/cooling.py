@@ -117,7 +117,7 @@ class AirSupply(Machine):
 
     type: Annotated[str, HARDWARE]
     """Catalogue id of an air handler."""
-    inlet_temperature: Annotated[Celsius, HARDWARE]
+    inlet_temperature: Annotated[Celsius, Claim(looser="either")]
     """Design temperature at the racks' inlets."""
     ashrae_class: Annotated[AirClass, Claim(strictest_first=("H1", "A1", "A2", "A3", "A4"))]
     """Class the hall is designed for."""
@@ -163,7 +163,7 @@ class CoolingLoop(Machine):
     """Highest dew point of the hall."""
     pressure: Annotated[Kilopascals | None, Claim(looser="either")] = None
     """Supply pressure at the manifold."""
-    flow_limit: Annotated[LitresPerMinute | None, HARDWARE] = None
+    flow_limit: Annotated[LitresPerMinute | None, Claim(looser="either")] = None
     """Of the piping."""
     pressure_drop: Annotated[Kilopascals | None, Claim(looser="lower")] = None
     """Of the piping at ``flow_limit``, to the furthest rack and back, with valves, strainers, tanks."""
@@ -198,7 +198,7 @@ class MechanicalPlant(Machine):
     product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
     product's number."""
-    capacity: Annotated[Watts | None, HARDWARE] = None
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Heat that one unit carries at this site: of a pump, by its flow at the design rise; absent, that of
     its ``product``, where that holds at the site's altitude and temperatures."""
     outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher", absent="elsewhere")] = (
@@ -231,9 +231,9 @@ class Manifolds(Model):
 
     count: Annotated[int, Field(ge=0, le=100), HARDWARE]
     """0 where units and weight of the devices include them."""
-    height: Annotated[RackUnits, HARDWARE]
+    height: Annotated[RackUnits, Claim(looser="lower")]
     """Of one; 0 U where it hangs beside the rails."""
-    weight: Annotated[Kilograms | None, HARDWARE] = None
+    weight: Annotated[Kilograms | None, Claim(looser="lower")] = None
     """Of one, with its coolant."""
 
 
@@ -255,10 +255,14 @@ class RackCooling(Model):
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door: Annotated[str | None, HARDWARE, Rollout("drain", _COOLED)] = None
     """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
-    rear_door_capacity: Annotated[Watts | None, HARDWARE, Rollout("drain", _COOLED)] = None
+    rear_door_capacity: Annotated[
+        Watts | None, Claim(looser="higher", absent="elsewhere"), Rollout("drain", _COOLED)
+    ] = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[
-        Annotated[Kelvin, Field(gt=0)] | None, HARDWARE, Rollout("drain", _COOLED)
+        Annotated[Kelvin, Field(gt=0)] | None,
+        Claim(looser="lower", absent="elsewhere"),
+        Rollout("drain", _COOLED),
     ] = None
     """Air at the door minus water at the door, at which its capacity is rated."""
     rear_door_pressure_drop: Annotated[

@@ -16,6 +16,7 @@ from rackwright.model.field_kinds import (
     KEY,
     PART,
     POLICIES_ONLY,
+    STATEMENT,
     Claim,
     Rollout,
     Setting,
@@ -111,9 +112,9 @@ class Attachment(Model):
 class CableRoute(Model):
     """The way of the longest cable of a kind."""
 
-    tray: Annotated[Metres, HARDWARE]
+    tray: Annotated[Metres, Claim(looser="lower")]
     """Along the trays, from above one rack to above the other."""
-    drop: Annotated[Metres, HARDWARE]
+    drop: Annotated[Metres, Claim(looser="lower")]
     """From a device up to the tray, at either end."""
 
 
@@ -145,13 +146,15 @@ class Cables(Model):
     """Catalogue id of the transceiver at the upper end, where it is another one."""
     fibre: Annotated[Literal["OM3", "OM4", "OS2"] | None, HARDWARE] = None
     """What lies between two transceivers."""
-    length: Annotated[Metres | None, HARDWARE] = None
+    length: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
     """Of the longest cable, along its route and with its slack."""
-    route: Annotated[CableRoute | None, PART] = None
+    route: Annotated[CableRoute | None, STATEMENT] = None
     """What the length is computed from, where it is not given."""
-    diameter: Annotated[Annotated[Metres, Field(ge=0.0005)] | None, HARDWARE] = None
+    diameter: Annotated[
+        Annotated[Metres, Field(ge=0.0005)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Of one cable, where the catalogue has none; of the fibre between two transceivers."""
-    bend_space: Annotated[Metres | None, HARDWARE] = None
+    bend_space: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
     """Behind a port, for the plug and the tightest bend of the cable, where the catalogue has none."""
     lower_shell: Annotated[Literal["flat-top", "finned-top"] | None, HARDWARE] = None
     """Shape of the OSFP shell at the lower end."""
@@ -238,7 +241,7 @@ class Fabric(Model):
 
     name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    role: Annotated[Role, HARDWARE, POLICIES_ONLY]
+    role: Annotated[Role, Claim(looser="either"), POLICIES_ONLY]
     """What it carries."""
     tiers: Annotated[
         tuple[SwitchTier, ...],

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, Claim
+from rackwright.model.field_kinds import KEY, Claim
 from rackwright.model.names import Name
 from rackwright.model.units import GigabitsPerSecond, Seconds
 
@@ -17,9 +17,9 @@ class Interconnect(Model):
 
     name: Annotated[Name, KEY]
     """How the rest of the blueprint calls it."""
-    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2), HARDWARE]
+    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2), KEY]
     """The two sites that it joins."""
-    bandwidth: Annotated[GigabitsPerSecond | None, HARDWARE] = None
+    bandwidth: Annotated[GigabitsPerSecond | None, Claim(looser="higher")] = None
     """What the cluster may use of it, in each direction."""
     round_trip_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
     """From a host of one site to a host of the other and back."""

@@ -98,9 +98,9 @@ class TraySection(Model):
 class CableTrays(Model):
     """The trays above the racks of a hall, along each row; lengths of cables follow from them."""
 
-    height: Annotated[Metres, Field(gt=0), HARDWARE]
+    height: Annotated[Metres, Field(gt=0), Claim(looser="either")]
     """Above the floor of the racks."""
-    row_pitch: Annotated[Annotated[Metres, Field(gt=0)] | None, HARDWARE] = None
+    row_pitch: Annotated[Annotated[Metres, Field(gt=0)] | None, Claim(looser="either")] = None
     """From the tray of a row to that of the next."""
     joined: Annotated[Literal["first", "last", "both"] | None, HARDWARE] = None
     """The ends of the rows, which begin in one line, at which a tray crosses them: at the first racks,
@@ -209,7 +209,9 @@ class Row(Model):
         Watts | None, Setting(looser="higher", absent="loose"), POLICIES_ONLY
     ] = None
     """Most power the row may draw."""
-    length: Annotated[Metres | None, HARDWARE, Rollout("review", _PLANT)] = None
+    length: Annotated[
+        Metres | None, Claim(looser="either", absent="elsewhere"), Rollout("review", _PLANT)
+    ] = None
     """From its beginning to its end; absent, it ends at its last rack."""
 
 
@@ -337,7 +339,7 @@ class OnPremSite(Model):
     ] = None
     """Absent, names are looked up wherever hosts look them up."""
     security: Annotated[SiteSecurity | None, STATEMENT, POLICIES_ONLY] = None
-    altitude: Annotated[Metres | None, HARDWARE, POLICIES_ONLY] = None
+    altitude: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Above the sea: thinner air carries less heat."""
     design_dry_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Outdoor temperature that cooling is designed for, as the extreme of 20 years."""

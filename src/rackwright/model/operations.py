@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
+    APART,
     FOR_REVIEW,
     HARDWARE,
     KEY,
@@ -152,7 +153,7 @@ class Operations(Model):
         Rollout("in place", "the time is had from others; parameters of the kernel are set"),
     ] = ()
     catalogue_digest: Annotated[
-        str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), HARDWARE, POLICIES_ONLY
+        str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY
     ] = None
     """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
 

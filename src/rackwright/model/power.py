@@ -29,7 +29,7 @@ class Modules(Model):
 
     count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of modules, spare ones included."""
-    capacity: Annotated[Watts | None, HARDWARE] = None
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Of one module; absent, the rating of the source's ``product``."""
     spare: Annotated[int | None, Field(ge=0), Claim(looser="lower")] = None
     """Modules that may fail without loss: 1 for N+1, 0 where every module is needed. Absent, what
@@ -63,7 +63,7 @@ class Circuit(Model):
 class Conductors(Model):
     """The cable of one circuit, by the metal of its lines, or cable or busbars by a data sheet."""
 
-    length: Annotated[Metres, HARDWARE]
+    length: Annotated[Metres, Claim(looser="either")]
     """One way."""
     parallel: Annotated[int, Field(gt=0, le=100), HARDWARE]
     """Conductors of each line, 1 where there is a single one."""
@@ -71,10 +71,10 @@ class Conductors(Model):
     """Of one conductor; with ``material``."""
     material: Annotated[Literal["copper", "aluminium"] | None, HARDWARE] = None
     """Metal of the conductors."""
-    resistance: Annotated[MilliohmsPerMetre | None, HARDWARE] = None
+    resistance: Annotated[MilliohmsPerMetre | None, Claim(looser="either")] = None
     """Of one conductor in service, by the data sheet; with ``reactance``, in place of
     ``cross_section`` and ``material``."""
-    reactance: Annotated[MilliohmsPerMetre | None, HARDWARE] = None
+    reactance: Annotated[MilliohmsPerMetre | None, Claim(looser="either")] = None
     """Reactance of a conductor by its length."""
 
     @model_validator(mode="after")
@@ -140,7 +140,7 @@ class PowerSource(Model):
     product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
     the product's number."""
-    capacity: Annotated[Watts | None, HARDWARE] = None
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Continuous power it may carry, derating already applied; absent, that by the rating of its
     ``product``, where that holds at the site."""
     modules: Annotated[Modules | None, PART] = None
@@ -178,7 +178,9 @@ class PowerSource(Model):
         Annotated[LitresPerMinute, Field(gt=0)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
     """Fuel that a generator burns at its capacity, all of its modules together."""
-    voltage: Annotated[Annotated[Volts, Field(ge=1)] | None, HARDWARE] = None
+    voltage: Annotated[
+        Annotated[Volts, Field(ge=1)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Nominal, line to line, at its output. Absent, that of its ``circuit``, or of what feeds it unless
     it is a transformer."""
     voltage_tolerance: Annotated[
@@ -186,7 +188,9 @@ class PowerSource(Model):
     ] = None
     """Most deviation of the voltage at its output from the nominal one, up or down, of what makes or
     changes voltage: a utility, generator, transformer or UPS."""
-    rating: Annotated[Annotated[VoltAmperes, Field(ge=1)] | None, HARDWARE] = None
+    rating: Annotated[
+        Annotated[VoltAmperes, Field(ge=1)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Rated power of a transformer, to which its ``impedance`` refers; of all that are in parallel."""
     impedance: Annotated[
         Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="higher", absent="elsewhere")

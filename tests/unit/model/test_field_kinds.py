@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from model_walk import BLUEPRINT_MODELS, PRODUCT_MODELS, Place, places
+from rackwright.diff.rollouts import choose, stated_rollouts
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
     APART,
@@ -16,6 +17,7 @@ from rackwright.model.field_kinds import (
     KEY,
     LABEL,
     PART,
+    POLICIES_ONLY,
     STATEMENT,
     Absent,
     Claim,
@@ -84,6 +86,14 @@ def test_every_field_of_a_blueprint_says_how_a_change_is_rolled_out() -> None:
 
 SILENT = ["sites/aws/provider", "sites/aws/access", "sites/onprem/provider"]
 """The word that tells providers apart, and a model of fields whose roll-out is stated, which is always there."""
+
+
+def test_no_field_is_hardware_of_which_the_diff_says_that_nothing_changes() -> None:
+    """Altitude, bandwidth of a line between sites and role of a fabric approved themselves."""
+    nearest = {p.pattern: choose(stated_rollouts(p.pattern), ["any"], {}) for p in places()}
+    assert POLICIES_ONLY in nearest.values()
+    hardware = [p.pattern for p in places() if HARDWARE in p.info.metadata]
+    assert [pattern for pattern in hardware if nearest[pattern] == POLICIES_ONLY] == []
 
 
 def test_a_field_without_a_rollout_is_found() -> None:
@@ -173,6 +183,21 @@ def test_a_direction_of_a_product_is_of_a_number() -> None:
         ("Blueprint", "profile", FieldClass.SETTING),
         ("Costs", "budget_per_year", FieldClass.SETTING),
         ("NodeGroup", "count", FieldClass.HARDWARE),
+        ("OnPremSite", "altitude", FieldClass.CLAIM),
+        ("Interconnect", "bandwidth", FieldClass.CLAIM),
+        ("Fabric", "role", FieldClass.CLAIM),
+        ("CableRoute", "tray", FieldClass.CLAIM),
+        ("Cables", "length", FieldClass.CLAIM),
+        ("Cables", "cable", FieldClass.HARDWARE),
+        ("CableTrays", "row_pitch", FieldClass.CLAIM),
+        ("Conductors", "length", FieldClass.CLAIM),
+        ("Conductors", "cross_section", FieldClass.HARDWARE),
+        ("PowerSource", "capacity", FieldClass.CLAIM),
+        ("PowerSource", "product", FieldClass.HARDWARE),
+        ("Modules", "capacity", FieldClass.CLAIM),
+        ("MechanicalPlant", "capacity", FieldClass.CLAIM),
+        ("RackCooling", "rear_door_capacity", FieldClass.CLAIM),
+        ("Manifolds", "weight", FieldClass.CLAIM),
     ],
 )
 def test_classes_that_were_decided(model: str, name: str, expected: FieldClass) -> None:
