@@ -523,7 +523,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
         statements="route",
         claims=dict.fromkeys(("length", "diameter", "bend_space"), lower(Absent.ELSEWHERE)),
     ),
-    fabric.CableRoute: Fields(claims={"tray": lower(), "drop": lower()}),
+    # Without it, the trays of the hall say how long cables are.
+    fabric.CableRoute: Fields(claims=dict.fromkeys(("tray", "drop"), lower(Absent.ELSEWHERE))),
     fabric.Patch: Fields("node interface switch port", identity=("node", "interface")),
     fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
     fabric.RoceTraffic: Fields("dscp priority"),
