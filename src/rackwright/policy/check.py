@@ -18,13 +18,6 @@ from rackwright.policy.base_approval.edited_packs import base_versions, worse_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
-from rackwright.policy.exceptions.renames import (
-    current,
-    renamed_baseline,
-    renamed_settings,
-    renamed_waivers,
-)
-from rackwright.policy.packs.loader import NewIds, former_ids
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.reasons import check_reasons
@@ -101,11 +94,7 @@ def check_plan(
 
         judged, told = grant(loaded, approval)
     known = judging_rules(packs)
-    table = former_ids(known)
-    head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
-    if approval is not None and approval.asked is not None:
-        approval = replace(approval, asked=renamed_settings(approval.asked, table)[0])
-    only = current(only, table)
+    head = asked_by(blueprint, loaded.tree)
     policies: Sequence[Policy] = configure(
         known,
         head.settings,
@@ -129,33 +118,16 @@ def check_plan(
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
     if approval is not None and approval.edited:
-        base_rules, standings = base_versions(held, approval, table, loaded.tree, only)
+        base_rules, standings = base_versions(held, approval, loaded.tree, only)
         report = worse_of_both(judge(held.policies, standings), judge(base_rules, standings))
     else:
         report = judge(held.policies, held.standings)
     report = replace(report, lowered=held.lowered)
     if exceptions is not None:
         severities = {policy.id: policy.severity for policy in known}
-        if table:
-            exceptions, more = _renamed(exceptions, table)
-            renamed += more
         report = apply_exceptions(report, exceptions, severities, only)
-    if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
+    if notices := (*held.notices, *told, *stated_facts(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report
-
-
-def _renamed(
-    exceptions: PolicyExceptions, table: NewIds
-) -> tuple[PolicyExceptions, tuple[Notice, ...]]:
-    """The waivers and the baseline by the new ids of rules."""
-    notices: tuple[Notice, ...] = ()
-    if exceptions.waivers is not None:
-        waivers, more = renamed_waivers(exceptions.waivers, table)
-        exceptions, notices = replace(exceptions, waivers=waivers), notices + more
-    if exceptions.baseline is not None:
-        baseline, more = renamed_baseline(exceptions.baseline, table)
-        exceptions, notices = replace(exceptions, baseline=baseline), notices + more
-    return exceptions, notices

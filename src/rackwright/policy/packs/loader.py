@@ -17,7 +17,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -26,9 +26,6 @@ from rackwright.errors import Location, PolicyLoadError
 from rackwright.policy.api import Enforcement, Policy, Profile, Severity
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.resources import bundled
-
-NewIds = Mapping[str, str]
-"""Ids of renamed rules by their former ones."""
 
 _STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
 _ID = re.compile(r"[A-Z]{2,8}-\d{3}")
@@ -85,7 +82,7 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
     """``policies`` sorted by id.
 
     Raises:
-        PolicyLoadError: two have or had the same id.
+        PolicyLoadError: two have the same id.
     """
     by_id: dict[str, type[Policy]] = {}
     for policy in policies:
@@ -96,32 +93,7 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
                 hint="give the team's policy an id with a prefix of its own",
             )
         by_id[policy.id] = policy
-    _refuse_shared_past(by_id)
     return tuple(by_id[key] for key in sorted(by_id))
-
-
-def _refuse_shared_past(by_id: Mapping[str, type[Policy]]) -> None:
-    """Refuse a former id that another rule has or had: nobody could tell which one is meant.
-
-    Raises:
-        PolicyLoadError: there is one.
-    """
-    owners: dict[str, type[Policy]] = dict(by_id)
-    for policy in by_id.values():
-        for old in policy.formerly:
-            other = owners.setdefault(old, policy)
-            if other is not policy:
-                held = "has that id" if other.id == old else f"has it, as '{other.id}'"
-                raise PolicyLoadError(
-                    f"'{old}', a former id of '{policy.id}' in '{policy_file(policy)}', is used "
-                    f"twice: '{policy_file(other)}' {held}",
-                    hint="an id is never given to another rule",
-                )
-
-
-def former_ids(policies: Iterable[type[Policy]]) -> NewIds:
-    """The id of each renamed rule by the ids that it had."""
-    return {old: policy.id for policy in policies for old in policy.formerly}
 
 
 def rule_files(folder: Path) -> list[Path]:
@@ -232,14 +204,6 @@ def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
         raise PolicyLoadError(
             f"the policy id '{policy.id}' does not fit the file name '{path.name}'",
             hint=f"call the file '{policy.id.lower().replace('-', '')}_<slug>.py'",
-            location=where,
-        )
-    formerly: object = policy.formerly
-    if not isinstance(formerly, tuple) or not all(
-        isinstance(old, str) and _ID.fullmatch(old) and old != policy.id for old in formerly
-    ):
-        raise PolicyLoadError(
-            f"'formerly' of '{policy.id}' is not a tuple of other ids, like ('ACME-001',)",
             location=where,
         )
     if policy.family != path.parent.name:
