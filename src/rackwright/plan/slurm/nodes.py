@@ -20,7 +20,7 @@ from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import names_of, numbered
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 SCHEDULER: Path = ("scheduler",)
 """Place of the scheduler in a blueprint."""

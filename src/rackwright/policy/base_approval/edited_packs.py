@@ -14,7 +14,7 @@ from rackwright.policy.engine import Report, Result, gravity_of, order_of
 from rackwright.policy.packs.process import team_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.settings import configure
-from rackwright.spec.tree import Tree
+from rackwright.reading.tree import Tree
 
 
 def base_versions(

@@ -14,9 +14,9 @@ from typing import Any
 
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
-from rackwright.spec import git
-from rackwright.spec.tree import to_data
-from rackwright.spec.yaml_reader import read_bytes, read_file
+from rackwright.reading import git
+from rackwright.reading.tree import to_data
+from rackwright.reading.yaml_reader import read_bytes, read_file
 
 _MARK = "rackwright/v1"
 _ENDS = (".yaml", ".yml")
