@@ -187,7 +187,7 @@ def _pack_to_work_on(arguments: argparse.Namespace) -> tuple[Path, Sequence[type
         UsageError: ``--only`` names no policy of the pack.
     """
     from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
-    from rackwright.spec.suggest import did_you_mean
+    from rackwright.reading.suggest import did_you_mean
 
     folder = arguments.pack or builtin_pack()
     if folder.resolve() != builtin_pack().resolve():
