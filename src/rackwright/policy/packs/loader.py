@@ -28,7 +28,8 @@ from rackwright.policy.packs.manifest import read_manifest
 from rackwright.resources import bundled
 
 _STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
-_ID = re.compile(r"[A-Z]{2,8}-\d{3}")
+ID = re.compile(r"[A-Z]{2,8}-\d{3}")
+"""Id of a policy."""
 
 
 def builtin_pack() -> Path:
@@ -193,14 +194,10 @@ def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
     Raises:
         PolicyLoadError: something is missing, or does not fit its file.
     """
-    for attribute, kind in _CONTRACT:
-        if not isinstance(getattr(policy, attribute, None), kind):
-            raise PolicyLoadError(
-                f"the policy '{policy.__name__}' lacks '{attribute}'", location=where
-            )
+    check_facts(policy, where)
     match = _STEM.fullmatch(path.stem)
     expected = f"{match.group(1).upper()}-{match.group(2)}" if match else ""
-    if not _ID.fullmatch(policy.id) or policy.id != expected:
+    if not ID.fullmatch(policy.id) or policy.id != expected:
         raise PolicyLoadError(
             f"the policy id '{policy.id}' does not fit the file name '{path.name}'",
             hint=f"call the file '{policy.id.lower().replace('-', '')}_<slug>.py'",
@@ -214,6 +211,19 @@ def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
     for sibling in (path.with_suffix(".md"), path.with_suffix(".examples.yaml")):
         if not sibling.is_file():
             raise PolicyLoadError(f"'{sibling.name}' is missing beside it", location=where)
+
+
+def check_facts(policy: type[Policy], where: Location | None = None) -> None:
+    """Raise if a class lacks a fact that the engine needs of each policy.
+
+    Raises:
+        PolicyLoadError: it lacks one, or one has the wrong type.
+    """
+    for attribute, kind in _CONTRACT:
+        if not isinstance(getattr(policy, attribute, None), kind):
+            raise PolicyLoadError(
+                f"the policy '{policy.__name__}' lacks '{attribute}'", location=where
+            )
 
 
 _CONTRACT: Iterable[tuple[str, type]] = (
