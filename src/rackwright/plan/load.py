@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -41,14 +42,18 @@ class LoadedPlan:
 
 
 def load_plan(
-    path: FilePath, layers: Sequence[FilePath] = (), *, catalogue: Catalogue | None = None
+    path: str | PathLike[str],
+    layers: Sequence[str | PathLike[str]] = (),
+    *,
+    catalogue: Catalogue | None = None,
 ) -> LoadedPlan:
-    """The plan of the blueprint in ``path`` with ``layers`` over it.
+    """Return the plan of the blueprint in ``path`` with ``layers`` over it.
 
     Args:
         path: the file.
-        layers: files over it.
-        catalogue: the products; absent, those that its team lists beside the built-in ones.
+        layers: files over it, the last one on top.
+        catalogue: the products; if omitted, the built-in ones and those that the team of the
+            blueprint lists in ``rackwright.yaml``.
 
     Returns:
         The plan and the document, whose positions messages name.
@@ -56,13 +61,19 @@ def load_plan(
     Raises:
         SpecErrors: every mistake, each with its position.
     """
-    tree = load_tree(path, layers=layers)
-    return plan_tree(tree, catalogue_for(path) if catalogue is None else catalogue)
+    blueprint = FilePath(path)
+    tree = load_tree(blueprint, layers=[FilePath(layer) for layer in layers])
+    return plan_tree(tree, catalogue_for(blueprint) if catalogue is None else catalogue)
 
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
-    """The plan of a blueprint that is plain data, without positions."""
-    return plan_tree(Tree(_NOWHERE, data, (INPUTS,)), catalogue)
+    """Return the plan of a blueprint that is plain data, without positions."""
+    return plan_tree(nowhere(data), catalogue)
+
+
+def nowhere(data: Any) -> Tree:
+    """Return plain data as a document without positions."""
+    return Tree(_NOWHERE, data, (INPUTS,))
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
