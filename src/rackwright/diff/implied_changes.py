@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rackwright.diff.changes import Change, shorten
 from rackwright.model.field_kinds import Rollout
@@ -15,6 +16,13 @@ from rackwright.reading.tree import Path, Tree
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
+CLOUD_HOSTS = "sites/aws/node_groups/*/(hosts)"
+
+_RENAMED = Rollout(
+    "refused",
+    "hosts are renamed: Slurm ends the jobs of nodes that leave its configuration; keep the names, or "
+    "replace the hosts in a group of another name",
+)
 
 IMPLIED_ROLLOUTS: Mapping[str, Rollout] = {
     CLUSTER_SUBNET: Rollout(
@@ -23,7 +31,8 @@ IMPLIED_ROLLOUTS: Mapping[str, Rollout] = {
         keeps_data=True,
     ),
     SUBNETS: Rollout("replace", "gateways, endpoints and public login nodes in them are replaced"),
-    HOSTS: Rollout("drain", "the numbers of the hosts get another width: every host is renamed"),
+    HOSTS: _RENAMED,
+    CLOUD_HOSTS: _RENAMED,
 }
 """Roll-outs of the implied changes, by pattern."""
 
@@ -68,23 +77,47 @@ def _addresses(site: AwsSitePlan) -> dict[str, str]:
 
 
 def _renamed_hosts(before: Plan, after: LoadedPlan) -> Iterator[Change]:
-    old = {site.name: site for site in before.onprem}
-    for site in after.plan.onprem:
-        was = old.get(site.name)
-        groups = {} if was is None else was.groups_by_name
+    old = {(one.site, one.group): one for one in _named_groups(before)}
+    for one in _named_groups(after.plan):
+        was = old.get((one.site, one.group))
+        if was is None:
+            continue
+        leaving = set(was.hosts) - set(one.hosts)
+        # Hosts that a smaller group gives up are no renames.
+        if len(leaving) > max(0, len(was.hosts) - len(one.hosts)):
+            then, now = leaving, set(one.hosts) - set(was.hosts)
+            yield _change(
+                f"sites.{one.site}.node_groups.{one.group} hosts",
+                one.pattern,
+                (compress_hostlist(then), compress_hostlist(now)),
+                after.tree,
+                one.place,
+                was.owner,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedGroup:
+    """A node group with the names of its hosts."""
+
+    site: str
+    group: str
+    pattern: str
+    hosts: tuple[str, ...]
+    place: Path
+    owner: Mapping[str, object]
+
+
+def _named_groups(plan: Plan) -> Iterator[_NamedGroup]:
+    for site in plan.onprem:
         for group in site.groups:
-            if group.name not in groups:
-                continue
-            then, now = groups[group.name].host_names, group.host_names
-            if not set(then) & set(now):
-                yield _change(
-                    f"sites.{site.name}.node_groups.{group.name} hosts",
-                    HOSTS,
-                    (compress_hostlist(then), compress_hostlist(now)),
-                    after.tree,
-                    (*group.path, "count"),
-                    groups[group.name].group.model_dump(mode="json"),
-                )
+            data, where = group.group.model_dump(mode="json"), (*group.path, "name")
+            yield _NamedGroup(site.name, group.name, HOSTS, group.host_names, where, data)
+    for cloud in plan.aws:
+        for nodes in cloud.groups:
+            data, where = nodes.group.model_dump(mode="json"), (*nodes.path, "name")
+            name = nodes.group.name
+            yield _NamedGroup(cloud.name, name, CLOUD_HOSTS, nodes.host_names, where, data)
 
 
 def _change(

@@ -22,7 +22,7 @@ from rackwright.model.field_kinds import (
     Claim,
     Rollout,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import Name, NameDigits
 from rackwright.model.storage import Workload
 from rackwright.model.units import (
     Gibibytes,
@@ -133,6 +133,13 @@ class AwsNodeGroup(Model):
         Rollout("drain", _SURPLUS, on="shrunk"),
     ]
     """Number of instances."""
+    name_digits: Annotated[
+        NameDigits,
+        HARDWARE,
+        Rollout("in place", "hosts that it renames are listed with the group's hosts"),
+    ] = 1
+    """Least number of digits in its host names: with 4, the first is ``train-0001``. A group that grows
+    renames no host. 1 if omitted: numbers have no leading zeros."""
     capacity: Annotated[Capacity, PART, Rollout("replace", _FOR_LIFE)]
     """How the instances are bought."""
     image: Annotated[

@@ -112,9 +112,9 @@ class Attachment(Model):
 class CableRoute(Model):
     """The way of the longest cable of a kind."""
 
-    tray: Annotated[Metres, Claim(looser="lower")]
+    tray: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
     """Along the trays, from above one rack to above the other."""
-    drop: Annotated[Metres, Claim(looser="lower")]
+    drop: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
     """From a device up to the tray, at either end."""
 
 

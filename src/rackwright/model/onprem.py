@@ -33,6 +33,7 @@ from rackwright.model.field_kinds import (
 from rackwright.model.names import (
     HostList,
     Name,
+    NameDigits,
     expand_hostlist,
     hostlist_size,
     refuse_twins,
@@ -279,7 +280,14 @@ class NodeGroup(Model):
         HostList | None, HARDWARE, Rollout("review", "hosts are added, given up or renamed")
     ] = None
     """Names of its hosts where they stand already, in the order in which racks are filled, like
-    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-01``."""
+    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-1``."""
+    name_digits: Annotated[
+        NameDigits,
+        HARDWARE,
+        Rollout("in place", "hosts that it renames are listed with the group's hosts"),
+    ] = 1
+    """Least number of digits in its host names: with 4, the first is ``dgx-0001``. A group that grows
+    renames no host. 1 if omitted: numbers have no leading zeros."""
     scratch: Annotated[LocalScratch | None, PART, FOR_REVIEW] = None
     """What its local drives are used for; absent, they are left alone."""
     psus_per_feed: Annotated[
