@@ -1,16 +1,29 @@
-"""File systems of a site on AWS that exist already, and those of Amazon EFS."""
+"""File systems of a site on AWS: FSx for Lustre and Amazon EFS, made or existing."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Claim, Rollout, Setting
+from rackwright.model.base import MaybeEmpty, Model
+from rackwright.model.field_kinds import (
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Claim,
+    Rollout,
+    Setting,
+)
 from rackwright.model.names import Name
-from rackwright.model.storage import SharePath
-from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Seconds
+from rackwright.model.storage import SharePath, Workload
+from rackwright.model.units import (
+    Gibibytes,
+    MegabytesPerSecondPerTebibyte,
+    Seconds,
+)
 
 _ANOTHER = "another file system is mounted on every node"
 _LET_IN = "rules come and go that let the cluster in"
@@ -86,7 +99,7 @@ class ExistingElastic(Model):
     lets it in."""
 
 
-_OF_MADE = ("throughput", "tiering", "backups", "data")
+_OF_MADE_EFS = ("throughput", "tiering", "backups", "data")
 """What is said of one that is made alone."""
 
 
@@ -128,9 +141,144 @@ class ElasticFileSystem(Model):
 
     @model_validator(mode="after")
     def _is_made_or_exists(self) -> ElasticFileSystem:
-        odd = [name for name in _OF_MADE if name in self.model_fields_set]
+        odd = [name for name in _OF_MADE_EFS if name in self.model_fields_set]
         if self.existing is not None and odd:
             raise ValueError(f"'{self.name}' exists: its '{odd[0]}' is a matter of its owner")
         if self.tiering is not None and self.tiering.archive and self.throughput != "elastic":
             raise ValueError("only file systems with 'throughput: elastic' have an 'archive'")
+        return self
+
+
+_AT_CREATION = "chosen at creation: another file system would take its place; make one beside it and move the data"
+
+
+_LINK = "the link is replaced; the bucket and the files stay"
+
+
+def _check_bucket(name: str) -> str:
+    if "{" not in name and len(name) > 63:
+        raise ValueError(
+            f"'{name}' has {len(name)} characters; the name of a bucket has 63 at most"
+        )
+    return name
+
+
+_FILLED = r"\{account\}|\{region\}"
+
+
+BucketName = Annotated[
+    str,
+    Field(
+        min_length=3, pattern=rf"^([a-z0-9]|{_FILLED})([a-z0-9.-]|{_FILLED})*([a-z0-9]|{_FILLED})$"
+    ),
+    AfterValidator(_check_bucket),
+]
+"""The name of a bucket, in which ``{account}`` and ``{region}`` stand for those of the site."""
+
+
+_OF_LUSTRE = ("deployment", "capacity", "throughput", "efa")
+"""What has to be said of an FSx file system that is made; an existing one has its own."""
+
+
+_OF_MADE = ("compression", "data_repositories")
+"""What may be said of one that is made alone."""
+
+
+class LustreSize(NamedTuple):
+    """How large and fast an FSx file system is; None is unknown."""
+
+    capacity: float | None
+    throughput: float | None
+
+
+class DataRepository(Model):
+    """An S3 prefix linked into a file system."""
+
+    bucket: Annotated[BucketName, HARDWARE, Rollout("replace", _LINK)]
+    """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
+    prefix: Annotated[MaybeEmpty, HARDWARE, Rollout("replace", _LINK)] = ""
+    """Beginning of the keys that are linked; empty, the whole bucket."""
+    path: Annotated[str, Field(pattern=r"^/.*$"), KEY]
+    """Where it appears in the file system."""
+    create_bucket: Annotated[
+        bool,
+        HARDWARE,
+        Rollout("review", "the bucket changes hands between Rackwright and its owner"),
+    ] = True
+    """Make the bucket (retained); otherwise it exists."""
+
+
+class LustreFileSystem(Model):
+    """An FSx for Lustre file system: one that is made, which has a size, or one that exists."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["existing"]}, {"required": list(_OF_LUSTRE)}]}
+    )
+
+    name: Annotated[Name, KEY]
+    """How the rest of the blueprint calls it."""
+    existing: Annotated[
+        ExistingLustre | None,
+        PART,
+        Rollout(
+            "refused",
+            "one that is made and one that exists would take each other's place; write one beside the other and move the data",
+        ),
+    ] = None
+    """The file system that is used; absent, one is made."""
+    deployment: Annotated[
+        Literal["PERSISTENT_2"] | None, HARDWARE, Rollout("refused", _AT_CREATION)
+    ] = None
+    """Kind of storage; the one that can be served over EFA."""
+    capacity: Annotated[
+        Gibibytes | None,
+        HARDWARE,
+        Rollout("in place", "storage is added while it is mounted", on="grown"),
+        Rollout(
+            "refused",
+            "capacity cannot be taken away: another file system would take its place",
+            on="shrunk",
+        ),
+    ] = None
+    """Size of the file system that is made."""
+    throughput: Annotated[
+        MegabytesPerSecondPerTebibyte | None,
+        HARDWARE,
+        Rollout("in place", "servers are exchanged while it is mounted; input and output pause"),
+    ] = None
+    """Rate that is bought for each TiB."""
+    efa: Annotated[bool, HARDWARE, Rollout("refused", _AT_CREATION)] = False
+    """Serve over EFA; can only be chosen at creation, and has to be said there."""
+    mount: Annotated[
+        str, Field(pattern=r"^/.+$"), HARDWARE, Rollout("drain", "it is unmounted on every node")
+    ]
+    """Where hosts mount it."""
+    compression: Annotated[bool, HARDWARE, Rollout("in place", "holds for what is written")] = True
+    """Files are compressed with LZ4."""
+    data_repositories: Annotated[
+        tuple[DataRepository, ...],
+        PART,
+        Rollout("in place", "a new link", on="added"),
+        Rollout("in place", "the link goes, the bucket and the files stay", on="removed"),
+    ] = ()
+    workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
+    """What jobs ask of it."""
+
+    @property
+    def size(self) -> LustreSize:
+        """What is made, or what is recorded of the one that exists."""
+        found = self if self.existing is None else self.existing
+        return LustreSize(found.capacity, found.throughput)
+
+    @model_validator(mode="after")
+    def _is_made_or_exists(self) -> LustreFileSystem:
+        said = self.model_fields_set
+        if self.existing is None:
+            if missing := [name for name in _OF_LUSTRE if name not in said]:
+                raise ValueError(
+                    f"'{missing[0]}' is missing of the file system that is made; name the 'existing' one if there is one"
+                )
+        elif odd := [name for name in (*_OF_LUSTRE[:3], *_OF_MADE) if name in said]:
+            where = "'existing'" if odd[0] in {"capacity", "throughput"} else "its owner"
+            raise ValueError(f"'{self.name}' exists: its '{odd[0]}' is a matter of {where}")
         return self

@@ -40,7 +40,7 @@ ID = r"^[a-z0-9][a-z0-9.+-]*$"
 
 SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
-_LEAST: Any = Field(ge=0.01)
+LEAST: Any = Field(ge=0.01)
 """Of a length in m or a rate in Gbps: none is smaller, and much is divided by them."""
 _MOST_PARTS = 4096
 Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
@@ -194,7 +194,7 @@ class NetworkPort(Model):
     """What the vendor means them for: traffic of accelerators, storage, or management."""
     count: Count
     """Of one unit of the product, all its hosts together."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
+    rate: Fact[Annotated[GigabitsPerSecond, LEAST]]
     """Of one port, in each direction."""
     technology: Literal["infiniband", "ethernet"]
     """What they speak as the product is sold."""
@@ -333,7 +333,7 @@ class Uplinks(Model):
     count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Of one switch."""
     rate: Annotated[
-        Fact[Annotated[GigabitsPerSecond, _LEAST]], Claim(looser="either", absent="elsewhere")
+        Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
     ]
     """Of one port, in each direction."""
 
@@ -352,7 +352,7 @@ class Switch(Device):
     switches: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Independent switches in one chassis, each with ``radix`` ports."""
     rate: Annotated[
-        Fact[Annotated[GigabitsPerSecond, _LEAST]], Claim(looser="either", absent="elsewhere")
+        Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
     ]
     """Rate of one logical port."""
     uplinks: Annotated[Uplinks | None, Claim(looser="either", absent="elsewhere")] = None
@@ -442,9 +442,9 @@ class RackType(Entry):
     """Says what the entry is of; its file lies in the folder ``racks``."""
     height: Annotated[Fact[Annotated[RackUnits, SOME]], Claim(looser="either", absent="elsewhere")]
     """Rack units that it offers; of a tank, the units that lie beside each other."""
-    width: Annotated[Fact[Annotated[Metres, _LEAST]], Claim(looser="either", absent="elsewhere")]
+    width: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
     """Outside, across the row."""
-    depth: Annotated[Fact[Annotated[Metres, _LEAST]], Claim(looser="either", absent="elsewhere")]
+    depth: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
     """Outside, from front to rear: what is in it and the cables behind must fit."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Without devices and PDUs and, of a tank, without its fluid."""
@@ -472,55 +472,6 @@ class RackType(Entry):
                 "static_rating allows: give what the rack may weigh with itself"
             )
         return self
-
-
-class Cable(Entry):
-    """A cable, or a transceiver with its fibre."""
-
-    kind: Annotated[Literal["cable"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``cables``."""
-    part: Annotated[str, Claim(looser="either", absent="elsewhere")]
-    """Part number to order it by."""
-    medium: Annotated[
-        Literal["dac", "acc", "aoc", "mmf", "smf"], Claim(looser="either", absent="elsewhere")
-    ]
-    """Passive or active copper, an active optical cable, or a transceiver for multi- or single-mode fibre."""
-    technology: Annotated[
-        tuple[Literal["infiniband", "ethernet"], ...], Claim(looser="either", absent="elsewhere")
-    ]
-    """What it is made for."""
-    rate: Annotated[
-        Fact[Annotated[GigabitsPerSecond, _LEAST]] | None,
-        Claim(looser="either", absent="elsewhere"),
-    ] = None
-    """Of the whole cable or transceiver: 800 Gbps where it joins two ports of 400 Gbps at either end."""
-    reach: Annotated[Fact[Metres], Claim(looser="higher")]
-    """On OM4 where the fibre is multi-mode."""
-    reach_om3: Annotated[Fact[Metres] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Reach on OM3, of a transceiver for multi-mode fibre."""
-    diameter: Annotated[
-        Fact[Annotated[Metres, Field(ge=0.0005)]] | None, Claim(looser="lower", absent="elsewhere")
-    ] = None
-    """Of the cable; a transceiver has none."""
-    bend_space: Annotated[Fact[Metres] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Behind the face of a port, for the plug and the tightest bend that the cable may have."""
-    joined_ports: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
-    """Ports at either end that one cable joins; each is a cable of the fabric."""
-
-
-class Connector(Entry):
-    """A liquid quick connector."""
-
-    kind: Annotated[Literal["connector"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``connectors``."""
-    flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Most flow of coolant through it."""
-    max_fluid: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Warmest coolant that it stands."""
-    max_pressure: Annotated[
-        Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
-    ] = None
-    """Highest pressure of the coolant that it stands."""
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:
