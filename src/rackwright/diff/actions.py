@@ -1,6 +1,6 @@
 """Effect of a changed field on a running cluster: in place, rolling, drain, replace, or none at all.
 
-Fields of the model state it (``rackwright.model.field_kinds.Rollout``); a change that no field
+Fields of the model state it (``rackwright.model.field_kinds.OnChange``); a change that no field
 covers is for review.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackwright.diff.changes import Change, shorten
-from rackwright.model.field_kinds import Rollout
+from rackwright.model.field_kinds import OnChange
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.load import LoadedPlan
@@ -18,19 +18,19 @@ SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
 CLOUD_HOSTS = "sites/aws/node_groups/*/(hosts)"
 
-_RENAMED = Rollout(
+_RENAMED = OnChange(
     "refused",
     "hosts are renamed: Slurm ends the jobs of nodes that leave its configuration; keep the names, or "
     "replace the hosts in a group of another name",
 )
 
-IMPLIED_ROLLOUTS: Mapping[str, Rollout] = {
-    CLUSTER_SUBNET: Rollout(
+IMPLIED_ROLLOUTS: Mapping[str, OnChange] = {
+    CLUSTER_SUBNET: OnChange(
         "replace",
         "a subnet cannot be resized or moved: everything in it is replaced",
         keeps_data=True,
     ),
-    SUBNETS: Rollout("replace", "gateways, endpoints and public login nodes in them are replaced"),
+    SUBNETS: OnChange("replace", "gateways, endpoints and public login nodes in them are replaced"),
     HOSTS: _RENAMED,
     CLOUD_HOSTS: _RENAMED,
 }

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
-from rackwright.model.field_kinds import FOR_REVIEW, Rollout, models_in, rollouts_of
+from rackwright.model.field_kinds import FOR_REVIEW, OnChange, models_in, rollouts_of
 
 ORDER = "(order)"
 """Last part of the pattern of a list whose entries are in another order."""
@@ -22,28 +22,28 @@ _ENTRIES = ("added", "removed")
 
 
 @lru_cache(maxsize=4096)
-def stated_rollouts(pattern: str) -> Sequence[Sequence[Rollout]]:
+def stated_rollouts(pattern: str) -> Sequence[Sequence[OnChange]]:
     """Return the roll-outs of a field and of all that is around it, nearest first."""
-    levels: list[Sequence[Rollout]] = []
-    own: Sequence[Rollout] = ()
+    levels: list[Sequence[OnChange]] = []
+    own: Sequence[OnChange] = ()
     models: Sequence[type[Model]] = (Blueprint,)
     in_list = False
     for part in pattern.split("/"):
         if part == ORDER:
-            levels.append([rollout for rollout in own if rollout.on == "reordered"])
+            levels.append([rollout for rollout in own if rollout.event == "reordered"])
         elif in_list:
             in_list = False
             models = [model for model in models if _is_tagged(model, part)] or models
-            levels.append([rollout for rollout in own if rollout.on in _ENTRIES])
+            levels.append([rollout for rollout in own if rollout.event in _ENTRIES])
         else:
             found = [model.model_fields[part] for model in models if part in model.model_fields]
             own = [] if not found else rollouts_of(found[0])
             models = [model for info in found for model in models_in(info.annotation)]
             in_list = any(_is_collection(info.annotation) for info in found)
             away = (*_ENTRIES, "reordered") if models and in_list else ()
-            levels.append([rollout for rollout in own if rollout.on not in away])
+            levels.append([rollout for rollout in own if rollout.event not in away])
     levels.reverse()
-    around = [[rollout for rollout in level if rollout.on == "any"] for level in levels[1:]]
+    around = [[rollout for rollout in level if rollout.event == "any"] for level in levels[1:]]
     return levels[:1] + around
 
 
@@ -52,7 +52,7 @@ def is_ordered(pattern: str) -> bool:
     return bool(stated_rollouts(f"{pattern}/{ORDER}")[0])
 
 
-def choose(levels: Iterable[Sequence[Rollout]], events: Iterable[str], owner: Any) -> Rollout:
+def choose(levels: Iterable[Sequence[OnChange]], events: Iterable[str], owner: Any) -> OnChange:
     """Return the nearest roll-out that applies, and of several the one that says most.
 
     Args:
@@ -61,9 +61,9 @@ def choose(levels: Iterable[Sequence[Rollout]], events: Iterable[str], owner: An
         owner: list entry around the field, as it was before the change.
     """
     for level in levels:
-        applying = [r for r in level if r.on in events and (not r.given or _has(owner, r.given))]
+        applying = [r for r in level if r.event in events and (not r.given or _has(owner, r.given))]
         if applying:
-            return max(applying, key=lambda rollout: (bool(rollout.given), rollout.on != "any"))
+            return max(applying, key=lambda rollout: (bool(rollout.given), rollout.event != "any"))
     return FOR_REVIEW
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, Rollout
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name, refuse_twins
 
 _READDRESSED = "hosts are looked for at other addresses: theirs change at the same time"
@@ -71,7 +71,7 @@ class AddressRange(Model):
 
     of: Annotated[Name, KEY]
     """A node group; or a tier of switches, as their names begin: ``compute-leaf``."""
-    first: Annotated[Address, HARDWARE, Rollout("drain", _READDRESSED)]
+    first: Annotated[Address, HARDWARE, OnChange("drain", _READDRESSED)]
     """Address of the first of them. It stays when others come, so that theirs stay as well."""
 
 
@@ -79,24 +79,25 @@ class SiteNetwork(Model):
     """An IP network, and who has addresses in it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,14}$"), KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the network, by which the rest of the blueprint refers to it."""
     kind: Annotated[Literal["management", "bmc", "fabric"], HARDWARE]
-    """What has the addresses: hosts under their own names, their management controllers, or their
+    """Owner of the addresses: hosts under their own names, their management controllers, or their
     interfaces on a fabric. Switches may be in the first two, under their own names."""
-    prefix: Annotated[Prefix | None, HARDWARE, Rollout("drain", _READDRESSED)] = None
+    prefix: Annotated[Prefix | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
     """Addresses of the network."""
     fabric: Annotated[Name | None, HARDWARE] = None
     """The fabric whose interfaces are in it."""
-    segment: Annotated[Name | None, HARDWARE, Rollout("drain", _READDRESSED)] = None
+    segment: Annotated[Name | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
     """The segment of the fabric whose prefix it has."""
-    interface: Annotated[int | None, Field(gt=0), HARDWARE, Rollout("drain", _READDRESSED)] = None
-    """Just this interface of each host on the fabric, counted from 1; absent, each of them."""
+    interface: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _READDRESSED)] = None
+    """Just this interface of each host on the fabric, counted from 1. Each of them if omitted."""
     rack_prefix: Annotated[
-        int | None, Field(gt=0, le=128), HARDWARE, Rollout("drain", _READDRESSED)
+        int | None, Field(gt=0, le=128), HARDWARE, OnChange("drain", _READDRESSED)
     ] = None
-    """Of a top-of-rack fabric: length of the prefix of each rack's own subnet, like 26. The racks that
-    share leaves have one, in the order of the leaves; 'gateway', 'reserved' and 'first' are those of the
-    first subnet, and the others have the same as many addresses further."""
+    """Prefix length of each rack's own subnet on a top-of-rack fabric, like 26. Racks that share leaves
+    have one subnet, in the order of the leaves; ``gateway``, ``reserved`` and ``first`` are those of
+    the first subnet, and the others have the same as many addresses further. One subnet for all racks
+    if omitted."""
     gateway: Annotated[Address | None, HARDWARE] = None
     """Address of its router."""
     reserved: Annotated[tuple[AddressSpan, ...], HARDWARE] = ()
@@ -127,9 +128,9 @@ class NameServer(Model):
     """A server of the site's DNS zones, which its hosts ask as well."""
 
     host: Annotated[Name, KEY]
-    """Its name in the site's domain."""
+    """Name of the server in the site's domain."""
     address: Annotated[Address | None, HARDWARE] = None
-    """Where it is no host or switch of the site with an address of its own."""
+    """Address of a server that is not a host or switch of the site with an address of its own."""
 
 
 class SiteAddresses(Model):
@@ -138,7 +139,7 @@ class SiteAddresses(Model):
     domain: Annotated[Domain, HARDWARE]
     """Domain of the names of hosts."""
     name_servers: Annotated[tuple[NameServer, ...], PART] = ()
-    """Absent, no zone files are made."""
+    """Name servers of the zone files. No zone files are written if omitted."""
     serial: Annotated[int, Field(gt=0, lt=2**32), HARDWARE] = 1
     """Serial number of the zones. Raise it with every change, where other servers copy them."""
     networks: Annotated[tuple[SiteNetwork, ...], Field(min_length=1), PART]

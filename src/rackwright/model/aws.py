@@ -28,7 +28,7 @@ from rackwright.model.field_kinds import (
     POLICIES_ONLY,
     STATEMENT,
     Claim,
-    Rollout,
+    OnChange,
 )
 from rackwright.model.names import Name
 from rackwright.model.units import (
@@ -56,17 +56,17 @@ class ExistingNetwork(Model):
     """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
 
     vpc: Annotated[
-        str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$"), HARDWARE, Rollout("replace", _STAYS)
+        str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$"), HARDWARE, OnChange("replace", _STAYS)
     ]
     """Id of the VPC."""
-    private_subnet: Annotated[SubnetId, HARDWARE, Rollout("replace", _STAYS)]
+    private_subnet: Annotated[SubnetId, HARDWARE, OnChange("replace", _STAYS)]
     """Subnet of nodes, head node and file systems, in the first of the availability zones."""
-    public_subnet: Annotated[SubnetId | None, HARDWARE, Rollout("replace", _STAYS)] = None
+    public_subnet: Annotated[SubnetId | None, HARDWARE, OnChange("replace", _STAYS)] = None
     """Subnet of login nodes that are reached from outside."""
     addresses: Annotated[int | None, Field(ge=0), Claim(looser="higher"), POLICIES_ONLY] = None
-    """Free addresses of the private subnet, as recorded; absent where unknown."""
+    """Free addresses of the private subnet, as recorded. Unknown if omitted."""
     security_groups: Annotated[
-        tuple[SecurityGroupId, ...], Field(max_length=3), HARDWARE, Rollout("rolling", TEMPLATE)
+        tuple[SecurityGroupId, ...], Field(max_length=3), HARDWARE, OnChange("rolling", TEMPLATE)
     ] = ()
     """Groups that every host is in beside those that are made for the cluster."""
 
@@ -77,18 +77,18 @@ class AwsNetwork(Model):
     existing: Annotated[
         ExistingNetwork | None,
         PART,
-        Rollout("replace", "hosts and file systems stay in their VPC for life", keeps_data=True),
+        OnChange("replace", "hosts and file systems stay in their VPC for life", keeps_data=True),
     ] = None
-    """The VPC that is used; absent, one is made. The other fields say then what there is."""
+    """Existing VPC to use, described by the other fields. One is made if omitted."""
     cidr: Annotated[
-        Cidr, HARDWARE, Rollout("replace", "a VPC keeps its addresses for life", keeps_data=True)
+        Cidr, HARDWARE, OnChange("replace", "a VPC keeps its addresses for life", keeps_data=True)
     ]
     """Addresses of the VPC."""
     availability_zones: Annotated[
         tuple[str, ...],
         Field(min_length=1),
         HARDWARE,
-        Rollout(
+        OnChange(
             "in place",
             "subnets of zones are made or removed; what that does to them is listed apart",
         ),
@@ -97,28 +97,28 @@ class AwsNetwork(Model):
     nat: Annotated[
         Literal["single", "per-zone", "none"],
         HARDWARE,
-        Rollout("in place", "routes change: traffic to the internet is interrupted for a moment"),
+        OnChange("in place", "routes change: traffic to the internet is interrupted for a moment"),
     ]
     """NAT gateways: one, one in each zone, or none."""
     endpoints: Annotated[
         tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...],
         HARDWARE,
-        Rollout("in place", "endpoints are made or removed"),
+        OnChange("in place", "endpoints are made or removed"),
     ] = ("s3",)
     """AWS services reached without NAT: ``s3`` and ``dynamodb`` by gateways, the others by interfaces."""
     dns_zone: Annotated[
         str,
         Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$"),
         HARDWARE,
-        Rollout("replace", "the private zone and every name in it are replaced"),
+        OnChange("replace", "the private zone and every name in it are replaced"),
     ]
     """Private DNS zone."""
     ssh_from: Annotated[
-        tuple[Cidr, ...], HARDWARE, Rollout("in place", "rules of a security group")
+        tuple[Cidr, ...], HARDWARE, OnChange("in place", "rules of a security group")
     ] = ()
     """Networks that may reach the login nodes by SSH."""
     on_premises: Annotated[
-        tuple[Cidr, ...], HARDWARE, Rollout("in place", "rules of a security group")
+        tuple[Cidr, ...], HARDWARE, OnChange("in place", "rules of a security group")
     ] = ()
     """Networks of other sites of the cluster, reached by a transit gateway, a VPN or Direct Connect: they may
     reach every host by SSH and on the ports of Slurm's daemons."""
@@ -126,9 +126,9 @@ class AwsNetwork(Model):
         Percent,
         Field(le=10_000),
         HARDWARE,
-        Rollout("in place", "room in the cluster's subnet; a subnet that changes is listed apart"),
+        OnChange("in place", "room in the cluster's subnet; a subnet that changes is listed apart"),
     ] = 25.0
-    """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
+    """Room for more nodes in the cluster's subnet, above the counts of the blueprint, in %."""
 
 
 class Limits(Model):
@@ -149,61 +149,62 @@ class InstanceProfiles(Model):
     """Instance profiles that exist already, by what the instances are; others are made, with a role each."""
 
     head: Annotated[ProfileName | None, HARDWARE] = None
-    """Of head nodes; absent, one is made."""
+    """Instance profile of head nodes. One is made if omitted."""
     login: Annotated[ProfileName | None, HARDWARE] = None
-    """Of login nodes; absent, one is made."""
+    """Instance profile of login nodes. One is made if omitted."""
     node: Annotated[ProfileName | None, HARDWARE] = None
-    """Of node groups; absent, one is made."""
+    """Instance profile of node groups. One is made if omitted."""
 
 
 class AwsAccess(Model):
     """What an account has already of roles and keys, and what holds for the roles that are made."""
 
     permissions_boundary: Annotated[
-        PolicyArn | None, HARDWARE, Rollout("in place", "roles get another boundary")
+        PolicyArn | None, HARDWARE, OnChange("in place", "roles get another boundary")
     ] = None
     """Policy that bounds every role that is made."""
-    instance_profiles: Annotated[InstanceProfiles, PART, Rollout("rolling", TEMPLATE)] = (
+    instance_profiles: Annotated[InstanceProfiles, PART, OnChange("rolling", TEMPLATE)] = (
         InstanceProfiles()
     )
     user: Annotated[
         str | None,
         Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$"),
         HARDWARE,
-        Rollout("in place", "how Ansible reaches the hosts"),
+        OnChange("in place", "how Ansible reaches the hosts"),
     ] = None
     """Account by which Ansible logs in, as the images have it: ``ubuntu``, ``ec2-user``."""
     key_pair: Annotated[
         str | None,
         Field(pattern=r"^[A-Za-z0-9._@+ -]{1,255}$"),
         HARDWARE,
-        Rollout(
+        OnChange(
             "replace",
             "an instance keeps its key pair for life: login nodes are replaced, and head nodes keep theirs",
         ),
-        Rollout(
+        OnChange(
             "replace",
             f"an instance keeps its key pair for life: login nodes are replaced, and {NEXT_HEAD}",
             given="head.data_volume",
         ),
     ] = None
-    """Key pair of EC2 for that account; absent, the image or Session Manager lets in."""
+    """Key pair of EC2 for that account. Access is by the image or Session Manager if omitted."""
     connect: Annotated[
         Literal["direct", "jump", "session-manager", "instance-connect"],
         HARDWARE,
-        Rollout("in place", "how Ansible reaches the hosts"),
+        OnChange("in place", "how Ansible reaches the hosts"),
     ] = "direct"
-    """How Ansible reaches hosts: straight, by way of a login node, through Session Manager, or through an endpoint
-    of EC2 Instance Connect that the VPC has."""
+    """Route by which Ansible reaches hosts: straight, by way of a login node, through Session Manager,
+    or through an endpoint of EC2 Instance Connect that the VPC has."""
     encryption_key: Annotated[
         KeyArn | None,
         HARDWARE,
-        Rollout(
+        OnChange(
             "refused",
             "file systems and root volumes keep their key for life: others would take their place",
         ),
     ] = None
-    """Key of root volumes, file systems and buckets; absent, AWS's own and one that is made for file systems."""
+    """Key of root volumes, file systems and buckets. AWS's own key, and a new one for file systems, if
+    omitted."""
 
 
 class AwsSite(Model):
@@ -212,47 +213,49 @@ class AwsSite(Model):
     provider: Annotated[Literal["aws"], HARDWARE]
     """The site is in a region of AWS."""
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the site, by which the rest of the blueprint refers to it."""
     region: Annotated[
         str,
         Field(pattern=REGION),
         HARDWARE,
-        Rollout("replace", "nothing moves between regions", keeps_data=True),
+        OnChange("replace", "nothing moves between regions", keeps_data=True),
     ]
     """AWS region, like ``us-east-1``."""
     network: Annotated[AwsNetwork, PART]
     node_groups: Annotated[
         tuple[AwsNodeGroup, ...],
         PART,
-        Rollout("in place", "new instances", on="added"),
-        Rollout("drain", SURPLUS, on="removed"),
+        OnChange("in place", "new instances", event="added"),
+        OnChange("drain", SURPLUS, event="removed"),
     ]
     head: Annotated[AwsHead, PART]
     login: Annotated[
         AwsServer | None,
         PART,
-        Rollout("in place", "new instances", on="added"),
-        Rollout("drain", "the login nodes are removed", on="removed"),
+        OnChange("in place", "new instances", event="added"),
+        OnChange("drain", "the login nodes are removed", event="removed"),
     ] = None
     file_systems: Annotated[
         tuple[LustreFileSystem, ...],
         PART,
-        Rollout("in place", "a new file system", on="added"),
-        Rollout("refused", _RETAINED, on="removed"),
-        Rollout("drain", _KEPT, on="removed", given="existing"),
+        OnChange("in place", "a new file system", event="added"),
+        OnChange("refused", _RETAINED, event="removed"),
+        OnChange("drain", _KEPT, event="removed", given="existing"),
     ] = ()
     """File systems of FSx for Lustre."""
     efs: Annotated[
         tuple[ElasticFileSystem, ...],
         PART,
-        Rollout("in place", "a file system that hosts mount with the next 'configure'", on="added"),
-        Rollout("refused", _RETAINED, on="removed"),
-        Rollout("drain", _KEPT, on="removed", given="existing"),
+        OnChange(
+            "in place", "a file system that hosts mount with the next 'configure'", event="added"
+        ),
+        OnChange("refused", _RETAINED, event="removed"),
+        OnChange("drain", _KEPT, event="removed", given="existing"),
     ] = ()
     """File systems of Amazon EFS, for home directories and software."""
     access: Annotated[AwsAccess, PART] = AwsAccess()
     limits: Annotated[Limits | None, STATEMENT, POLICIES_ONLY] = None
-    tags: Annotated[dict[str, MaybeEmpty], HARDWARE, Rollout("in place", "tags")] = Field(
+    tags: Annotated[dict[str, MaybeEmpty], HARDWARE, OnChange("in place", "tags")] = Field(
         default_factory=dict
     )
     """Tags of every resource of the site."""

@@ -15,7 +15,7 @@ from rackwright.model.field_kinds import (
     PART,
     POLICIES_ONLY,
     Claim,
-    Rollout,
+    OnChange,
 )
 from rackwright.model.names import Name, NameDigits
 from rackwright.model.units import (
@@ -62,11 +62,11 @@ class Reservation(Model):
     placement_group: Annotated[str | None, HARDWARE] = None
     """Placement group that the reservation was made in; nodes may use no other."""
     instances: Annotated[int | None, Field(gt=0), Claim(looser="higher"), POLICIES_ONLY] = None
-    """Instances it reserves, as recorded; absent where unknown."""
+    """Instances it reserves, as recorded. Unknown if omitted."""
     availability_zone: Annotated[str | None, Claim(looser="either"), POLICIES_ONLY] = None
-    """Zone it lies in, as recorded; absent where unknown."""
+    """Zone it lies in, as recorded. Unknown if omitted."""
     ends: Annotated[Moment | Literal["never"] | None, Claim(looser="either"), POLICIES_ONLY] = None
-    """When it is cancelled and launches no more; ``never`` until somebody does, absent where unknown."""
+    """Time at which the reservation is cancelled and launches no more, or ``never``. Unknown if omitted."""
 
 
 class CapacityBlock(Model):
@@ -77,13 +77,13 @@ class CapacityBlock(Model):
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the block's capacity reservation."""
     instances: Annotated[int | None, Field(gt=0), Claim(looser="either"), POLICIES_ONLY] = None
-    """Instances in the block, as recorded; absent where unknown."""
+    """Instances in the block, as recorded. Unknown if omitted."""
     availability_zone: Annotated[str | None, Claim(looser="either"), POLICIES_ONLY] = None
-    """Zone it lies in, as recorded; absent where unknown."""
+    """Zone it lies in, as recorded. Unknown if omitted."""
     starts: Annotated[Moment | None, Claim(looser="either"), POLICIES_ONLY] = None
-    """When its instances can be launched, as recorded."""
+    """Time from which instances of the block can be launched, as recorded. Unknown if omitted."""
     ends: Annotated[Moment, Claim(looser="higher"), POLICIES_ONLY]
-    """When AWS takes the instances back; termination starts 30 minutes before."""
+    """Time at which AWS takes the instances back; termination starts 30 minutes before."""
 
     @property
     def terminates(self) -> dt.datetime:
@@ -106,43 +106,43 @@ class AwsNodeGroup(Model):
     """Equal instances in one Auto Scaling group."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
-    type: Annotated[str, HARDWARE, Rollout("rolling", TEMPLATE)]
+    """Name of the node group, by which the rest of the blueprint refers to it."""
+    type: Annotated[str, HARDWARE, OnChange("rolling", TEMPLATE)]
     """EC2 instance type."""
     count: Annotated[
         int,
         Field(ge=0),
         HARDWARE,
-        Rollout("in place", "more instances", on="grown"),
-        Rollout("drain", SURPLUS, on="shrunk"),
+        OnChange("in place", "more instances", event="grown"),
+        OnChange("drain", SURPLUS, event="shrunk"),
     ]
     """Number of instances."""
     name_digits: Annotated[
         NameDigits,
         HARDWARE,
-        Rollout("in place", "hosts that it renames are listed with the group's hosts"),
+        OnChange("in place", "hosts that it renames are listed with the group's hosts"),
     ] = 1
     """Least number of digits in its host names: with 4, the first is ``train-0001``. A group that grows
     renames no host. 1 if omitted: numbers have no leading zeros."""
-    capacity: Annotated[Capacity, PART, Rollout("replace", _FOR_LIFE)]
-    """How the instances are bought."""
+    capacity: Annotated[Capacity, PART, OnChange("replace", _FOR_LIFE)]
+    """Way in which the instances are bought."""
     image: Annotated[
         str,
         Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
         HARDWARE,
-        Rollout("rolling", TEMPLATE),
+        OnChange("rolling", TEMPLATE),
     ]
     """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
-    efa: Annotated[bool, HARDWARE, Rollout("replace", _FOR_LIFE)] = True
+    efa: Annotated[bool, HARDWARE, OnChange("replace", _FOR_LIFE)] = True
     """Attach every EFA interface that the type has; the type must have some."""
-    placement_group: Annotated[str | None, HARDWARE, Rollout("replace", _FOR_LIFE)] = None
-    """Existing placement group to use; absent, the kind of capacity decides."""
-    metadata_hops: Annotated[int, Field(ge=1, le=64), HARDWARE, Rollout("rolling", TEMPLATE)] = 1
-    """How far the instance metadata service answers; containers behind a bridge need 2."""
-    root_volume: Annotated[Gibibytes, HARDWARE, Rollout("rolling", TEMPLATE)]
-    """Size of each root volume."""
+    placement_group: Annotated[str | None, HARDWARE, OnChange("replace", _FOR_LIFE)] = None
+    """Existing placement group to use. The kind of capacity decides if omitted."""
+    metadata_hops: Annotated[int, Field(ge=1, le=64), HARDWARE, OnChange("rolling", TEMPLATE)] = 1
+    """Network hops that answers of the instance metadata service travel; containers behind a bridge need 2."""
+    root_volume: Annotated[Gibibytes, HARDWARE, OnChange("rolling", TEMPLATE)]
+    """Size of each root volume, in GiB."""
     root_device: Annotated[
-        str, Field(pattern=r"^/dev/[a-z0-9]+$"), HARDWARE, Rollout("rolling", TEMPLATE)
+        str, Field(pattern=r"^/dev/[a-z0-9]+$"), HARDWARE, OnChange("rolling", TEMPLATE)
     ] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
 
@@ -150,30 +150,30 @@ class AwsNodeGroup(Model):
 class AwsServer(Model):
     """Login instances."""
 
-    type: Annotated[str, HARDWARE, Rollout("drain", "the instance stops and starts again")]
+    type: Annotated[str, HARDWARE, OnChange("drain", "the instance stops and starts again")]
     """Instance type."""
     image: Annotated[
         str,
         Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
         HARDWARE,
-        Rollout("replace", "the instance is replaced, with its root volume"),
+        OnChange("replace", "the instance is replaced, with its root volume"),
     ]
     """An AMI, or the SSM parameter that names one."""
     count: Annotated[
         int,
         Field(gt=0),
         HARDWARE,
-        Rollout("in place", "more instances", on="grown"),
-        Rollout("drain", "the last instances are removed", on="shrunk"),
+        OnChange("in place", "more instances", event="grown"),
+        OnChange("drain", "the last instances are removed", event="shrunk"),
     ] = 1
     """Number of instances."""
     root_volume: Annotated[
         Gibibytes,
         HARDWARE,
-        Rollout("in place", "the volume grows", on="grown"),
-        Rollout("replace", "a volume cannot shrink: the instance is replaced", on="shrunk"),
+        OnChange("in place", "the volume grows", event="grown"),
+        OnChange("replace", "a volume cannot shrink: the instance is replaced", event="shrunk"),
     ]
-    """Size of each root volume."""
+    """Size of each root volume, in GiB."""
 
 
 KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]
@@ -197,11 +197,12 @@ class Snapshots(Model):
     """Snapshots that Amazon Data Lifecycle Manager makes and removes."""
 
     every: Annotated[Seconds, AfterValidator(_check_interval), HARDWARE] = 24 * _HOUR
-    """Time between two: 1, 2, 3, 4, 6, 8, 12 or 24 hours."""
+    """Time between two snapshots: 1, 2, 3, 4, 6, 8, 12 or 24 h."""
     at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), HARDWARE] = "03:30"
-    """When the first of a day is due, in UTC; it is made within the hour that follows."""
+    """Time of day at which the first snapshot of a day is due, in UTC; it is made within the hour that
+    follows."""
     keep: Annotated[int, Field(ge=1, le=1000), HARDWARE] = 14
-    """How many are kept; the oldest goes."""
+    """Number of snapshots that are kept; the oldest one is removed."""
 
 
 MEBIBYTE = 1.048576
@@ -224,42 +225,46 @@ class DataVolume(Model):
         Gibibytes,
         Field(ge=1, le=16_384),
         HARDWARE,
-        Rollout(
-            "in place", "the volume grows, and 'configure' has its file system fill it", on="grown"
+        OnChange(
+            "in place",
+            "the volume grows, and 'configure' has its file system fill it",
+            event="grown",
         ),
-        Rollout("refused", "a volume never shrinks: another one would take its place", on="shrunk"),
+        OnChange(
+            "refused", "a volume never shrinks: another one would take its place", event="shrunk"
+        ),
     ] = 100.0
-    """Size of the volume; it can grow, and never shrinks."""
-    iops: Annotated[int, Field(ge=3_000, le=16_000), HARDWARE, Rollout("in place", _MODIFIED)] = (
+    """Size of the volume, in GiB; it can grow, and never shrinks."""
+    iops: Annotated[int, Field(ge=3_000, le=16_000), HARDWARE, OnChange("in place", _MODIFIED)] = (
         3_000
     )
     """Operations a second."""
-    throughput: Annotated[MegabytesPerSecond, HARDWARE, Rollout("in place", _MODIFIED)] = (
+    throughput: Annotated[MegabytesPerSecond, HARDWARE, OnChange("in place", _MODIFIED)] = (
         _LEAST_RATE * MEBIBYTE
     )
     """Rate, 125 to 1000 MiB/s."""
     encryption_key: Annotated[
         KeyArn | None,
         HARDWARE,
-        Rollout("refused", "a volume keeps its key for life: another one would take its place"),
+        OnChange("refused", "a volume keeps its key for life: another one would take its place"),
     ] = None
-    """Key that encrypts it; absent, that of ``access``, else AWS's own."""
+    """Key that encrypts the volume. The key of ``access``, else AWS's own, if omitted."""
     snapshots: Annotated[
         Snapshots | None,
         PART,
-        Rollout("in place", "snapshots that are there stay until they are too many"),
+        OnChange("in place", "snapshots that are there stay until they are too many"),
     ] = Snapshots()
-    """When snapshots are made; null for none."""
+    """Schedule of snapshots; null for none."""
     snapshot: Annotated[
         str | None,
         Field(pattern=r"^snap-[0-9a-f]{8,17}$"),
         HARDWARE,
-        Rollout(
+        OnChange(
             "replace",
             "a volume of the snapshot takes the place of the one that is there, which is retained: what was written since the snapshot is on that one alone",
         ),
     ] = None
-    """Snapshot that it is made of; absent, it is blank."""
+    """Snapshot that the volume is made of. A blank volume if omitted."""
 
     @property
     def mebibytes_per_second(self) -> int:
@@ -291,11 +296,11 @@ class AwsHead(AwsServer):
         str,
         Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"),
         HARDWARE,
-        Rollout(
+        OnChange(
             "review",
             "a head node keeps the image that it was made with, since its root volume holds Slurm's state and the accounting database: give it a 'data_volume' first, or bring new packages by 'configure'",
         ),
-        Rollout(
+        OnChange(
             "replace",
             f"{NEXT_HEAD}; an image that is named by 'ssm:' replaces none",
             given="head.data_volume",
@@ -306,11 +311,11 @@ class AwsHead(AwsServer):
         int,
         Field(gt=0),
         HARDWARE,
-        Rollout("in place", "more instances", on="grown"),
-        Rollout(
+        OnChange("in place", "more instances", event="grown"),
+        OnChange(
             "drain",
             "the last head nodes would be removed, with what their root volumes hold",
-            on="shrunk",
+            event="shrunk",
             keeps_data=True,
         ),
     ] = 1
@@ -318,36 +323,37 @@ class AwsHead(AwsServer):
     root_volume: Annotated[
         Gibibytes,
         HARDWARE,
-        Rollout("in place", "the volume grows", on="grown"),
-        Rollout(
+        OnChange("in place", "the volume grows", event="grown"),
+        OnChange(
             "replace",
             "a volume cannot shrink: another instance would take its place, without Slurm's state",
-            on="shrunk",
+            event="shrunk",
             keeps_data=True,
         ),
-        Rollout(
+        OnChange(
             "replace",
             f"a volume cannot shrink: {NEXT_HEAD}",
-            on="shrunk",
+            event="shrunk",
             given="head.data_volume",
         ),
     ]
-    """Size of each root volume."""
+    """Size of each root volume, in GiB."""
     data_volume: Annotated[
         DataVolume | None,
         PART,
-        Rollout(
+        OnChange(
             "in place",
             "a volume is made and attached; 'configure' stops slurmctld and MariaDB while it copies their files to it",
-            on="added",
+            event="added",
         ),
-        Rollout(
+        OnChange(
             "refused",
             "Slurm's state and the accounting database are on it, and nothing moves them back",
-            on="removed",
+            event="removed",
         ),
     ] = None
-    """Volume of each for Slurm's state and the accounting database; absent, the root volume has them."""
+    """Volume of each head node for Slurm's state and the accounting database. They are on the root
+    volume if omitted."""
 
     @model_validator(mode="after")
     def _one_is_restored(self) -> AwsHead:

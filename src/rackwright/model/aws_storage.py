@@ -14,7 +14,7 @@ from rackwright.model.field_kinds import (
     POLICIES_ONLY,
     STATEMENT,
     Claim,
-    Rollout,
+    OnChange,
     Setting,
 )
 from rackwright.model.names import Name
@@ -37,20 +37,23 @@ SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
 class ExistingLustre(Model):
     """An FSx for Lustre file system that somebody else has made and keeps."""
 
-    id: Annotated[FileSystemId, KEY, Rollout("drain", _ANOTHER)]
+    id: Annotated[FileSystemId, KEY, OnChange("drain", _ANOTHER)]
     """Id of the file system."""
     mount_name: Annotated[
-        str, Field(pattern=r"^[A-Za-z0-9_-]{1,8}$"), HARDWARE, Rollout("drain", _ANOTHER)
+        str, Field(pattern=r"^[A-Za-z0-9_-]{1,8}$"), HARDWARE, OnChange("drain", _ANOTHER)
     ]
-    """What clients mount, as DescribeFileSystems tells it."""
-    security_group: Annotated[SecurityGroupId | None, HARDWARE, Rollout("in place", _LET_IN)] = None
-    """One of its security groups, which gets rules that let the cluster in; absent, its owner lets it in."""
+    """Mount name of the file system, as DescribeFileSystems reports it."""
+    security_group: Annotated[SecurityGroupId | None, HARDWARE, OnChange("in place", _LET_IN)] = (
+        None
+    )
+    """Security group of the file system, which gets rules that let the cluster in. Its owner lets the
+    cluster in if omitted."""
     capacity: Annotated[Gibibytes | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """Its size, as recorded; absent where unknown."""
+    """Size of the file system in GiB, as recorded. Unknown if omitted."""
     throughput: Annotated[
         MegabytesPerSecondPerTebibyte | None, Claim(looser="higher"), POLICIES_ONLY
     ] = None
-    """Rate of each TiB, as recorded; absent where unknown."""
+    """Throughput of each TiB in MB/s/TiB, as recorded. Unknown if omitted."""
 
 
 _DAY = 86_400
@@ -73,9 +76,9 @@ class Tiering(Model):
     """When files that nobody uses move to cheaper storage."""
 
     infrequent_access: Annotated[Idle | None, HARDWARE] = None
-    """They move to Infrequent Access after that long; absent, they stay."""
+    """Time without access after which a file moves to Infrequent Access, in d. Files stay if omitted."""
     archive: Annotated[Idle | None, HARDWARE] = None
-    """They move to Archive after that long; absent, they never do."""
+    """Time without access after which a file moves to Archive, in d. Files never do if omitted."""
     back_on_access: Annotated[bool, HARDWARE] = False
     """A file that is used again moves back to Standard."""
 
@@ -92,11 +95,13 @@ class Tiering(Model):
 class ExistingElastic(Model):
     """A file system of EFS that somebody else has made and keeps, with its mount targets."""
 
-    id: Annotated[FileSystemId, KEY, Rollout("drain", _ANOTHER)]
+    id: Annotated[FileSystemId, KEY, OnChange("drain", _ANOTHER)]
     """Id of the file system."""
-    security_group: Annotated[SecurityGroupId | None, HARDWARE, Rollout("in place", _LET_IN)] = None
-    """One of its mount targets' security groups, which gets a rule that lets the cluster in; absent, its owner
-    lets it in."""
+    security_group: Annotated[SecurityGroupId | None, HARDWARE, OnChange("in place", _LET_IN)] = (
+        None
+    )
+    """Security group of its mount targets, which gets a rule that lets the cluster in. Its owner lets
+    the cluster in if omitted."""
 
 
 _OF_MADE_EFS = ("throughput", "tiering", "backups", "data")
@@ -107,37 +112,37 @@ class ElasticFileSystem(Model):
     """A file system of Amazon EFS, like that of home directories: one that is made, or one that exists."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
-    mount: Annotated[SharePath, HARDWARE, Rollout("drain", "it is unmounted on every node")]
-    """Where hosts mount it, like ``/home``."""
+    """Name of the file system, by which the rest of the blueprint refers to it."""
+    mount: Annotated[SharePath, HARDWARE, OnChange("drain", "it is unmounted on every node")]
+    """Directory at which hosts mount it, like ``/home``."""
     existing: Annotated[
         ExistingElastic | None,
         PART,
-        Rollout(
+        OnChange(
             "refused",
             "one that is made and one that exists would take each other's place; write one beside the other and move the data",
         ),
     ] = None
-    """The file system that is used; absent, one is made."""
+    """Existing file system to use. One is made if omitted."""
     on_head: Annotated[
         bool,
         HARDWARE,
-        Rollout(
+        OnChange(
             "in place",
             "head nodes mount it with the next 'configure', or keep it until it is unmounted by hand",
         ),
     ] = False
     """Head nodes mount it as well; compute and login nodes always do."""
-    throughput: Annotated[Literal["elastic", "bursting"], HARDWARE, Rollout("in place", _LIVE)] = (
+    throughput: Annotated[Literal["elastic", "bursting"], HARDWARE, OnChange("in place", _LIVE)] = (
         "elastic"
     )
-    """``elastic`` is paid by what is moved, ``bursting`` grows with what is stored."""
-    tiering: Annotated[Tiering | None, PART, Rollout("in place", _LIVE)] = None
-    """When files move to cheaper storage; absent, all stay in Standard."""
-    backups: Annotated[bool, HARDWARE, Rollout("in place", _LIVE)] = True
+    """Throughput mode: ``elastic`` is billed by transferred data, ``bursting`` grows with stored data."""
+    tiering: Annotated[Tiering | None, PART, OnChange("in place", _LIVE)] = None
+    """Rules that move files to cheaper storage. All files stay in Standard if omitted."""
+    backups: Annotated[bool, HARDWARE, OnChange("in place", _LIVE)] = True
     """AWS Backup makes one each day and keeps it for 35 days."""
     data: Annotated[Gibibytes | None, Setting(looser="lower"), POLICIES_ONLY] = None
-    """Data expected at the fullest, by which its cost goes; absent is unknown."""
+    """Data expected at the fullest, by which its cost goes, in GiB. Unknown if omitted."""
 
     @model_validator(mode="after")
     def _is_made_or_exists(self) -> ElasticFileSystem:
@@ -194,16 +199,16 @@ class LustreSize(NamedTuple):
 class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
-    bucket: Annotated[BucketName, HARDWARE, Rollout("replace", _LINK)]
-    """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
-    prefix: Annotated[MaybeEmpty, HARDWARE, Rollout("replace", _LINK)] = ""
+    bucket: Annotated[BucketName, HARDWARE, OnChange("replace", _LINK)]
+    """Name of the bucket, unique in the world, like ``datasets-{account}-{region}``."""
+    prefix: Annotated[MaybeEmpty, HARDWARE, OnChange("replace", _LINK)] = ""
     """Beginning of the keys that are linked; empty, the whole bucket."""
     path: Annotated[str, Field(pattern=r"^/.*$"), KEY]
-    """Where it appears in the file system."""
+    """Directory of the file system at which the bucket appears."""
     create_bucket: Annotated[
         bool,
         HARDWARE,
-        Rollout("review", "the bucket changes hands between Rackwright and its owner"),
+        OnChange("review", "the bucket changes hands between Rackwright and its owner"),
     ] = True
     """Make the bucket (retained); otherwise it exists."""
 
@@ -216,53 +221,53 @@ class LustreFileSystem(Model):
     )
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the file system, by which the rest of the blueprint refers to it."""
     existing: Annotated[
         ExistingLustre | None,
         PART,
-        Rollout(
+        OnChange(
             "refused",
             "one that is made and one that exists would take each other's place; write one beside the other and move the data",
         ),
     ] = None
-    """The file system that is used; absent, one is made."""
+    """Existing file system to use. One is made if omitted."""
     deployment: Annotated[
-        Literal["PERSISTENT_2"] | None, HARDWARE, Rollout("refused", _AT_CREATION)
+        Literal["PERSISTENT_2"] | None, HARDWARE, OnChange("refused", _AT_CREATION)
     ] = None
     """Kind of storage; the one that can be served over EFA."""
     capacity: Annotated[
         Gibibytes | None,
         HARDWARE,
-        Rollout("in place", "storage is added while it is mounted", on="grown"),
-        Rollout(
+        OnChange("in place", "storage is added while it is mounted", event="grown"),
+        OnChange(
             "refused",
             "capacity cannot be taken away: another file system would take its place",
-            on="shrunk",
+            event="shrunk",
         ),
     ] = None
-    """Size of the file system that is made."""
+    """Size of the file system that is made, in GiB."""
     throughput: Annotated[
         MegabytesPerSecondPerTebibyte | None,
         HARDWARE,
-        Rollout("in place", "servers are exchanged while it is mounted; input and output pause"),
+        OnChange("in place", "servers are exchanged while it is mounted; input and output pause"),
     ] = None
-    """Rate that is bought for each TiB."""
-    efa: Annotated[bool, HARDWARE, Rollout("refused", _AT_CREATION)] = False
+    """Throughput that is bought for each TiB, in MB/s/TiB."""
+    efa: Annotated[bool, HARDWARE, OnChange("refused", _AT_CREATION)] = False
     """Serve over EFA; can only be chosen at creation, and has to be said there."""
     mount: Annotated[
-        str, Field(pattern=r"^/.+$"), HARDWARE, Rollout("drain", "it is unmounted on every node")
+        str, Field(pattern=r"^/.+$"), HARDWARE, OnChange("drain", "it is unmounted on every node")
     ]
-    """Where hosts mount it."""
-    compression: Annotated[bool, HARDWARE, Rollout("in place", "holds for what is written")] = True
+    """Directory at which hosts mount it."""
+    compression: Annotated[bool, HARDWARE, OnChange("in place", "holds for what is written")] = True
     """Files are compressed with LZ4."""
     data_repositories: Annotated[
         tuple[DataRepository, ...],
         PART,
-        Rollout("in place", "a new link", on="added"),
-        Rollout("in place", "the link goes, the bucket and the files stay", on="removed"),
+        OnChange("in place", "a new link", event="added"),
+        OnChange("in place", "the link goes, the bucket and the files stay", event="removed"),
     ] = ()
     workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
-    """What jobs ask of it."""
+    """Load that jobs put on it. Unknown if omitted."""
 
     @property
     def size(self) -> LustreSize:

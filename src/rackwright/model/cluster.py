@@ -19,7 +19,7 @@ from rackwright.model.field_kinds import (
     PART,
     POLICIES_ONLY,
     STATEMENT,
-    Rollout,
+    OnChange,
 )
 from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
@@ -36,47 +36,47 @@ class PolicySetting(Model):
     """How one policy is applied to this cluster."""
 
     enforcement: Annotated[Literal["mandatory", "advisory", "disabled"] | None, APART] = None
-    """Absent, the policy's own default."""
+    """Enforcement of the policy. The policy's own default if omitted."""
     parameters: Annotated[dict[str, Any], APART] = {}
     """Values for the policy's parameters, validated by the policy."""
     reason: Annotated[Prose | None, APART] = None
-    """Why this cluster differs; required when the enforcement is lowered."""
+    """Reason for which this cluster differs; required when the enforcement is lowered."""
     owner: Annotated[str | None, APART] = None
-    """Who answers for it; absent, the blueprint's owner."""
+    """Team or address that answers for it. The blueprint's owner if omitted."""
 
 
 class Reason(Model):
     """Why a field says what it says, for those who are asked to approve it."""
 
     reason: Annotated[Prose, APART]
-    """Why it says that."""
+    """Reason for the value of the field."""
     owner: Annotated[str | None, APART] = None
-    """Who answers for it; absent, the blueprint's owner."""
+    """Team or address that answers for it. The blueprint's owner if omitted."""
 
 
 class Blueprint(Model):
     """A cluster as it is meant to be."""
 
     apiVersion: Annotated[
-        Literal["rackwright/v1"], HARDWARE, Rollout("in place", "the form of the file")
+        Literal["rackwright/v1"], HARDWARE, OnChange("in place", "the form of the file")
     ]
     """Version of the form of this file."""
     name: Annotated[
         Name,
         KEY,
-        Rollout(
+        OnChange(
             "replace", "part of every resource's name: everything is replaced", keeps_data=True
         ),
     ]
     """Name of the cluster; part of every resource name."""
-    owner: Annotated[str | None, HARDWARE, Rollout("in place", "a tag")] = None
+    owner: Annotated[str | None, HARDWARE, OnChange("in place", "a tag")] = None
     """Team or address that answers for the cluster."""
     sites: Annotated[
         tuple[Site, ...],
         Field(min_length=1, max_length=64),
         PART,
-        Rollout("in place", "a new site; nothing that exists changes", on="added"),
-        Rollout("drain", "the whole site is removed", on="removed", keeps_data=True),
+        OnChange("in place", "a new site; nothing that exists changes", event="added"),
+        OnChange("drain", "the whole site is removed", event="removed", keeps_data=True),
     ]
     """Regions of AWS and places with halls."""
     interconnects: Annotated[tuple[Interconnect, ...], PART, POLICIES_ONLY] = ()
@@ -84,36 +84,38 @@ class Blueprint(Model):
     scheduler: Annotated[
         Scheduler | None,
         PART,
-        Rollout("drain", "Slurm is installed on nodes that run without it", on="added"),
-        Rollout("drain", "Slurm is taken off the nodes", on="removed"),
+        OnChange("drain", "Slurm is installed on nodes that run without it", event="added"),
+        OnChange("drain", "Slurm is taken off the nodes", event="removed"),
     ] = None
     users: Annotated[
         Users | None,
         PART,
-        Rollout("in place", "accounts and sshd's settings; sessions and jobs go on"),
+        OnChange("in place", "accounts and sshd's settings; sessions and jobs go on"),
     ] = None
-    """Accounts on the hosts; absent, somebody else manages them."""
+    """Accounts on the hosts. They are managed elsewhere if omitted."""
     reliability: Annotated[Reliability | None, STATEMENT, POLICIES_ONLY] = None
     operations: Annotated[
         Operations | None,
         STATEMENT,
-        Rollout("review", "nodes are brought to what it states: see whether that is what they run"),
+        OnChange(
+            "review", "nodes are brought to what it states: see whether that is what they run"
+        ),
     ] = None
     costs: Annotated[Costs | None, STATEMENT, POLICIES_ONLY] = None
     facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000), STATEMENT, FOR_REVIEW] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""
     derive: Annotated[Literal["1"] | None, APART, POLICIES_ONLY] = None
-    """Set of rules by which what is not written follows from the rest; a newer Rackwright keeps it.
-    Absent, all of it is written."""
+    """Set of rules that derive omitted fields from the rest; a newer Rackwright keeps it. Every field
+    is written out if omitted."""
     profile: Annotated[Literal["lab", "pilot", "production"] | None, APART, POLICIES_ONLY] = None
-    """How much depends on the cluster; absent, production, the strictest."""
+    """Importance of the cluster. ``production``, the strictest, if omitted."""
     policy_set: Annotated[str | None, Field(pattern=r"^\d+\.\d+$"), APART, POLICIES_ONLY] = None
-    """Policy set to be judged by, like "0.1"; newer rules only warn. Absent, the released set."""
+    """Policy set to check against, like "0.1"; newer rules only warn. The released set if omitted."""
     policies: Annotated[dict[str, PolicySetting], APART, POLICIES_ONLY] = {}
     """Settings by policy id."""
     reasons: Annotated[dict[str, Reason], APART, FOR_REVIEW] = {}
-    """By the name of a field, like "sites.lab.node_groups.gpu.power_cap"; told where a change makes it
-    milder, or what is in it."""
+    """Reasons by name of a field, like "sites.lab.node_groups.gpu.power_cap"; reported where a change
+    makes the field looser, or something inside it."""
 
     @model_validator(mode="after")
     def _sites_differ(self) -> Blueprint:

@@ -31,22 +31,23 @@ class Cable(Entry):
     technology: Annotated[
         tuple[Literal["infiniband", "ethernet"], ...], Claim(looser="either", absent="elsewhere")
     ]
-    """What it is made for."""
+    """Network technologies that the cable is made for."""
     rate: Annotated[
         Fact[Annotated[GigabitsPerSecond, LEAST]] | None,
         Claim(looser="either", absent="elsewhere"),
     ] = None
-    """Of the whole cable or transceiver: 800 Gbps where it joins two ports of 400 Gbps at either end."""
+    """Data rate of the whole cable or transceiver, in Gbps: 800 Gbps where it joins two ports of 400
+    Gbps at either end."""
     reach: Annotated[Fact[Metres], Claim(looser="higher")]
-    """On OM4 where the fibre is multi-mode."""
+    """Longest distance of a link, in m; on OM4 where the fibre is multi-mode."""
     reach_om3: Annotated[Fact[Metres] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Reach on OM3, of a transceiver for multi-mode fibre."""
+    """Longest distance of a link on OM3, in m, of a transceiver for multi-mode fibre."""
     diameter: Annotated[
         Fact[Annotated[Metres, Field(ge=0.0005)]] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Of the cable; a transceiver has none."""
+    """Diameter of the cable, in m; a transceiver has none."""
     bend_space: Annotated[Fact[Metres] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Behind the face of a port, for the plug and the tightest bend that the cable may have."""
+    """Space behind the face of a port for the plug and the tightest bend of the cable, in m."""
     joined_ports: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Ports at either end that one cable joins; each is a cable of the fabric."""
 
@@ -57,10 +58,10 @@ class Connector(Entry):
     kind: Annotated[Literal["connector"], LABEL]
     """Says what the entry is of; its file lies in the folder ``connectors``."""
     flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Most flow of coolant through it."""
+    """Largest flow of coolant through the connector, in L/min."""
     max_fluid: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Warmest coolant that it stands."""
+    """Warmest coolant that the connector withstands, in °C."""
     max_pressure: Annotated[
         Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
     ] = None
-    """Highest pressure of the coolant that it stands."""
+    """Highest pressure of the coolant that the connector withstands, in kPa."""

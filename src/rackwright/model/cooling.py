@@ -15,7 +15,7 @@ from rackwright.model.field_kinds import (
     POLICIES_ONLY,
     SAID,
     Claim,
-    Rollout,
+    OnChange,
 )
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.power import StartStep
@@ -61,21 +61,21 @@ class Machine(Model):
     count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
     power: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Most electrical power of one unit; absent, that of its product, where it has one."""
+    """Largest electrical power of one unit, in kW. The product's if omitted."""
     fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
     """Power sources. The first one that lives carries all units."""
     supplies: Annotated[tuple[Supply, ...], PART] = ()
-    """In place of ``fed_by``: units that hang on different sources, so that no loss takes all."""
+    """Units by the sources that feed them, instead of ``fed_by``, so that no loss takes all of them."""
     start_step: Annotated[StartStep, Claim(looser="either", absent="strict")] = 1
     """Step in which they are connected when generators start."""
     water: Annotated[Name | None, HARDWARE] = None
     """Circuit of ``facility_water`` that carries their heat away, or ``outdoors`` where they reject it
     to the air outside themselves; of a plant, the circuit whose heat it carries."""
     outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher")] = None
-    """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
-    which they carry their capacity."""
+    """Outdoor temperature at which units that reject heat to the outdoor air have their capacity, in
+    °C: the dry bulb, or the wet bulb for a cooling tower."""
     restart: Annotated[Seconds | None, Claim(looser="lower")] = None
-    """Time from the return of power, by generators, until they cool in full again."""
+    """Time from the return of power, by generators, until the units cool in full again, in s."""
 
     @model_validator(mode="after")
     def _every_unit_is_fed_once(self) -> Machine:
@@ -94,16 +94,16 @@ class FacilityWater(Model):
     """A circuit of chilled, process or condenser water, between what it cools and what cools it."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the circuit, by which the rest of the blueprint refers to it."""
     fluid: Annotated[Literal["water", "pg25"] | None, HARDWARE] = None
-    """What flows in it: water, or water with a quarter of propylene glycol."""
+    """Fluid in the circuit: water, or water with a quarter of propylene glycol."""
     supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
-    """Of the water that chillers, dry coolers or towers supply to it, at which the capacity of a
-    ``product`` has to hold."""
+    """Temperature of the water that chillers, dry coolers or towers supply, in °C, at which the
+    capacity of a ``product`` must hold."""
     volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
-    """What circulates, with the tanks that it flows through."""
+    """Volume of water that circulates, in m3, with the tanks that it flows through."""
     warming: Annotated[Annotated[Kelvin, Field(ge=0)] | None, Claim(looser="higher")] = None
-    """Most by which its supply may warm up for a while: what it cools carries its heat until then."""
+    """Largest rise of the supply temperature for a while, in K: the loads carry their heat until then."""
 
     @model_validator(mode="after")
     def _is_indoors(self) -> FacilityWater:
@@ -118,7 +118,7 @@ class AirSupply(Machine):
     type: Annotated[str, HARDWARE]
     """Catalogue id of an air handler."""
     inlet_temperature: Annotated[Celsius, Claim(looser="either")]
-    """Design temperature at the racks' inlets."""
+    """Design temperature of the air at the inlets of the racks, in °C."""
     ashrae_class: Annotated[AirClass, Claim(strictest_first=("H1", "A1", "A2", "A3", "A4"))]
     """Class the hall is designed for."""
     containment: Annotated[Literal["hot-aisle", "cold-aisle", "none"], HARDWARE]
@@ -126,30 +126,33 @@ class AirSupply(Machine):
     temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="higher")] = (
         None
     )
-    """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
+    """Rise of the air temperature across devices whose maker publishes no airflow, in K. The airflow of
+    these devices is unknown if omitted."""
     volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
-    """Air that warms up with the racks while nothing cools it: of their aisles, where those are closed."""
+    """Volume of air that warms up with the racks while nothing cools it, in m3: the air of their aisles
+    where those are closed."""
 
 
 class CoolingLoop(Machine):
     """A technology coolant loop and the CDUs that feed it."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the loop, by which the rest of the blueprint refers to it."""
     cdu: Annotated[str, HARDWARE]
-    """Catalogue id."""
+    """Catalogue id of the CDU."""
     fluid: Annotated[Fluid, HARDWARE]
-    """What flows in it."""
+    """Fluid in the loop."""
     heat_capacity: Annotated[
         Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None, Claim(looser="higher")
     ] = None
-    """Of a dielectric fluid, by its data sheet: density times specific heat."""
+    """Volumetric heat capacity of a dielectric fluid by its data sheet, in kJ/L/K: density times
+    specific heat."""
     temperature_rise: Annotated[Kelvin, Field(gt=0), Claim(looser="higher")]
-    """Return minus supply at design load."""
+    """Return minus supply temperature at design load, in K."""
     supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
-    """Of the coolant that racks get."""
+    """Temperature of the coolant that racks get, in °C. Unknown if omitted."""
     facility_temperature: Annotated[Celsius | None, Claim(looser="lower")] = None
-    """Facility water supplied to the CDUs."""
+    """Temperature of the facility water that the CDUs get, in °C. Unknown if omitted."""
     facility_class: Annotated[
         WaterClass | None, Claim(strictest_first=("W+", "W45", "W40", "W32", "W27", "W17"))
     ] = None
@@ -158,18 +161,19 @@ class CoolingLoop(Machine):
     """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
     they draw their power from its feeds."""
     approach: Annotated[Kelvin | None, Claim(looser="either")] = None
-    """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
+    """Approach at which the CDU is selected, in K; must be the basis of its catalogue capacity."""
     dew_point: Annotated[Celsius | None, Claim(looser="lower")] = None
-    """Highest dew point of the hall."""
+    """Highest dew point of the hall, in °C. Unknown if omitted."""
     pressure: Annotated[Kilopascals | None, Claim(looser="either")] = None
-    """Supply pressure at the manifold."""
+    """Supply pressure at the manifold, in kPa. Unknown if omitted."""
     flow_limit: Annotated[LitresPerMinute | None, Claim(looser="either")] = None
-    """Of the piping."""
+    """Largest flow of the piping, in L/min. Unknown if omitted."""
     pressure_drop: Annotated[Kilopascals | None, Claim(looser="lower")] = None
-    """Of the piping at ``flow_limit``, to the furthest rack and back, with valves, strainers, tanks."""
+    """Pressure drop of the piping at ``flow_limit``, in kPa, to the furthest rack and back, with
+    valves, strainers and tanks. Unknown if omitted."""
     volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
-    """Coolant that circulates, with the tanks that it flows through; of one rack, where CDUs stand in
-    racks."""
+    """Volume of coolant that circulates, in m3, with the tanks that it flows through; of one rack,
+    where CDUs are in racks."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> CoolingLoop:
@@ -192,24 +196,25 @@ class MechanicalPlant(Machine):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the plant, by which the rest of the blueprint refers to it."""
     kind: Annotated[PlantKind, HARDWARE]
-    """What kind of machine it is."""
+    """Kind of machine."""
     product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
     product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Heat that one unit carries at this site: of a pump, by its flow at the design rise; absent, that of
-    its ``product``, where that holds at the site's altitude and temperatures."""
+    """Heat that one unit carries at this site, in kW; for a pump, by its flow at the design rise. The
+    product's if omitted, where that holds at the site's altitude and temperatures."""
     outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher", absent="elsewhere")] = (
         None
     )
-    """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
-    which they carry their capacity."""
+    """Outdoor temperature at which the units have their capacity, in °C: the dry bulb, or the wet bulb
+    for a cooling tower. The product's if omitted."""
     restart: Annotated[Seconds | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Time from the return of power, by generators, until they cool in full again."""
+    """Time from the return of power, by generators, until the units cool in full again, in s. The
+    product's if omitted."""
     rejects_to: Annotated[Name | None, HARDWARE] = None
-    """Of a chiller: the circuit of ``facility_water`` that its condenser heats, or ``outdoors``."""
+    """Circuit of ``facility_water`` that the condenser of a chiller heats, or ``outdoors``."""
 
     @model_validator(mode="after")
     def _fits_the_kind(self) -> MechanicalPlant:
@@ -230,11 +235,11 @@ class Manifolds(Model):
     """Equal manifolds of one rack, which bring coolant to its devices."""
 
     count: Annotated[int, Field(ge=0, le=100), HARDWARE]
-    """0 where units and weight of the devices include them."""
+    """Number of manifolds of one rack; 0 where units and weight of the devices include them."""
     height: Annotated[RackUnits, Claim(looser="lower")]
-    """Of one; 0 U where it hangs beside the rails."""
+    """Rack units that one manifold takes, in U; 0 U where it hangs beside the rails."""
     weight: Annotated[Kilograms | None, Claim(looser="lower")] = None
-    """Of one, with its coolant."""
+    """Weight of one manifold filled with coolant, in kg. Unknown if omitted."""
 
 
 class RackCooling(Model):
@@ -243,42 +248,46 @@ class RackCooling(Model):
     mode: Annotated[
         Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"],
         HARDWARE,
-        Rollout("drain", _COOLED),
+        OnChange("drain", _COOLED),
     ]
-    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside; racks with
-    ``immersion`` are tanks, whose fluid is in the loop."""
+    """Cooling of the racks: ``liquid`` brings coolant to cold plates, ``liquid-rear-door`` adds a rear
+    door; racks with ``immersion`` are tanks, whose fluid is in the loop."""
     power_limit: Annotated[Watts | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """Most power this rack may draw in this mode, by the hall's design."""
-    loop: Annotated[Name | None, HARDWARE, Rollout("drain", _COOLED)] = None
+    """Largest power of one rack in this mode by the hall's design, in kW."""
+    loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the cold plates; of the door where there is nothing but a door."""
-    rear_door_loop: Annotated[Name | None, HARDWARE, Rollout("drain", _COOLED)] = None
+    rear_door_loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
-    rear_door: Annotated[str | None, HARDWARE, Rollout("drain", _COOLED)] = None
+    rear_door: Annotated[str | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
     rear_door_capacity: Annotated[
-        Watts | None, Claim(looser="higher", absent="elsewhere"), Rollout("drain", _COOLED)
+        Watts | None, Claim(looser="higher", absent="elsewhere"), OnChange("drain", _COOLED)
     ] = None
-    """Heat that the door takes from the air, at ``rear_door_difference``."""
+    """Heat that the rear door takes from the air at ``rear_door_difference``, in kW. The product's if
+    omitted."""
     rear_door_difference: Annotated[
         Annotated[Kelvin, Field(gt=0)] | None,
         Claim(looser="lower", absent="elsewhere"),
-        Rollout("drain", _COOLED),
+        OnChange("drain", _COOLED),
     ] = None
-    """Air at the door minus water at the door, at which its capacity is rated."""
+    """Air minus water temperature at the rear door at which its capacity is rated, in K. The product's
+    if omitted."""
     rear_door_pressure_drop: Annotated[
         Kilopascals | None, Claim(looser="lower", absent="elsewhere"), FOR_REVIEW
     ] = None
-    """Of the door, at the flow that its heat needs."""
+    """Pressure drop of the rear door at the flow that its heat needs, in kPa. The product's if omitted."""
     rear_door_weight: Annotated[
-        Kilograms | None, Claim(looser="lower", absent="elsewhere"), Rollout("drain", _COOLED)
+        Kilograms | None, Claim(looser="lower", absent="elsewhere"), OnChange("drain", _COOLED)
     ] = None
-    """Of the door with its water."""
+    """Weight of the rear door filled with water, in kg. The product's if omitted."""
     coolant_weight: Annotated[Kilograms | None, Claim(looser="lower"), FOR_REVIEW] = None
-    """Of the coolant in cold plates and hoses of one rack, 0 kg where weights of devices include it."""
+    """Weight of the coolant in cold plates and hoses of one rack, in kg; 0 kg where weights of devices
+    include it. Unknown if omitted."""
     lift_allowance: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
-    """Height of hoist and hook above a device that is lifted out of a tank."""
-    manifolds: Annotated[Manifolds | None, PART, Rollout("drain", _COOLED)] = None
-    """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
+    """Height of hoist and hook above a device that is lifted out of a tank, in m. Unknown if omitted."""
+    manifolds: Annotated[Manifolds | None, PART, OnChange("drain", _COOLED)] = None
+    """Manifolds of one rack. The space and weight of those in a rack with its own CDUs are unknown if
+    omitted."""
     leak_detection: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Leaks of coolant in the racks are detected."""
     isolation: Annotated[bool | None, SAID, POLICIES_ONLY] = None

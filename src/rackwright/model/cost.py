@@ -42,7 +42,7 @@ class OwnedRates(Model):
     utilisation: Annotated[
         Annotated[Percent, Field(le=100)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Mean IT power as a share of the highest continuous power."""
+    """Mean IT power as a part of the highest continuous power, in %."""
     amortisation_years: Annotated[
         int | None, Field(ge=1, le=40), Claim(looser="higher", absent="elsewhere")
     ] = None
@@ -50,7 +50,7 @@ class OwnedRates(Model):
     opex: Annotated[
         Annotated[Percent, Field(le=1_000)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Yearly maintenance, staff and spares as a share of the purchase price."""
+    """Yearly maintenance, staff and spares as a part of the purchase price, in %."""
     facility: Annotated[DollarsPerYear | None, Claim(looser="lower", absent="elsewhere")] = None
     """Building, power plant and cooling plant, or the rent of a cage."""
 
@@ -90,9 +90,9 @@ class Costs(Model):
     discount: Annotated[
         Annotated[Percent, Field(le=100)] | None, Claim(looser="higher", absent="strict")
     ] = None
-    """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside."""
+    """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside, in %."""
     rental_region: Annotated[str | None, Setting(looser="either", absent="elsewhere")] = None
-    """AWS region to compare owned hardware with; absent, that of the first AWS site."""
+    """AWS region to compare owned hardware with. That of the first AWS site if omitted."""
 
     def rates(self, site: str) -> OwnedRates:
         """The rates that hold at ``site``."""

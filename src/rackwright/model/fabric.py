@@ -18,7 +18,7 @@ from rackwright.model.field_kinds import (
     POLICIES_ONLY,
     STATEMENT,
     Claim,
-    Rollout,
+    OnChange,
     Setting,
 )
 from rackwright.model.names import HostList, Name, refuse_twins
@@ -52,34 +52,34 @@ class SwitchTier(Model):
     """Equal switches of one tier, placed in racks."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
-    type: Annotated[str, HARDWARE, Rollout("drain", _CABLES)]
+    """Name of the tier, by which the rest of the blueprint refers to it."""
+    type: Annotated[str, HARDWARE, OnChange("drain", _CABLES)]
     """Catalogue id."""
     count: Annotated[
         int,
         Field(gt=0),
         HARDWARE,
-        Rollout("rolling", _ROUTES, on="grown"),
-        Rollout("drain", _CABLES, on="shrunk"),
+        OnChange("rolling", _ROUTES, event="grown"),
+        OnChange("drain", _CABLES, event="shrunk"),
     ]
     """Number of switches."""
-    racks: Annotated[HostList, HARDWARE, Rollout("drain", _CABLES)]
+    racks: Annotated[HostList, HARDWARE, OnChange("drain", _CABLES)]
     """Racks they stand in, like ``n[01-02]``."""
-    per_rack: Annotated[int, Field(gt=0), HARDWARE, Rollout("drain", _CABLES)]
+    per_rack: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)]
     """Most of them in one rack."""
     air_direction: Annotated[
-        Literal["front-to-back", "back-to-front"] | None, HARDWARE, Rollout("drain", _CABLES)
+        Literal["front-to-back", "back-to-front"] | None, HARDWARE, OnChange("drain", _CABLES)
     ] = None
-    """As ordered (P2C or C2P) and mounted."""
-    start_unit: Annotated[RackUnits | None, HARDWARE, Rollout("drain", _CABLES)] = None
-    """Lowest unit of the first one in each rack."""
-    split: Annotated[int, Field(gt=0), HARDWARE, Rollout("drain", _CABLES)] = 1
+    """Air direction of the switches as ordered (P2C or C2P) and mounted. Unknown if omitted."""
+    start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Lowest unit of the first switch in each rack, in U."""
+    split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Each port is split into this many, which share its rate."""
-    asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, Rollout("rolling", _SWITCHES)] = (
+    asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
         None
     )
     """BGP number of the tier's first switch."""
-    asn_shared: Annotated[bool, HARDWARE, Rollout("rolling", _SWITCHES)] = False
+    asn_shared: Annotated[bool, HARDWARE, OnChange("rolling", _SWITCHES)] = False
     """All switches of the tier have the number of the first, as spines do in RFC 7938."""
     oversubscription: Annotated[
         float | None,
@@ -97,32 +97,32 @@ class Attachment(Model):
     group: Annotated[Name, KEY]
     """A node group of the site."""
     ports: Annotated[Role | None, HARDWARE] = None
-    """Which ports of the product; absent, those of the fabric's own role."""
+    """Ports of the product by their role. Those of the fabric's own role if omitted."""
     interfaces: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Of each host on this fabric; absent, all ports that the catalogue lists for the role."""
+    """Interfaces of each host on this fabric. All ports that the catalogue lists for the role if omitted."""
     rate: Annotated[GigabitsPerSecond | None, HARDWARE] = None
-    """Of each interface, where the catalogue does not list it or it runs slower."""
+    """Data rate of each interface in Gbps, where the catalogue does not list it or it runs slower."""
     split: Annotated[int, Field(gt=0, le=8), HARDWARE] = 1
     """Each port of a host is split into this many interfaces, which share its rate and go to
     different planes. ``interfaces`` counts them, one after the other for each port."""
     rails: Annotated[bool | None, HARDWARE] = None
-    """Each interface of a host goes to a leaf of its own; absent, as the fabric says."""
+    """Each interface of a host goes to a leaf of its own. As the fabric says if omitted."""
 
 
 class CableRoute(Model):
     """The way of the longest cable of a kind."""
 
     tray: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
-    """Along the trays, from above one rack to above the other."""
+    """Length along the trays, from above one rack to above the other, in m."""
     drop: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
-    """From a device up to the tray, at either end."""
+    """Length from a device up to the tray at either end, in m."""
 
 
 class Cables(Model):
     """Equal cables from the nodes of a group, or from the switches of a tier, up to a tier."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the cables, by which the rest of the blueprint refers to them."""
     lower: Annotated[Name, HARDWARE]
     """A node group that is attached, or a tier."""
     upper: Annotated[Name, HARDWARE]
@@ -132,30 +132,32 @@ class Cables(Model):
     pods: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Both tiers are cut into this many blocks; switches are connected inside a block only."""
     pod_switches: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Lower switches of each pod but the last, which has the rest. Absent, pods are equal."""
+    """Lower switches of each pod but the last, which has the rest. Pods are equal if omitted."""
     planes: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
     count: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Cables of this kind from a node group; absent, all of them."""
+    """Cables of this kind from a node group. All of them if omitted."""
     same_rack: Annotated[bool | None, HARDWARE] = None
-    """Of a node group's cables, only those to switches in the rack of their host, or only the others.
-    Absent, either."""
+    """True for only those of a node group's cables that lead to switches in the rack of their host,
+    false for only the others. Both if omitted."""
     cable: Annotated[str | None, HARDWARE] = None
     """Catalogue id of the cable, or of the transceiver at the lower end."""
     upper_cable: Annotated[str | None, HARDWARE] = None
     """Catalogue id of the transceiver at the upper end, where it is another one."""
     fibre: Annotated[Literal["OM3", "OM4", "OS2"] | None, HARDWARE] = None
-    """What lies between two transceivers."""
+    """Fibre between two transceivers."""
     length: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Of the longest cable, along its route and with its slack."""
+    """Length of the longest cable along its route and with its slack, in m. Computed from the route if
+    omitted."""
     route: Annotated[CableRoute | None, STATEMENT] = None
-    """What the length is computed from, where it is not given."""
+    """Route that the length is computed from, where it is not given."""
     diameter: Annotated[
         Annotated[Metres, Field(ge=0.0005)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Of one cable, where the catalogue has none; of the fibre between two transceivers."""
+    """Diameter of one cable in m, where the catalogue has none; of the fibre between two transceivers."""
     bend_space: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Behind a port, for the plug and the tightest bend of the cable, where the catalogue has none."""
+    """Space behind a port for the plug and the tightest bend of the cable in m, where the catalogue has
+    none."""
     lower_shell: Annotated[Literal["flat-top", "finned-top"] | None, HARDWARE] = None
     """Shape of the OSFP shell at the lower end."""
     upper_shell: Annotated[Literal["flat-top", "finned-top"] | None, HARDWARE] = None
@@ -180,7 +182,7 @@ class Patch(Model):
     node: Annotated[Name, KEY]
     """Name of a host, like ``dgx-01``."""
     interface: Annotated[int, Field(gt=0), KEY]
-    """Which interface of the host on this fabric, counted from 1."""
+    """Number of the host's interface on this fabric, counted from 1."""
     switch: Annotated[Name, HARDWARE]
     """Name of a leaf switch, like ``compute-leaf-1``."""
     port: Annotated[int, Field(gt=0), HARDWARE]
@@ -193,10 +195,10 @@ class SubnetManagers(Model):
     at: Annotated[Name, KEY]
     """A node group of the site or a tier of the fabric."""
     count: Annotated[int, Field(gt=0), HARDWARE]
-    """In each subnet; of a node group, its first hosts."""
+    """Number of subnet managers in each subnet; in a node group, its first hosts."""
     priority: Annotated[int | None, Field(ge=0, le=15), HARDWARE] = None
-    """Of the first of them, and one less for each that follows; the highest is the master. Absent,
-    14 for the first subnet manager of the fabric."""
+    """Priority of the first one, and one less for each that follows; the highest is the master. 14 for
+    the first subnet manager of the fabric if omitted."""
 
 
 class RoceTraffic(Model):
@@ -225,7 +227,7 @@ class Segment(Model):
     """A partition, a VLAN or an address range of a fabric."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the segment, by which the rest of the blueprint refers to it."""
     pkey: Annotated[int | None, Field(gt=0, lt=0x8000), HARDWARE] = None
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
     vlan: Annotated[int | None, Field(gt=0, lt=4095), HARDWARE] = None
@@ -240,66 +242,68 @@ class Fabric(Model):
     """A network: its switches, tier by tier from the nodes upwards."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the fabric, by which the rest of the blueprint refers to it."""
     role: Annotated[Role, Claim(looser="either"), POLICIES_ONLY]
-    """What it carries."""
+    """Traffic that the fabric carries."""
     tiers: Annotated[
         tuple[SwitchTier, ...],
         PART,
-        Rollout("rolling", _ROUTES, on="added"),
-        Rollout("drain", _CABLES, on="removed"),
-        Rollout(
+        OnChange("rolling", _ROUTES, event="added"),
+        OnChange("drain", _CABLES, event="removed"),
+        OnChange(
             "review",
             "equal things are dealt out in this order: see which places and power cords change",
-            on="reordered",
+            event="reordered",
         ),
     ]
-    technology: Annotated[Technology | None, HARDWARE, Rollout("drain", _CABLES)] = None
-    """Absent, that of the switches."""
-    attached: Annotated[tuple[Attachment, ...], PART, Rollout("drain", _CABLES)] = ()
+    technology: Annotated[Technology | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Network technology. That of the switches if omitted."""
+    attached: Annotated[tuple[Attachment, ...], PART, OnChange("drain", _CABLES)] = ()
     """The nodes on it. Switches and cables are judged once it is known who they serve."""
-    links: Annotated[tuple[Cables, ...], PART, Rollout("drain", _CABLES)] = ()
-    rail_optimized: Annotated[bool | None, HARDWARE, Rollout("drain", _CABLES)] = None
+    links: Annotated[tuple[Cables, ...], PART, OnChange("drain", _CABLES)] = ()
+    rail_optimized: Annotated[bool | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
-    unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, Rollout("drain", _CABLES)] = None
-    """Hosts of a scalable unit; absent, as many as a leaf has ports for."""
-    last_unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, Rollout("drain", _CABLES)] = None
+    unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
+    """Hosts of a scalable unit. As many hosts as a leaf has ports for if omitted."""
+    last_unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
     """Hosts that the last unit has leaves for, where it is smaller than the others."""
-    top_of_rack: Annotated[bool | None, HARDWARE, Rollout("drain", _CABLES)] = None
+    top_of_rack: Annotated[bool | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Hosts are cabled to the leaves that stand in their racks. Absent, they are where no interface
     has a rail, and leaves stand in each of several racks with hosts and in no other; else hosts fill
     the leaves in their order."""
-    shared_racks: Annotated[tuple[HostList, ...], HARDWARE, Rollout("drain", _CABLES)] = ()
-    """Of a top-of-rack fabric: racks whose hosts share the leaves that stand in any of them. The hosts
-    of a rack that is in none have those in their own rack."""
-    patches: Annotated[tuple[Patch, ...], PART, Rollout("drain", _CABLES)] = ()
+    shared_racks: Annotated[tuple[HostList, ...], HARDWARE, OnChange("drain", _CABLES)] = ()
+    """Racks of a top-of-rack fabric whose hosts share the leaves in any of them. The hosts of any other
+    rack have the leaves in their own rack."""
+    patches: Annotated[tuple[Patch, ...], PART, OnChange("drain", _CABLES)] = ()
     oversubscription: Annotated[
         float, Field(ge=1, le=100), Setting(looser="higher", absent="strict"), POLICIES_ONLY
     ] = 1.0
     """Downward over upward bandwidth of a leaf that the fabric is sized for."""
-    rate: Annotated[GigabitsPerSecond | None, HARDWARE, Rollout("drain", _CABLES)] = None
-    """Rate at which every link of a node must come up."""
-    subnets: Annotated[int, Field(gt=0), HARDWARE, Rollout("drain", _CABLES)] = 1
+    rate: Annotated[GigabitsPerSecond | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Data rate at which every link of a node must come up, in Gbps."""
+    subnets: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """InfiniBand subnets that the fabric is cut into, with equal shares of its ports."""
-    routing_engine: Annotated[RoutingEngine | None, HARDWARE, Rollout("rolling", _MANAGERS)] = None
+    routing_engine: Annotated[RoutingEngine | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Engine of opensm that routes it."""
     routing_run: Annotated[RoutingRun | None, PART, POLICIES_ONLY] = None
-    subnet_managers: Annotated[tuple[SubnetManagers, ...], PART, Rollout("rolling", _MANAGERS)] = ()
-    m_key: Annotated[bool | None, HARDWARE, Rollout("rolling", _MANAGERS)] = None
+    subnet_managers: Annotated[
+        tuple[SubnetManagers, ...], PART, OnChange("rolling", _MANAGERS)
+    ] = ()
+    m_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Ports are protected by a management key."""
-    sa_key: Annotated[bool | None, HARDWARE, Rollout("rolling", _MANAGERS)] = None
+    sa_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """The subnet administrator asks for a key of its own (M_Key does not protect it)."""
     mtu: Annotated[
-        int | None, Field(gt=0), HARDWARE, Rollout("drain", "both ends of every link change")
+        int | None, Field(gt=0), HARDWARE, OnChange("drain", "both ends of every link change")
     ] = None
-    """In bytes."""
-    pfc: Annotated[bool | None, HARDWARE, Rollout("rolling", _SWITCHES)] = None
+    """Largest packet (MTU), in bytes."""
+    pfc: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
     """Priority flow control is on for RDMA traffic, at every port."""
-    ecn: Annotated[bool | None, HARDWARE, Rollout("rolling", _SWITCHES)] = None
+    ecn: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
     """Switches mark congestion, and hosts react to the marks."""
     roce: Annotated[RoceTraffic | None, PART, FOR_REVIEW] = None
-    """Absent, the hosts' adapters are left as they are."""
-    segments: Annotated[tuple[Segment, ...], PART, Rollout("rolling", _SWITCHES)] = ()
+    """Traffic class of RoCE on the hosts' adapters. The adapters are left as they are if omitted."""
+    segments: Annotated[tuple[Segment, ...], PART, OnChange("rolling", _SWITCHES)] = ()
 
     @model_validator(mode="after")
     def _references_resolve(self) -> Fabric:

@@ -5,7 +5,7 @@ A marker is part of the annotation, beside pydantic's own; pydantic ignores it:
     power_cap: Annotated[
         Watts | None,
         Claim(looser="lower", absent="strict"),
-        Rollout("in place", "set through the management controllers"),
+        OnChange("in place", "set through the management controllers"),
     ] = None
 
 Hardware is bought, built or set up from the blueprint, so a change may change it. A claim describes
@@ -46,7 +46,7 @@ __all__ = [
     "FieldClass",
     "Fields",
     "Milder",
-    "Rollout",
+    "OnChange",
     "Setting",
     "marked_fields",
     "models_in",
@@ -159,13 +159,13 @@ Event = Literal["any", "added", "removed", "changed", "grown", "shrunk", "reorde
 
 
 @dataclass(frozen=True)
-class Rollout:
+class OnChange:
     """Effect of a change of a field on a running cluster.
 
     Attributes:
         action: a value of ``rackwright.diff.actions.Action``.
         reason: words that follow the action.
-        on: the event it is about; ``added`` and ``removed`` are about entries where the field is a
+        event: the event it is about; ``added`` and ``removed`` are about entries where the field is a
             list of models, ``grown`` and ``shrunk`` about numbers. ``any`` covers everything inside
             of the field as well, unless the field inside states its own.
         keeps_data: refuse the change where the entry around the field stores data.
@@ -174,14 +174,14 @@ class Rollout:
 
     action: Literal["in place", "rolling", "drain", "replace", "review", "refused"]
     reason: str
-    on: Event = "any"
+    event: Event = "any"
     keeps_data: bool = False
     given: str = ""
 
 
-POLICIES_ONLY = Rollout("in place", "read by the policies only; nothing on the cluster changes")
+POLICIES_ONLY = OnChange("in place", "read by the policies only; nothing on the cluster changes")
 """A number that nothing but the policies reads."""
-FOR_REVIEW = Rollout("review", "no rule says how this field reaches a running cluster")
+FOR_REVIEW = OnChange("review", "no rule says how this field reaches a running cluster")
 """A field whose effect depends on more than the blueprint says."""
 
 
@@ -245,9 +245,9 @@ def marked_fields(model: type[Model]) -> Fields:
     )
 
 
-def rollouts_of(field: FieldInfo) -> tuple[Rollout, ...]:
+def rollouts_of(field: FieldInfo) -> tuple[OnChange, ...]:
     """Return the roll-outs stated at a field."""
-    return tuple(marker for marker in field.metadata if isinstance(marker, Rollout))
+    return tuple(marker for marker in field.metadata if isinstance(marker, OnChange))
 
 
 def models_in(annotation: Any) -> Iterator[type[Model]]:

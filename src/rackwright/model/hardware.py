@@ -68,19 +68,20 @@ class Source(Model):
     title: Prose
     """The document, precise enough to be found again."""
     date: date
-    """When the document was published or read."""
+    """Day on which the document was published or read."""
     confidence: Confidence
+    """Confidence in the numbers of the document."""
 
 
 class Fact(Model, Generic[T]):
     """A number with its source."""
 
     value: T
-    """What the source says: a number with its unit, a count or a word."""
+    """Value from the source: a number with its unit, a count or a word."""
     source: str
     """Key of the entry's ``sources``."""
     note: Prose | None = None
-    """What has to be known with it: a condition, or how it was worked out."""
+    """Condition of the value, or the way in which it was worked out."""
 
 
 class Airflow(StrEnum):
@@ -106,17 +107,17 @@ class Accelerators(Model):
     """The accelerators of one node."""
 
     count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
-    """Of one unit of the product, all its hosts together."""
+    """Number of accelerators in one unit of the product, all its hosts together."""
     model: Annotated[str, Claim(looser="either", absent="elsewhere")]
-    """What its vendor calls the accelerator, like ``H100 SXM``."""
+    """Vendor's name of the accelerator, like ``H100 SXM``."""
     vendor: Annotated[
         Literal["nvidia", "amd", "aws", "intel"], Claim(looser="either", absent="elsewhere")
     ]
-    """Who makes the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
+    """Maker of the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
     tdp: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Thermal design power of one accelerator: no cap of the node's power saves more for each."""
+    """Thermal design power of one accelerator, in W: a power cap of the node saves no more for each."""
     memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Memory of one accelerator."""
+    """Memory of one accelerator, in GiB."""
     domain: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
     gres: Annotated[str, Claim(looser="either", absent="elsewhere")]
@@ -124,7 +125,7 @@ class Accelerators(Model):
     all_reduce: Annotated[
         Fact[MegabytesPerSecond] | None, Claim(looser="either", absent="elsewhere")
     ] = None
-    """Least bus bandwidth of an NCCL all-reduce over all of them, with which a node is sound."""
+    """Least bus bandwidth of an NCCL all-reduce over all accelerators of a sound node, in MB/s."""
 
 
 class PowerSupplies(Model):
@@ -133,38 +134,39 @@ class PowerSupplies(Model):
     count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """All of the device, spare ones as well."""
     rating: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Output of one supply."""
+    """Output of one supply, in W."""
     efficiency: Annotated[
         Fact[Annotated[Percent, Field(gt=0, le=100)]] | None,
         Claim(looser="higher", absent="elsewhere"),
     ] = None
-    """Output over input at its rating."""
+    """Output over input of a supply at its rating, in %."""
     input_current: Annotated[Fact[Amperes] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Most input current of one supply, as on its plate."""
+    """Most input current of one supply, as on its plate, in A."""
     inlet: Annotated[
         Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"],
         Claim(looser="either", absent="elsewhere"),
     ]
-    """What feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
+    """Connection that feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
     full_performance: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for full performance."""
     degraded: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for the device to run at all."""
     degraded_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Highest input power while degraded."""
+    """Highest input power while degraded, in kW."""
 
 
 class LiquidCooling(Model):
     """What a liquid-cooled device asks of its loop."""
 
     heat: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Heat that goes into the liquid at ``max_power``."""
+    """Heat that goes into the liquid at ``max_power``, in kW."""
     flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Flow of coolant that its maker asks for; more is planned where its heat needs more."""
+    """Flow of coolant that its maker asks for, in L/min; more is planned where its heat needs more."""
     pressure_drop: Annotated[Fact[Kilopascals] | None, Claim(looser="lower")] = None
-    """Between the ends of its hoses at ``flow``, connectors and manifolds of its own included."""
+    """Pressure drop between the ends of its hoses at ``flow``, in kPa, with its own connectors and
+    manifolds."""
     max_supply: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Warmest supply temperature."""
+    """Warmest supply temperature of the coolant, in °C."""
     water_class: Annotated[
         Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None,
         Claim(looser="either", absent="elsewhere"),
@@ -182,7 +184,7 @@ class LiquidCooling(Model):
     max_pressure: Annotated[
         Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
     ] = None
-    """Highest pressure of the coolant that it stands."""
+    """Highest pressure of the coolant that it stands, in kPa."""
     cdu_in_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product brings its own coolant distribution unit."""
 
@@ -191,13 +193,13 @@ class NetworkPort(Model):
     """A group of equal network ports of a node."""
 
     role: Literal["compute", "storage", "management"]
-    """What the vendor means them for: traffic of accelerators, storage, or management."""
+    """Traffic that the vendor means the ports for: that of accelerators, storage, or management."""
     count: Count
-    """Of one unit of the product, all its hosts together."""
+    """Number of ports of one unit of the product, all its hosts together."""
     rate: Fact[Annotated[GigabitsPerSecond, LEAST]]
-    """Of one port, in each direction."""
+    """Data rate of one port in each direction, in Gbps."""
     technology: Literal["infiniband", "ethernet"]
-    """What they speak as the product is sold."""
+    """Network technology of the ports as the product is sold."""
     cage: str | None = None
     """Form factor of what is plugged in, like ``OSFP``, ``QSFP112`` or ``RJ45``."""
     names: tuple[str, ...] = ()
@@ -217,13 +219,13 @@ class Entry(Model):
     """What every catalogue entry has."""
 
     id: Annotated[str, Field(pattern=ID), LABEL]
-    """What blueprints and price lists call the product; the name of its file, without ``.yaml``."""
+    """Id of the product in blueprints and price lists; the name of its file, without ``.yaml``."""
     vendor: Annotated[str, LABEL]
-    """Who makes or sells it."""
+    """Maker or seller of the product."""
     name: Annotated[str, LABEL]
-    """What its vendor calls it."""
+    """Vendor's name of the product."""
     description: Annotated[Prose | None, LABEL] = None
-    """What it is, for people who choose."""
+    """Summary for people who choose a product."""
     sources: Annotated[dict[str, Source], LABEL]
     """Documents that its numbers are read in, by a key that the numbers cite."""
     notes: Annotated[tuple[Prose, ...], LABEL] = ()
@@ -258,46 +260,50 @@ class Device(Entry):
     """Something that is mounted in a rack."""
 
     height: Annotated[Fact[RackUnits] | None, Claim(looser="lower")] = None
-    """Rack units that it takes."""
+    """Rack units that it takes, in U."""
     depth: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
-    """From front to rear, without cables and their bends."""
+    """Depth from front to rear without cables and their bends, in m."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
-    """Of one unit as it is mounted; its coolant is a number of the racks (``coolant_weight``)."""
+    """Weight of one unit as it is mounted, in kg; its coolant is a number of the racks
+    (``coolant_weight``)."""
     max_power: Annotated[Fact[Watts] | None, Claim(looser="lower")] = None
-    """Nameplate input power: what policies use."""
+    """Nameplate input power, in kW: what policies use."""
     typical_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Measured input power under load: for energy only."""
+    """Measured input power under load, in kW: for energy only."""
     peak_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Short-time peak (EDPp) above ``max_power``."""
+    """Short-time peak (EDPp) above ``max_power``, in kW."""
     heat: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Published heat output; the larger of this and ``max_power`` is used for cooling."""
+    """Published heat output, in kW; the larger of this and ``max_power`` is used for cooling."""
     medium: Annotated[HeatMedium, Claim(looser="either", absent="elsewhere")] = HeatMedium.AIR
+    """Medium that carries the heat away."""
     airflow: Annotated[
         Fact[CubicFeetPerMinute] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Air that it draws; unknown, it follows from its heat and the ``temperature_rise`` of the hall's air."""
+    """Air that it draws, in CFM; unknown, it follows from its heat and the ``temperature_rise`` of the
+    hall's air."""
     airflow_direction: Annotated[Airflow | None, Claim(looser="either", absent="elsewhere")] = None
+    """Direction of the air through the device. Unknown if omitted."""
     inlet_min: Annotated[Fact[Celsius] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Coldest air at its intake in which its maker lets it run."""
+    """Coldest air at its intake in which its maker lets it run, in °C."""
     inlet_max: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Warmest air at its intake in which its maker lets it run."""
+    """Warmest air at its intake in which its maker lets it run, in °C."""
     liquid: Annotated[LiquidCooling | None, Claim(looser="either", absent="elsewhere")] = None
     power_supplies: Annotated[PowerSupplies | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
     voltage_min: Annotated[Fact[Volts] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Lowest voltage at its power inlets."""
+    """Lowest voltage at its power inlets, in V."""
     voltage_max: Annotated[Fact[Volts] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Highest voltage at its power inlets."""
+    """Highest voltage at its power inlets, in V."""
 
 
 class LocalDrives(Model):
     """Equal NVMe drives of one host that are there for data, not those of its operating system."""
 
     count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Of one host."""
+    """Number of drives of one host."""
     size: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Of one drive."""
+    """Size of one drive, in GiB."""
 
 
 class Node(Device):
@@ -316,13 +322,13 @@ class Node(Device):
     host_memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
-    """Memory of one host, that of accelerators not counted."""
+    """Memory of one host, that of accelerators not counted, in GiB."""
     accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
     """All accelerators of one unit."""
     whole_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product is a complete rack."""
     rack_weight_included: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
-    """``weight`` includes the rack."""
+    """True if ``weight`` includes the rack."""
     ports: Annotated[tuple[NetworkPort, ...], Claim(looser="either", absent="elsewhere")] = ()
     local_drives: Annotated[LocalDrives | None, Claim(looser="either", absent="elsewhere")] = None
 
@@ -331,11 +337,11 @@ class Uplinks(Model):
     """Equal ports of a switch that run at another rate than its radix."""
 
     count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
-    """Of one switch."""
+    """Number of uplink ports of one switch."""
     rate: Annotated[
         Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
     ]
-    """Of one port, in each direction."""
+    """Data rate of one port in each direction, in Gbps."""
 
 
 class Switch(Device):
@@ -346,7 +352,7 @@ class Switch(Device):
     technology: Annotated[
         Literal["infiniband", "ethernet"], Claim(looser="either", absent="elsewhere")
     ]
-    """What it switches."""
+    """Network technology of the switch."""
     radix: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Logical ports of one switch."""
     switches: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
@@ -354,7 +360,7 @@ class Switch(Device):
     rate: Annotated[
         Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
     ]
-    """Rate of one logical port."""
+    """Rate of one logical port, in Gbps."""
     uplinks: Annotated[Uplinks | None, Claim(looser="either", absent="elsewhere")] = None
     """Ports beside those of the radix."""
     cages: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
@@ -369,9 +375,9 @@ class Outlets(Model):
     type: Literal["C13", "C19", "C39", "GG45"]
     """A C39 takes the plugs of a C13 and of a C19."""
     count: Count
-    """Of this type on one PDU."""
+    """Number of outlets of this type on one PDU."""
     rating: Fact[Annotated[Amperes, SOME]]
-    """Rated current of one outlet."""
+    """Rated current of one outlet, in A."""
 
 
 class Pdu(Entry):
@@ -380,13 +386,13 @@ class Pdu(Entry):
     kind: Annotated[Literal["pdu"], LABEL]
     """Says what the entry is of; its file lies in the folder ``pdus``."""
     voltage: Annotated[Fact[Annotated[Volts, SOME]], Claim(looser="either", absent="elsewhere")]
-    """Line to line for three phases."""
+    """Voltage of the input in V, line to line for three phases."""
     current: Annotated[Fact[Annotated[Amperes, SOME]], Claim(looser="higher")]
-    """Rating of the input plug and breaker, per line."""
+    """Rating of the input plug and breaker, per line, in A."""
     phases: Annotated[Literal[1, 3], Claim(looser="either", absent="elsewhere")]
-    """Of its input."""
+    """Number of phases of its input."""
     wiring: Annotated[Literal["wye", "delta"], Claim(looser="either", absent="elsewhere")]
-    """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
+    """Wiring of the outlets: line to neutral (wye) or line to line (delta)."""
     outlets: Annotated[tuple[Outlets, ...] | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
@@ -396,13 +402,13 @@ class Pdu(Entry):
     branch_rating: Annotated[Fact[Amperes] | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
-    """Of the breaker of one branch circuit."""
+    """Rating of the breaker of one branch circuit, in A."""
     short_circuit_rating: Annotated[Fact[Amperes] | None, Claim(looser="higher")] = None
-    """Largest fault current at its inlet that it and its breakers stand."""
+    """Largest fault current at its inlet that it and its breakers stand, in A."""
     height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Zero for a vertical unit."""
+    """Rack units that it takes, in U; zero for a vertical unit."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Of one PDU; it counts as content of the rack."""
+    """Weight of one PDU, in kg; it counts as content of the rack."""
 
 
 class PowerShelf(Entry):
@@ -411,28 +417,28 @@ class PowerShelf(Entry):
     kind: Annotated[Literal["power-shelf"], LABEL]
     """Says what the entry is of; its file lies in the folder ``power-shelves``."""
     rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
-    """Output with all its supplies."""
+    """Output of the shelf with all its supplies, in kW."""
     supplies: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Power supplies in one shelf."""
     rating_n_plus_1: Annotated[
         Fact[Annotated[Watts, SOME]] | None, Claim(looser="higher", absent="elsewhere")
     ] = None
-    """Usable power with one supply lost."""
+    """Usable power with one supply lost, in kW."""
     backup: Annotated[Fact[Seconds] | None, Claim(looser="higher", absent="elsewhere")] = None
-    """Battery backup at full load."""
+    """Battery backup at full load, in s."""
     height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Rack units that it takes."""
+    """Rack units that it takes, in U."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
-    """With its supplies."""
+    """Weight of the shelf with its supplies, in kg."""
 
 
 class Immersion(Model):
     """What makes a tank of a rack; its units lie beside each other, and devices hang in them."""
 
     fluid_weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
-    """Of the fluid of a tank that is filled for operation."""
+    """Weight of the fluid of a tank that is filled for operation, in kg."""
     top: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
-    """Height above the floor of the edge over which devices are lifted."""
+    """Height above the floor of the edge over which devices are lifted, in m."""
 
 
 class RackType(Entry):
@@ -441,25 +447,25 @@ class RackType(Entry):
     kind: Annotated[Literal["rack"], LABEL]
     """Says what the entry is of; its file lies in the folder ``racks``."""
     height: Annotated[Fact[Annotated[RackUnits, SOME]], Claim(looser="either", absent="elsewhere")]
-    """Rack units that it offers; of a tank, the units that lie beside each other."""
+    """Rack units that it offers, in U; of a tank, the units that lie beside each other."""
     width: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
-    """Outside, across the row."""
+    """Outer width across the row, in m."""
     depth: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
-    """Outside, from front to rear: what is in it and the cables behind must fit."""
+    """Outer depth from front to rear, in m: devices and the cables behind them must fit."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
-    """Without devices and PDUs and, of a tank, without its fluid."""
+    """Weight without devices and PDUs, in kg; of a tank, without its fluid."""
     static_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
-    """Content it may carry when it stands still."""
+    """Weight of content that the rack may carry at rest, in kg."""
     gross_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher", absent="elsewhere")] = (
         None
     )
-    """What it may weigh when it stands still, with itself: at least its ``static_rating``."""
+    """Weight of rack and content that may stand at rest, in kg: at least its ``static_rating``."""
     dynamic_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
-    """Content it may carry when it is rolled."""
+    """Weight of content that the rack may carry while it is rolled, in kg."""
     casters: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 4
     """Casters or feet that carry it."""
     immersion: Annotated[Immersion | None, Claim(looser="either", absent="elsewhere")] = None
-    """It is an immersion tank."""
+    """Tank data of an immersion tank. A rack of air if omitted."""
 
     @model_validator(mode="after")
     def _more_with_itself(self) -> RackType:

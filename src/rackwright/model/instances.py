@@ -16,11 +16,11 @@ class NetworkCard(Model):
     """One network card of a cloud instance."""
 
     index: Annotated[int, Field(ge=0)]
-    """Its number (NetworkCardIndex), from 0 without gaps; 0 bears the primary interface."""
+    """Number of the card (NetworkCardIndex), from 0 without gaps; 0 has the primary interface."""
     interfaces: Count
     """Most network interfaces on it."""
     efa: bool
-    """It takes an EFA interface."""
+    """True if the card takes an EFA interface."""
 
 
 class Instance(Entry):
@@ -29,33 +29,33 @@ class Instance(Entry):
     kind: Annotated[Literal["instance"], LABEL]
     """Says what the entry is of; its file lies in the folder ``instances``."""
     provider: Annotated[Literal["aws"], Claim(looser="either", absent="elsewhere")]
-    """Whose cloud it runs in."""
+    """Cloud that offers the instance type."""
     instance_type: Annotated[str, Claim(looser="either", absent="elsewhere")]
-    """What the provider calls it, like ``p5.48xlarge``; prices are found by it."""
+    """Provider's name of the instance type, like ``p5.48xlarge``; prices are found by it."""
     accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
     hosts: Annotated[Literal[1], Claim(looser="either", absent="elsewhere")] = 1
     """Operating systems in one instance."""
     vcpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Logical CPUs, as its operating system counts them: what the service quota counts."""
     memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
-    """Of the host, that of accelerators not counted."""
+    """Memory of the host, in GiB, without that of accelerators."""
     efa_interfaces: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most EFA interfaces."""
     cards: Annotated[
         Fact[tuple[NetworkCard, ...]] | None, Claim(looser="either", absent="elsewhere")
     ] = None
-    """Its network cards, as DescribeInstanceTypes tells them: interfaces for EFA are laid out on them."""
+    """Network cards, as DescribeInstanceTypes reports them: interfaces for EFA are laid out on them."""
     bandwidth: Annotated[
         Fact[GigabitsPerSecond] | None, Claim(looser="either", absent="elsewhere")
     ] = None
-    """Of its network, all cards together, in each direction."""
+    """Network bandwidth of all cards together in each direction, in Gbps."""
     local_storage: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
-    """Instance store, all its disks together."""
+    """Size of the instance store, all disks together, in GiB."""
     quota: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
     architecture: Annotated[
         Literal["x86_64", "arm64"] | None, Claim(looser="either", absent="elsewhere")
     ] = None
-    """Of its CPUs: images must be built for it."""
+    """Architecture of the CPUs: images must be built for it."""

@@ -16,13 +16,13 @@ class Interconnect(Model):
     """A line between two sites; absent is unknown."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the line, by which the rest of the blueprint refers to it."""
     sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2), KEY]
     """The two sites that it joins."""
     bandwidth: Annotated[GigabitsPerSecond | None, Claim(looser="higher")] = None
-    """What the cluster may use of it, in each direction."""
+    """Bandwidth that the cluster may use in each direction, in Gbps. Unknown if omitted."""
     round_trip_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
-    """From a host of one site to a host of the other and back."""
+    """Round-trip time between a host of one site and a host of the other, in ms. Unknown if omitted."""
 
     @model_validator(mode="after")
     def _ends_differ(self) -> Interconnect:

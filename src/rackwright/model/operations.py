@@ -18,7 +18,7 @@ from rackwright.model.field_kinds import (
     SAID,
     STATEMENT,
     Claim,
-    Rollout,
+    OnChange,
     Setting,
 )
 from rackwright.model.names import Name
@@ -46,7 +46,7 @@ class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
     duration: Annotated[Seconds | None, Claim(looser="higher")] = None
-    """How long new nodes are burnt in."""
+    """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
     """Whoever runs the building knows when: a burn-in swings the power of all nodes together."""
 
@@ -59,7 +59,7 @@ class ChangeControl(Model):
     most_nodes: Annotated[Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="lower")] = (
         None
     )
-    """Largest share of a node group that one change takes out of service at a time."""
+    """Largest part of a node group that one change takes out of service at a time, in %."""
 
 
 class AllReduce(Model):
@@ -71,19 +71,19 @@ class AllReduce(Model):
         Annotated[MegabytesPerSecond, Field(gt=0)] | None,
         Setting(looser="lower", absent="elsewhere"),
     ] = None
-    """On one node; it takes the place of the catalogue's."""
+    """Bus bandwidth of an all-reduce on one node, in MB/s; it replaces the catalogue's number."""
     across: Annotated[
         Annotated[MegabytesPerSecond, Field(gt=0)] | None,
         Setting(looser="lower", absent="elsewhere"),
     ] = None
-    """Across all nodes of the group together."""
+    """Bus bandwidth of an all-reduce across all nodes of the group, in MB/s."""
 
 
 class HugePages(Model):
     """Memory that the kernel of a host reserves in large pages of one size."""
 
     size: Annotated[Gibibytes, Field(gt=0), KEY]
-    """Of one page, as the kernel has it: ``2 MiB`` and ``1 GiB`` on x86-64."""
+    """Size of one page, as the kernel has it: ``2 MiB`` and ``1 GiB`` on x86-64."""
     count: Annotated[int, Field(gt=0), HARDWARE]
     """Pages of each host."""
 
@@ -97,7 +97,7 @@ class HostMemory(Model):
     """Reserved at every boot, whether they are used or not; each size once. With EFA those of 2 MiB
     are for libfabric as well, which has 5128 of them where nothing is said."""
     transparent_huge_pages: Annotated[Literal["always", "madvise", "never"] | None, HARDWARE] = None
-    """When the kernel makes huge pages by itself."""
+    """Mode in which the kernel makes huge pages by itself."""
 
     @model_validator(mode="after")
     def _each_size_once(self) -> HostMemory:
@@ -120,9 +120,9 @@ class HostSettings(Model):
     """What all hosts of one or more sites are set to; absent is left as it is."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the entry, by which the rest of the blueprint refers to it."""
     sites: Annotated[tuple[Name, ...], HARDWARE] = ()
-    """Sites that it covers; absent, all, and then there is no other entry."""
+    """Sites that the entry covers. All sites, with no other entry, if omitted."""
     time_servers: Annotated[tuple[TimeServer, ...], HARDWARE] = ()
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
     kernel_parameters: Annotated[dict[KernelParameter, ParameterValue], HARDWARE] = {}
@@ -135,12 +135,12 @@ class Operations(Model):
     health_checks: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Nodes run health checks that are generated from this blueprint."""
     drain_on_xids: Annotated[
-        tuple[XidNumber, ...] | None, HARDWARE, Rollout("in place", "health checks are rewritten")
+        tuple[XidNumber, ...] | None, HARDWARE, OnChange("in place", "health checks are rewritten")
     ] = None
     """Xid errors of the GPU driver for which a node is drained."""
     software: Annotated[tuple[SoftwareBill, ...], PART, FOR_REVIEW] = ()
     firmware: Annotated[
-        tuple[FirmwareBaseline, ...], PART, Rollout("drain", "firmware is written on idle nodes")
+        tuple[FirmwareBaseline, ...], PART, OnChange("drain", "firmware is written on idle nodes")
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
@@ -150,7 +150,7 @@ class Operations(Model):
     hosts: Annotated[
         tuple[HostSettings, ...],
         PART,
-        Rollout("in place", "the time is had from others; parameters of the kernel are set"),
+        OnChange("in place", "the time is had from others; parameters of the kernel are set"),
     ] = ()
     catalogue_digest: Annotated[
         str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY

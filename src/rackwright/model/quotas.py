@@ -34,9 +34,9 @@ class AccountQuota(Model):
     name: Annotated[LoginName, KEY]
     """One of ``users.accounts``."""
     space: Annotated[Gibibytes | None, HARDWARE] = None
-    """Absent, as everybody."""
+    """Space of this account, in GiB. As of all accounts if omitted."""
     files: Annotated[FileCount | None, HARDWARE] = None
-    """Files and directories; absent, as everybody."""
+    """Number of files and directories. As of all accounts if omitted."""
 
     @model_validator(mode="after")
     def _limits(self) -> AccountQuota:
@@ -48,9 +48,9 @@ class FileSystemQuota(Model):
     """What each account may have in a file system: hard limits, past which nothing is written."""
 
     space: Annotated[Gibibytes | None, HARDWARE] = None
-    """Absent, as much as there is."""
+    """Space of each account, in GiB. No limit if omitted."""
     files: Annotated[FileCount | None, HARDWARE] = None
-    """Files and directories; absent, as many as there can be."""
+    """Number of files and directories. No limit if omitted."""
     accounts: Annotated[tuple[AccountQuota, ...], Field(max_length=MOST), PART] = ()
     """Accounts with limits of their own."""
 

@@ -28,11 +28,11 @@ class GroupReliability(Model):
     node_failures_per_1000_days: Annotated[
         FailureRate | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Absent, that of the cluster."""
+    """Failures of the group's nodes in 1000 node days. The cluster's rate if omitted."""
     repair_time: Annotated[
         Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
-    """Absent, that of the cluster."""
+    """Time from a failure until the host is in service again, in h. The cluster's if omitted."""
 
 
 class JobPart(Model):
@@ -50,29 +50,29 @@ class WanNeed(Model):
     """What the parts of a job on two sites need of the line between them; absent is unknown."""
 
     bandwidth: Annotated[GigabitsPerSecond | None, Setting(looser="lower")] = None
-    """In each direction."""
+    """Bandwidth that the job needs in each direction, in Gbps."""
     round_trip_time: Annotated[Seconds | None, Setting(looser="higher")] = None
-    """Longest at which the job still makes progress as planned."""
+    """Longest round-trip time at which the job progresses as planned, in ms."""
 
 
 class JobProfile(Model):
     """A large job that the cluster is built for; absent is unknown."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the job profile."""
     parts: Annotated[tuple[JobPart, ...], Field(min_length=1), ASKED]
     restart: Annotated[Seconds | None, Claim(looser="lower")] = None
-    """From a failure to the first new step: detection, a new host, loading the checkpoint."""
+    """Time from a failure to the first new step, in min: detection, a new host, loading the checkpoint."""
     checkpoint_interval: Annotated[
         Annotated[Seconds, Field(gt=0)] | None, Claim(looser="either", absent="elsewhere")
     ] = None
-    """Time from one checkpoint to the next."""
+    """Time from one checkpoint to the next, in min."""
     checkpoint_stall: Annotated[Seconds | None, Claim(looser="lower")] = None
-    """Time that a checkpoint stops the job; with asynchronous writing less than the writing."""
+    """Time that a checkpoint stops the job, in s; with asynchronous writing less than the writing."""
     target: Annotated[Annotated[Percent, Field(ge=0, lt=100)] | None, Setting(looser="lower")] = (
         None
     )
-    """Least share of its time that the job is to spend on steps which are not repeated."""
+    """Least part of its time that the job is to spend on steps which are not repeated, in %."""
     between_sites: Annotated[WanNeed | None, STATEMENT] = None
 
     @model_validator(mode="after")
@@ -90,7 +90,7 @@ class Reliability(Model):
     node_failures_per_1000_days: Annotated[FailureRate | None, Claim(looser="lower")] = None
     """Failures of 1,000 hosts in a day that end a job."""
     repair_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
-    """From a failure until the host is in service again."""
+    """Time from a failure until the host is in service again, in h."""
     groups: Annotated[tuple[GroupReliability, ...], STATEMENT] = ()
     jobs: Annotated[tuple[JobProfile, ...], ASKED] = ()
     controller_fencing: Annotated[bool | None, SAID] = None

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, Rollout
+from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
@@ -61,41 +61,41 @@ class Controller(Model):
     host: Annotated[Name, KEY]
     """Name of the host."""
     address: Annotated[Address | None, HARDWARE] = None
-    """How the others reach it, where it stands outside the blueprint."""
+    """Address of a controller outside the blueprint."""
 
 
 class Accounting(Model):
     """The accounting database, which also holds accounts, limits and QOS."""
 
-    host: Annotated[Name, HARDWARE, Rollout("review", _DATABASE)]
-    """Where slurmdbd runs."""
-    address: Annotated[Address | None, HARDWARE, Rollout("review", _DATABASE)] = None
-    """How it is reached, where it stands outside the blueprint."""
-    backup: Annotated[Name | None, HARDWARE, Rollout("rolling", _BACKUP)] = None
+    host: Annotated[Name, HARDWARE, OnChange("review", _DATABASE)]
+    """Host that runs slurmdbd."""
+    address: Annotated[Address | None, HARDWARE, OnChange("review", _DATABASE)] = None
+    """Address of a host outside the blueprint."""
+    backup: Annotated[Name | None, HARDWARE, OnChange("rolling", _BACKUP)] = None
     """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
     blueprint has its own MariaDB, which nobody else writes to."""
     keep: Annotated[
         Retention | None,
         PART,
-        Rollout(
+        OnChange(
             "review",
             "slurmdbd starts again, and removes at once what is older than it is to be kept",
         ),
     ] = None
-    """Absent, slurmdbd keeps every record for ever."""
+    """Age at which records are removed. slurmdbd keeps every record for ever if omitted."""
     accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
-    """The tree of accounts; absent, those of ``users`` have equal shares, and no tree."""
+    """Tree of accounts. The accounts of ``users`` have equal shares, without a tree, if omitted."""
     enforce: Annotated[
         tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...],
         HARDWARE,
-        Rollout("in place", _RESTARTED),
+        OnChange("in place", _RESTARTED),
     ] = (
         "associations",
         "limits",
         "qos",
         "safe",
     )
-    """What slurmctld refuses jobs for: AccountingStorageEnforce."""
+    """Limits that slurmctld enforces on jobs: AccountingStorageEnforce."""
 
     @model_validator(mode="after")
     def _accounts_are_a_tree(self) -> Accounting:
@@ -131,7 +131,7 @@ class HealthCheck(Model):
     program: Annotated[Program, HARDWARE]
     """Path of the program on each host."""
     interval: Annotated[Seconds, HARDWARE] = 300.0
-    """Time from one check to the next."""
+    """Time from one check to the next, in s."""
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
@@ -146,7 +146,7 @@ class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the switch, by which the rest of the blueprint refers to it."""
     nodes: Annotated[HostList | None, HARDWARE] = None
     """Hosts below it."""
     children: Annotated[HostList | None, HARDWARE] = None
@@ -162,14 +162,14 @@ class DeclaredSwitch(Model):
 class Topology(Model):
     """What Slurm knows of the network."""
 
-    plugin: Annotated[Literal["tree", "block", "flat"], HARDWARE, Rollout("in place", _RESTARTED)]
-    """How Slurm sees the network: TopologyPlugin."""
+    plugin: Annotated[Literal["tree", "block", "flat"], HARDWARE, OnChange("in place", _RESTARTED)]
+    """Model of the network in Slurm: TopologyPlugin."""
     block_sizes: Annotated[
-        tuple[Annotated[int, Field(gt=0)], ...], HARDWARE, Rollout("in place", _REREAD)
+        tuple[Annotated[int, Field(gt=0)], ...], HARDWARE, OnChange("in place", _REREAD)
     ] = ()
-    """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
-    switches: Annotated[tuple[DeclaredSwitch, ...], PART, Rollout("in place", _REREAD)] = ()
-    """A tree written by hand, as measured; absent, it follows from the fabric."""
+    """Hosts in a block and in the larger ones made of it. The hosts of one unit if omitted."""
+    switches: Annotated[tuple[DeclaredSwitch, ...], PART, OnChange("in place", _REREAD)] = ()
+    """Tree of switches written by hand, as measured. Derived from the fabric if omitted."""
 
     @model_validator(mode="after")
     def _parts_are_used(self) -> Topology:
@@ -185,13 +185,13 @@ class NodeSettings(Model):
     cpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Logical CPUs of one host."""
     memory: Annotated[Gibibytes | None, HARDWARE] = None
-    """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
+    """Memory of one host that jobs may have, as slurmd reports it, in GiB; taken as it is."""
     gres: Annotated[str | None, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$"), HARDWARE] = None
     """Accelerators of one host, like ``gpu:h100:8``."""
     detect: Annotated[Literal["nvidia", "nvml"] | None, HARDWARE] = None
-    """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
-    drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
-    nothing is compared."""
+    """Library that slurmd asks for NVIDIA GPUs and compares with the configuration: a node that differs
+    is drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library. Nothing is
+    compared if omitted."""
     gpus_by_socket: Annotated[bool, HARDWARE] = False
     """The first accelerators stand at the first socket, as many at the next: their jobs get its
     cores rather than others."""
@@ -200,7 +200,7 @@ class NodeSettings(Model):
     weight: Annotated[int | None, Field(ge=1), HARDWARE] = None
     """Nodes of a low weight are used first."""
     reserve: Annotated[Reserve | None, PART] = None
-    """What its hosts keep for the system; absent, as the cluster's."""
+    """Cores and memory that its hosts keep for the system. The cluster's if omitted."""
 
 
 class Scheduler(Model):
@@ -212,76 +212,79 @@ class Scheduler(Model):
         str,
         Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$"),
         HARDWARE,
-        Rollout("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+        OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
     ]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
     packages: Annotated[SlurmPackages, PART, FOR_REVIEW] = SlurmPackages()
-    """Whose packages it is installed from; only those of ``version`` are."""
+    """Source of Slurm's packages; only those of ``version`` are installed."""
     cluster: Annotated[
         SlurmName | None,
         HARDWARE,
-        Rollout(
+        OnChange(
             "replace",
             "slurmctld refuses the state of another cluster name: queued jobs and their accounting stay with the old one",
         ),
     ] = None
-    """Absent, the blueprint's name."""
+    """Name of the cluster in Slurm. The blueprint's name if omitted."""
     sites: Annotated[
-        tuple[Name, ...], HARDWARE, Rollout("drain", "nodes join or leave the cluster")
+        tuple[Name, ...], HARDWARE, OnChange("drain", "nodes join or leave the cluster")
     ] = ()
-    """Sites that it covers; absent, all."""
+    """Sites that Slurm covers. All if omitted."""
     controllers: Annotated[
-        tuple[Controller, ...], Field(min_length=1), PART, Rollout("rolling", _BACKUP)
+        tuple[Controller, ...], Field(min_length=1), PART, OnChange("rolling", _BACKUP)
     ]
     """The primary first, then its backups."""
-    accounting: Annotated[Accounting | None, PART, Rollout("in place", _RESTARTED, on="added")] = (
-        None
-    )
+    accounting: Annotated[
+        Accounting | None, PART, OnChange("in place", _RESTARTED, event="added")
+    ] = None
     partitions: Annotated[
-        tuple[Partition, ...], Field(min_length=1), PART, Rollout("in place", _REREAD)
+        tuple[Partition, ...], Field(min_length=1), PART, OnChange("in place", _REREAD)
     ]
-    qos: Annotated[tuple[Qos, ...], PART, Rollout("in place", _REREAD)] = ()
-    preemption: Annotated[Preemption | None, PART, Rollout("in place", _REREAD)] = None
-    requeue: Annotated[bool, HARDWARE, Rollout("in place", _REREAD)] = True
+    qos: Annotated[tuple[Qos, ...], PART, OnChange("in place", _REREAD)] = ()
+    preemption: Annotated[Preemption | None, PART, OnChange("in place", _REREAD)] = None
+    requeue: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
     """A job whose node fails is queued again."""
-    health_check: Annotated[HealthCheck | None, PART, Rollout("in place", _REREAD)] = None
+    health_check: Annotated[HealthCheck | None, PART, OnChange("in place", _REREAD)] = None
     topology: Annotated[Topology, PART]
-    processes: Annotated[Processes, PART, Rollout("drain", _LOST_JOBS)] = Processes()
-    cgroup: Annotated[Cgroup, PART, Rollout("rolling", _NODE_BY_NODE)] = Cgroup()
-    mpi: Annotated[Literal["none", "pmi2", "pmix"], HARDWARE, Rollout("in place", _REREAD)] = "none"
-    """What ``srun`` starts tasks with when the user does not say."""
-    prolog: Annotated[Program | None, HARDWARE, Rollout("in place", _REREAD)] = None
+    processes: Annotated[Processes, PART, OnChange("drain", _LOST_JOBS)] = Processes()
+    cgroup: Annotated[Cgroup, PART, OnChange("rolling", _NODE_BY_NODE)] = Cgroup()
+    mpi: Annotated[Literal["none", "pmi2", "pmix"], HARDWARE, OnChange("in place", _REREAD)] = (
+        "none"
+    )
+    """Default of ``srun --mpi``: MpiDefault."""
+    prolog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
     """Seconds at most, and never scontrol: a failure drains the node."""
-    epilog: Annotated[Program | None, HARDWARE, Rollout("in place", _REREAD)] = None
+    epilog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
     """Program that runs on each node when a job has ended."""
     auth: Annotated[
         Literal["munge", "slurm"],
         HARDWARE,
-        Rollout("drain", "every daemon changes at the same time"),
+        OnChange("drain", "every daemon changes at the same time"),
     ] = "munge"
-    """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
+    """Authentication of daemons and commands: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
     configless: Annotated[bool, HARDWARE, FOR_REVIEW] = False
     """The controllers serve the configuration to the hosts that run jobs, which have no files of it;
     controllers, logins and the database's host have them as ever."""
-    return_to_service: Annotated[Literal[0, 1, 2], HARDWARE, Rollout("in place", _REREAD)] = 1
+    return_to_service: Annotated[Literal[0, 1, 2], HARDWARE, OnChange("in place", _REREAD)] = 1
     """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
     schedulable_memory: Annotated[
-        Percent, Field(gt=0, le=100), HARDWARE, Rollout("rolling", _NODE_BY_NODE)
+        Percent, Field(gt=0, le=100), HARDWARE, OnChange("rolling", _NODE_BY_NODE)
     ] = 95.0
     """Share of the catalogue's memory that jobs may have: kernel and firmware keep the rest.
     AWS ParallelCluster takes the same 95 %."""
-    reserve: Annotated[Reserve, PART, Rollout("rolling", _NODE_BY_NODE)] = Reserve()
-    """What each host keeps for the system."""
-    default_shares: Annotated[bool, HARDWARE, Rollout("in place", _REREAD)] = True
+    reserve: Annotated[Reserve, PART, OnChange("rolling", _NODE_BY_NODE)] = Reserve()
+    """Cores and memory that each host keeps for the system."""
+    default_shares: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
     """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
     partition has no GPUs, and not all the memory of its nodes."""
-    priority: Annotated[Priority | None, PART, Rollout("in place", _REREAD)] = None
-    """Absent, only the priorities of QOS and the factors of partitions count."""
-    private_data: Annotated[tuple[Private, ...], HARDWARE, Rollout("in place", _REREAD)] = ()
-    """What users do not see of others: PrivateData."""
-    tuning: Annotated[Tuning, PART, Rollout("in place", _REREAD)] = Tuning()
-    nodes: Annotated[tuple[NodeSettings, ...], PART, Rollout("rolling", _NODE_BY_NODE)] = ()
-    folders: Annotated[Folders, PART, Rollout("drain", _LOST_JOBS)] = Folders()
+    priority: Annotated[Priority | None, PART, OnChange("in place", _REREAD)] = None
+    """Weights of the factors of a job's priority. Only the priorities of QOS and the factors of
+    partitions count if omitted."""
+    private_data: Annotated[tuple[Private, ...], HARDWARE, OnChange("in place", _REREAD)] = ()
+    """Data of other users that users do not see: PrivateData."""
+    tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
+    nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
+    folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
     extra: Annotated[
         dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option], HARDWARE, FOR_REVIEW
     ] = {}

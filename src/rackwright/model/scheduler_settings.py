@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, Rollout
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.units import Gibibytes, Seconds
 
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
@@ -60,24 +60,24 @@ class Priority(Model):
     """
 
     fair_share: Annotated[Weight, HARDWARE] = 10_000
-    """For accounts and users who have used less than their share."""
+    """Weight for accounts and users who have used less than their share."""
     age: Annotated[Weight, HARDWARE] = 1_000
-    """For jobs that have waited."""
+    """Weight for jobs that have waited."""
     job_size: Annotated[Weight, HARDWARE] = 1_000
-    """For jobs that ask for more of the cluster."""
+    """Weight for jobs that ask for more of the cluster."""
     partition: Annotated[Weight, HARDWARE] = 1_000
-    """For the ``priority_factor`` of a partition; it is not written where none has one."""
+    """Weight of the ``priority_factor`` of a partition; it is not written where none has one."""
     qos: Annotated[Weight, HARDWARE] = 10_000
-    """For the ``priority`` of a QOS."""
+    """Weight of the ``priority`` of a QOS."""
     half_life: Annotated[WholeMinutes | None, HARDWARE] = None
-    """Time after which use counts half; absent, Slurm's 7 days. With ``0 s`` it counts in full
+    """Time after which use counts half, in d. Slurm's 7 days if omitted. With ``0 s`` it counts in full
     until the ``reset``."""
     reset: Annotated[
         Literal["daily", "weekly", "monthly", "quarterly", "yearly"] | None, HARDWARE
     ] = None
-    """When past use is forgotten at once."""
+    """Period after which past use is forgotten at once."""
     max_age: Annotated[Annotated[WholeMinutes, Field(gt=0)] | None, HARDWARE] = None
-    """Waiting time beyond which age counts no more; absent, Slurm's 7 days."""
+    """Waiting time beyond which age counts no more, in d. Slurm's 7 days if omitted."""
     favor_small: Annotated[bool, HARDWARE] = False
     """The factor of the size is that of small jobs."""
 
@@ -97,11 +97,11 @@ class SlurmAccount(Model):
     """An account in the accounting database: users, or other accounts, who share what it gets."""
 
     name: Annotated[SlurmName, KEY]
-    """Its name in the database."""
+    """Name of the account in the database."""
     parent: Annotated[SlurmName | None, HARDWARE] = None
-    """The account that it is in; absent, none."""
+    """Account above this one. None if omitted."""
     share: Annotated[int, Field(ge=0, le=65_533), HARDWARE] = 1
-    """Its part of what the account above gets, against the accounts and users beside it."""
+    """Share of the account above, against the accounts and users beside it."""
     max_gpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """GPUs of all its running jobs, and of those in accounts below it."""
 
@@ -145,7 +145,7 @@ class SlurmPackages(Model):
     """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
     ``slurm-…`` of the RHEL family), or a team's own."""
     names: Annotated[OwnPackages | None, PART] = None
-    """Of a team's own."""
+    """Package names of a team's own packages."""
 
     @model_validator(mode="after")
     def _names_its_own(self) -> SlurmPackages:
@@ -176,7 +176,7 @@ class Tuning(Model):
         int | None,
         Field(ge=1, le=LARGEST_WEIGHT),
         HARDWARE,
-        Rollout("in place", "slurmctld starts again; jobs go on"),
+        OnChange("in place", "slurmctld starts again; jobs go on"),
     ] = None
     """Jobs in the memory of slurmctld, those that wait and that have just ended as well."""
     max_array_size: Annotated[int | None, Field(ge=0, le=4_000_001), HARDWARE] = None
@@ -184,38 +184,38 @@ class Tuning(Model):
     unkillable_step_timeout: Annotated[
         Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE
     ] = None
-    """Time that processes have to end once they were killed, before the node is drained."""
+    """Time that processes have to end once they were killed, before the node is drained, in s."""
     backfill_window: Annotated[
         Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None, HARDWARE
     ] = None
-    """How far ahead jobs are planned."""
+    """Time ahead for which jobs are planned, in h."""
     backfill_resolution: Annotated[
         Annotated[WholeSeconds, Field(ge=1, le=3600)] | None, HARDWARE
     ] = None
-    """In which steps they are."""
+    """Step of the plan of jobs, in s."""
     srun_ports: Annotated[SrunPorts | None, PART] = None
-    """Absent, any port that the kernel gives."""
+    """Ports of ``srun``. Any port that the kernel gives if omitted."""
 
 
 class Retention(Model):
     """How long slurmdbd keeps its records; those without an age are kept for ever."""
 
     events: Annotated[Age | None, HARDWARE] = None
-    """Nodes that went down, and the like."""
+    """Age at which events of nodes are removed, in d."""
     jobs: Annotated[Age | None, HARDWARE] = None
-    """Jobs that have ended."""
+    """Age at which ended jobs are removed, in d."""
     reservations: Annotated[Age | None, HARDWARE] = None
-    """Reservations that have ended."""
+    """Age at which ended reservations are removed, in d."""
     steps: Annotated[Age | None, HARDWARE] = None
-    """Steps of jobs."""
+    """Age at which steps of jobs are removed, in d."""
     suspensions: Annotated[Age | None, HARDWARE] = None
-    """Times at which jobs were suspended."""
+    """Age at which suspensions of jobs are removed, in d."""
     transactions: Annotated[Age | None, HARDWARE] = None
-    """What administrators changed."""
+    """Age at which changes by administrators are removed, in d."""
     usage: Annotated[Age | None, HARDWARE] = None
-    """Sums by account, user and hour, day and month."""
+    """Age at which sums by account, user and hour, day and month are removed, in d."""
     archive: Annotated[Program | None, HARDWARE] = None
-    """Folder on the database's host for records that are removed; absent, they are lost."""
+    """Folder on the database's host for records that are removed. They are lost if omitted."""
 
     @property
     def ages(self) -> dict[str, float]:
@@ -262,14 +262,14 @@ class Processes(Model):
     """The plugins that start and follow the processes of a job."""
 
     tracking: Annotated[Literal["cgroup", "linuxproc", "pgid"], HARDWARE] = "cgroup"
-    """How processes of a job are found: ProctrackType."""
+    """Tracking of the processes of a job: ProctrackType."""
     tasks: Annotated[tuple[Literal["cgroup", "affinity", "none"], ...], HARDWARE] = (
         "affinity",
         "cgroup",
     )
-    """How tasks are bound and held: TaskPlugin."""
+    """Binding and confinement of tasks: TaskPlugin."""
     accounting: Annotated[Literal["cgroup", "linux", "none"], HARDWARE] = "cgroup"
-    """What measures jobs: JobAcctGatherType."""
+    """Measurement of jobs: JobAcctGatherType."""
     contain: Annotated[bool, HARDWARE] = True
     """Make the job's container before the prolog, so that ssh sessions join it."""
 
@@ -288,7 +288,7 @@ class Folders(Model):
     """Where the daemons keep things."""
 
     state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
-    """Of slurmctld; shared storage where there is a backup controller."""
+    """Directory of the state of slurmctld; shared storage where there is a backup controller."""
     spool: Annotated[Program, HARDWARE] = "/var/spool/slurmd"
     """State of slurmd on each host."""
     log: Annotated[Program, HARDWARE] = "/var/log/slurm"

@@ -14,13 +14,14 @@ class SubnetManagerKeys(Model):
     """How the subnet managers of a site's InfiniBand fabrics are set; absent is unknown."""
 
     m_key_protection_level: Annotated[int | None, Field(ge=0, le=3), Claim(looser="higher")] = None
-    """``m_key_protection_level`` of opensm: from 2 on, reading needs the key as well."""
+    """Protection level of the M_Key in opensm (``m_key_protection_level``): from 2 on, reading needs
+    the key as well."""
     congestion_key: Annotated[bool | None, SAID] = None
-    """``cc_key_enable 2``: congestion control is set by the holder of a key only."""
+    """True if congestion control is set by the holder of a key only: ``cc_key_enable 2``."""
     node_key: Annotated[bool | None, SAID] = None
-    """``n2n_key_enable 2``: nodes manage one another with a key only."""
+    """True if nodes manage one another with a key only: ``n2n_key_enable 2``."""
     vendor_key: Annotated[bool | None, SAID] = None
-    """``vs_key_enable 2``: vendor-specific management needs a key."""
+    """True if vendor-specific management needs a key: ``vs_key_enable 2``."""
     limited_membership: Annotated[bool | None, SAID] = None
     """Ports are limited members of the default partition, so that they do not see each other."""
 

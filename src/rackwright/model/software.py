@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, Rollout
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name
 from rackwright.model.systems import SYSTEMS, known_system
 
@@ -36,7 +36,7 @@ class KernelModules(Model):
     """Software that brings kernel modules; they load into the kernel they are built for."""
 
     version: Annotated[Version, HARDWARE]
-    """Its version."""
+    """Version of the modules."""
     kernel: Annotated[KernelRelease | None, HARDWARE] = None
     """Kernel that the modules are built for."""
     ofed: Annotated[Version | None, HARDWARE] = None
@@ -47,56 +47,56 @@ class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the software versions, by which the rest of the blueprint refers to them."""
     sites: Annotated[tuple[Name, ...], HARDWARE] = ()
-    """Sites that it covers; absent, all, and then there is no other bill."""
-    system: Annotated[SystemId | None, HARDWARE, Rollout("drain", _REINSTALLED)] = None
+    """Sites that the versions cover. All sites, with no other entry, if omitted."""
+    system: Annotated[SystemId | None, HARDWARE, OnChange("drain", _REINSTALLED)] = None
     """Operating system of the hosts; where it is stated, hosts that run another one are refused."""
-    server_system: Annotated[SystemId | None, HARDWARE, Rollout("drain", _REINSTALLED)] = None
-    """That of the Lustre servers, where it is another one."""
-    kernel: Annotated[KernelRelease | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
+    server_system: Annotated[SystemId | None, HARDWARE, OnChange("drain", _REINSTALLED)] = None
+    """Operating system of the Lustre servers, where it is another one."""
+    kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Release of the kernel that runs, as ``uname -r`` prints it."""
-    server_kernel: Annotated[KernelRelease | None, HARDWARE, Rollout("rolling", _BY_SERVER)] = None
+    server_kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("rolling", _BY_SERVER)] = None
     """Kernel of the Lustre servers, where it is another one."""
-    driver: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
-    """The GPU driver."""
-    fabric_manager: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
-    """Of NVSwitch nodes."""
-    imex: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
-    """Of nodes whose NVLink spans several hosts."""
-    cuda: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
+    driver: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of the GPU driver."""
+    fabric_manager: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of NVIDIA's fabric manager on NVSwitch nodes."""
+    imex: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of NVIDIA's IMEX on nodes whose NVLink spans several hosts."""
+    cuda: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Version of the CUDA toolkit."""
-    dcgm: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
+    dcgm: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of DCGM."""
-    nccl: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
+    nccl: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of NCCL."""
     nccl_tests: Annotated[Version | None, HARDWARE] = None
-    """Programs that measure NCCL, installed along with it."""
-    ofi_plugin: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
-    """aws-ofi-nccl, which lets NCCL speak libfabric."""
-    libfabric: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
+    """Version of nccl-tests, the programs that measure NCCL, installed along with it."""
+    ofi_plugin: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of aws-ofi-nccl, which lets NCCL speak libfabric."""
+    libfabric: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of libfabric."""
-    efa_installer: Annotated[Version | None, HARDWARE, Rollout("drain", _EXCHANGED)] = None
+    efa_installer: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Version of AWS's EFA installer."""
-    ofed: Annotated[KernelModules | None, PART, Rollout("drain", _EXCHANGED)] = None
-    """DOCA-OFED or MLNX_OFED."""
-    lustre_client: Annotated[KernelModules | None, PART, Rollout("drain", _EXCHANGED)] = None
-    lustre_server: Annotated[KernelModules | None, PART, Rollout("rolling", _BY_SERVER)] = None
-    enroot: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
-    """Containers for jobs, without root."""
-    container_toolkit: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
-    """NVIDIA's container toolkit, by which containers of enroot have GPUs."""
-    pyxis: Annotated[Version | None, HARDWARE, Rollout("rolling", _LATER)] = None
-    """Slurm's plugin for enroot."""
+    ofed: Annotated[KernelModules | None, PART, OnChange("drain", _EXCHANGED)] = None
+    """Version of DOCA-OFED or MLNX_OFED, with its kernel."""
+    lustre_client: Annotated[KernelModules | None, PART, OnChange("drain", _EXCHANGED)] = None
+    lustre_server: Annotated[KernelModules | None, PART, OnChange("rolling", _BY_SERVER)] = None
+    enroot: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of enroot: containers for jobs, without root."""
+    container_toolkit: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of NVIDIA's container toolkit, by which containers of enroot have GPUs."""
+    pyxis: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of pyxis, Slurm's plugin for enroot."""
     grafana: Annotated[
         Version | None,
         HARDWARE,
-        Rollout("in place", "Grafana starts again; nothing is measured less meanwhile"),
+        OnChange("in place", "Grafana starts again; nothing is measured less meanwhile"),
     ] = None
-    """Dashboards, on the host that watches the others."""
+    """Version of Grafana: dashboards, on the host that watches the others."""
     slurm: Annotated[
         Version | None,
         HARDWARE,
-        Rollout("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+        OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
     ] = None
-    """Its first two numbers are those of the scheduler's ``version``."""
+    """Version of Slurm; its first two numbers are those of the scheduler's ``version``."""

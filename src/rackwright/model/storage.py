@@ -19,7 +19,7 @@ from rackwright.model.field_kinds import (
     POLICIES_ONLY,
     STATEMENT,
     Claim,
-    Rollout,
+    OnChange,
     Setting,
 )
 from rackwright.model.names import Name, refuse_twins
@@ -115,24 +115,24 @@ class LocalScratch(Model):
     """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
 
     mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"), HARDWARE]
-    """Where it is mounted."""
+    """Directory at which it is mounted."""
     keep: Annotated[Seconds | None, HARDWARE] = None
-    """Files that nobody has touched for that long are removed; absent, none are."""
+    """Time since the last access after which files are removed, in d. No file is removed if omitted."""
 
 
 class Checkpoint(Model):
     """What a job writes to be able to start again; absent is unknown."""
 
     size: Annotated[Gibibytes | None, Setting(looser="either")] = None
-    """Of one checkpoint."""
+    """Size of one checkpoint, in GiB."""
     parameters: Annotated[int | None, Field(gt=0, le=10**18), Setting(looser="either")] = None
     """Parameters of the model, in place of a size."""
     bytes_per_parameter: Annotated[float | None, Field(gt=0, le=1000), Setting(looser="either")] = (
         None
     )
-    """12 to 16 for weights with the state of an Adam optimiser."""
+    """Bytes of a checkpoint for each parameter: 12 to 16 for weights with the state of an Adam optimiser."""
     write_time: Annotated[Seconds | None, Setting(looser="either")] = None
-    """Longest that writing one may take."""
+    """Longest time that writing a checkpoint may take, in s."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Checkpoint:
@@ -145,22 +145,22 @@ class Workload(Model):
     """What is asked of a file system; absent is unknown."""
 
     read: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
-    """Rate at which all clients together read."""
+    """Rate at which all clients together read, in MB/s."""
     write: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
-    """Rate at which all clients together write."""
+    """Rate at which all clients together write, in MB/s."""
     data: Annotated[Gibibytes | None, Setting(looser="lower")] = None
-    """Data expected at the fullest."""
+    """Data expected at the fullest, in GiB."""
     files: Annotated[int | None, Field(ge=0, le=10**18), Setting(looser="lower")] = None
     """Files and directories expected at the most."""
     checkpoint: Annotated[Checkpoint | Literal["none"] | None, Setting(looser="either")] = None
-    """``none`` where no job writes checkpoints to it."""
+    """Checkpoints that jobs write to it, or ``none``. Unknown if omitted."""
 
 
 class LnetNetwork(Model):
     """A network that Lustre speaks over."""
 
     name: Annotated[LnetName, KEY]
-    """Its name in LNet, like ``o2ib0``."""
+    """Name of the network in LNet, like ``o2ib0``."""
     fabric: Annotated[str | None, HARDWARE] = None
     """Fabric of the site that carries it."""
     subnet: Annotated[Subnet | None, HARDWARE] = None
@@ -172,9 +172,9 @@ class LnetNetwork(Model):
 class ManagementService(Model):
     """The MGS: where clients and servers learn of all others."""
 
-    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group it runs on."""
-    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """The NIDs of each server that may run it, one text a server."""
     device: Annotated[StableDevice | None, HARDWARE, FOR_REVIEW] = None
     """Device of its target, as each of these servers sees it."""
@@ -183,30 +183,30 @@ class ManagementService(Model):
 class MetadataTargets(Model):
     """The MDTs; they hold one inode for each file."""
 
-    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group that serves them."""
     count: Annotated[
         int | None,
         Field(gt=0, le=MOST_TARGETS),
         HARDWARE,
-        Rollout("in place", "new targets", on="grown"),
-        Rollout("refused", _TARGET, on="shrunk"),
+        OnChange("in place", "new targets", event="grown"),
+        OnChange("refused", _TARGET, event="shrunk"),
     ] = None
     """Number of targets."""
-    size: Annotated[Gibibytes | None, HARDWARE, Rollout("refused", _FORMATTED)] = None
-    """Usable size of one."""
+    size: Annotated[Gibibytes | None, HARDWARE, OnChange("refused", _FORMATTED)] = None
+    """Usable size of one target, in GiB."""
     backend: Annotated[
-        Literal["ldiskfs", "zfs"] | None, HARDWARE, Rollout("refused", _FORMATTED)
+        Literal["ldiskfs", "zfs"] | None, HARDWARE, OnChange("refused", _FORMATTED)
     ] = None
     """File system on the targets."""
     data_on_metadata: Annotated[
-        Gibibytes | None, HARDWARE, Rollout("in place", "holds for new files")
+        Gibibytes | None, HARDWARE, OnChange("in place", "holds for new files")
     ] = None
-    """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
-    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
+    """First part of every file that is kept here (Data-on-MDT), in GiB. The feature is not used if omitted."""
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Annotated[Failover | None, HARDWARE, Rollout("drain", _REMOUNTED)] = None
-    """How another server takes over."""
+    failover: Annotated[Failover | None, HARDWARE, OnChange("drain", _REMOUNTED)] = None
+    """Partners that take over the targets of a server."""
     nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
     devices: Annotated[
@@ -221,30 +221,31 @@ class MetadataTargets(Model):
 class ObjectTargets(Model):
     """The OSTs; they hold the data."""
 
-    servers: Annotated[str, HARDWARE, Rollout("refused", _IN_SERVERS)]
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group that serves them; targets are spread evenly, in order."""
     count: Annotated[
         int | None,
         Field(gt=0, le=MOST_TARGETS),
         HARDWARE,
-        Rollout("in place", "new targets", on="grown"),
-        Rollout("refused", _TARGET, on="shrunk"),
+        OnChange("in place", "new targets", event="grown"),
+        OnChange("refused", _TARGET, event="shrunk"),
     ] = None
     """Number of targets."""
-    size: Annotated[Gibibytes | None, HARDWARE, Rollout("refused", _FORMATTED)] = None
-    """Usable size of one, after parity and formatting."""
+    size: Annotated[Gibibytes | None, HARDWARE, OnChange("refused", _FORMATTED)] = None
+    """Usable size of one target after parity and formatting, in GiB."""
     target_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """What one target reads, as measured through its server."""
+    """Read throughput of one target, in MB/s, as measured through its server."""
     target_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """What one target writes, as measured through its server."""
+    """Write throughput of one target, in MB/s, as measured through its server."""
     server_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """What one server sends, however many targets it has: its network and its controllers."""
+    """Read throughput of one server, in MB/s, whatever the number of its targets: its network and its
+    controllers."""
     server_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
-    """What one server takes, however many targets it has."""
-    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, Rollout("drain", _LNET)] = None
+    """Write throughput of one server, in MB/s, whatever the number of its targets."""
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Annotated[Failover | None, HARDWARE, Rollout("drain", _REMOUNTED)] = None
-    """How another server takes over."""
+    failover: Annotated[Failover | None, HARDWARE, OnChange("drain", _REMOUNTED)] = None
+    """Partners that take over the targets of a server."""
     nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
     devices: Annotated[
@@ -271,44 +272,44 @@ class ParallelFileSystem(Model):
     name: Annotated[Name, Field(max_length=8), KEY]
     """Lustre keeps eight characters of a disk label for it."""
     kind: Annotated[
-        Literal["lustre"], HARDWARE, Rollout("refused", "another file system would take its place")
+        Literal["lustre"], HARDWARE, OnChange("refused", "another file system would take its place")
     ]
     """The file system."""
     mount: Annotated[
         str,
         Field(pattern=r"^/[A-Za-z0-9._/-]+$"),
         HARDWARE,
-        Rollout("drain", "it is unmounted on every node"),
+        OnChange("drain", "it is unmounted on every node"),
     ]
-    """Where hosts mount it."""
-    networks: Annotated[tuple[LnetNetwork, ...], PART, Rollout("drain", _LNET)] = ()
+    """Directory at which hosts mount it."""
+    networks: Annotated[tuple[LnetNetwork, ...], PART, OnChange("drain", _LNET)] = ()
     management: Annotated[
         ManagementService | None,
         PART,
-        Rollout("in place", "new targets", on="added"),
-        Rollout("refused", _TARGETS, on="removed"),
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
     ] = None
     metadata: Annotated[
         MetadataTargets | None,
         PART,
-        Rollout("in place", "new targets", on="added"),
-        Rollout("refused", _TARGETS, on="removed"),
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
     ] = None
     objects: Annotated[
         ObjectTargets | None,
         PART,
-        Rollout("in place", "new targets", on="added"),
-        Rollout("refused", _TARGETS, on="removed"),
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
     ] = None
     clients: Annotated[
-        tuple[Clients, ...] | None, PART, Rollout("rolling", "mounted or unmounted node by node")
+        tuple[Clients, ...] | None, PART, OnChange("rolling", "mounted or unmounted node by node")
     ] = None
     locks: Annotated[Literal["flock", "localflock", "noflock"] | None, HARDWARE, FOR_REVIEW] = None
-    """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
-    the client's version does by itself."""
+    """Reach of ``flock`` locks: the whole file system, one client, or nowhere. The default of the
+    client's version if omitted."""
     workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
     quota: Annotated[FileSystemQuota | None, PART, FOR_REVIEW] = None
-    """What each account may have; absent, as much as there is."""
+    """Limits of each account. No limits if omitted."""
 
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:
@@ -323,23 +324,23 @@ class NfsShare(Model):
     """A directory that a host exports over NFS version 4, like the home directories."""
 
     name: Annotated[Name, KEY]
-    """How the rest of the blueprint calls it."""
+    """Name of the share, by which the rest of the blueprint refers to it."""
     server: Annotated[Name, HARDWARE]
     """A node group; its first host exports it."""
     export: Annotated[SharePath, HARDWARE]
     """Directory of the server, like ``/export/home``."""
     mount: Annotated[SharePath, HARDWARE]
-    """Where clients mount it, like ``/home``."""
+    """Directory at which clients mount it, like ``/home``."""
     clients: Annotated[tuple[Name, ...], HARDWARE]
     """Node groups that mount it."""
     networks: Annotated[tuple[Subnet, ...], Field(min_length=1), HARDWARE]
-    """Addresses of the clients; nobody else may mount it."""
+    """Addresses of the clients; other hosts may not mount it."""
     address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
-    """Name or address by which clients reach the server; absent, the name of the host."""
+    """Name or address by which clients reach the server. The name of the host if omitted."""
     read_only: Annotated[bool, HARDWARE] = False
     """Clients cannot write to it."""
     quota: Annotated[FileSystemQuota | None, PART] = None
-    """What each account may have in the file system of the server that ``export`` is on."""
+    """Limits of each account in the file system of the server that ``export`` is on."""
 
     @model_validator(mode="after")
     def _no_client_of_itself(self) -> NfsShare:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, Rollout
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import refuse_twins
 from rackwright.model.scheduler_settings import SlurmName, WholeMinutes
 
@@ -39,18 +39,18 @@ class UserGroup(Model):
     """A group with the same number on every host."""
 
     name: Annotated[LoginName, KEY]
-    """Its name on every host."""
-    gid: Annotated[Number, HARDWARE, Rollout("refused", _FORMER, on="changed")]
-    """Its number on every host."""
+    """Name of the group on every host."""
+    gid: Annotated[Number, HARDWARE, OnChange("refused", _FORMER, event="changed")]
+    """Number of the group on every host."""
 
 
 class Account(Model):
     """A person or service, with the same number on every host and no password on any."""
 
     name: Annotated[LoginName, KEY]
-    """Its name on every host."""
-    uid: Annotated[Number, HARDWARE, Rollout("refused", _FORMER, on="changed")]
-    """Its number on every host."""
+    """Name of the account on every host."""
+    uid: Annotated[Number, HARDWARE, OnChange("refused", _FORMER, event="changed")]
+    """Number of the account on every host."""
     group: Annotated[LoginName, HARDWARE]
     """Primary group; one of ``groups``."""
     groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
@@ -62,9 +62,10 @@ class Account(Model):
     shell: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{1,80}$"), HARDWARE] = "/bin/bash"
     """Path of the shell at a login."""
     slurm_account: Annotated[SlurmName | None, HARDWARE] = None
-    """Account of Slurm that jobs are charged to; absent, the account may send none."""
+    """Account of Slurm that jobs are charged to. The user may submit no jobs if omitted."""
     removed: Annotated[bool, HARDWARE] = False
-    """Locked, without keys and groups. The entry stays, so that nobody gets its number again."""
+    """True to lock the account, without keys and groups. The entry stays, so that its number is not
+    used again."""
 
 
 class SudoRule(Model):
@@ -73,20 +74,20 @@ class SudoRule(Model):
     group: Annotated[LoginName, KEY]
     """Group whose members may."""
     commands: Annotated[tuple[Command, ...], Field(min_length=1, max_length=100), HARDWARE]
-    """What they may run, with whole paths."""
+    """Commands that members of the group may run, with whole paths."""
 
 
 class Ssh(Model):
     """Who may log in where; the way in is always a key."""
 
     root_login: Annotated[Literal["key", "no"], HARDWARE] = "key"
-    """Whether root logs in by a key, or not at all."""
+    """Login of root: by a key, or not at all."""
     login_groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
-    """Groups that may log in on hosts where users do; absent, everybody with a key."""
+    """Groups that may log in on hosts where users do. Everyone with a key if omitted."""
     admin_groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
     """Groups that may log in on every host, also without a job."""
     compute: Annotated[Literal["jobs", "groups"], HARDWARE] = "groups"
-    """Compute hosts let in whoever has a job there (pam_slurm_adopt), or by ``login_groups``."""
+    """Access to compute hosts: for users with a job on the host (pam_slurm_adopt), or by ``login_groups``."""
 
 
 DistinguishedName = Annotated[
@@ -113,7 +114,7 @@ class DirectoryBind(Model):
     dn: Annotated[DistinguishedName, KEY]
     """Name of the entry."""
     password_file: Annotated[ControlPath, HARDWARE]
-    """File with its password, one line, that nobody else may read."""
+    """File with its password, one line, readable by its owner only."""
 
 
 class Directory(Model):
@@ -122,17 +123,17 @@ class Directory(Model):
     uris: Annotated[tuple[LdapUri, ...], Field(min_length=1, max_length=10), HARDWARE]
     """Servers, the first one first; all ``ldaps://``, or all ``ldap://``."""
     base: Annotated[DistinguishedName, HARDWARE]
-    """Where accounts and groups are below."""
+    """Entry of the directory that accounts and groups are below."""
     ca: Annotated[ControlPath, HARDWARE]
     """Certificates (PEM) of who signs those of the servers."""
     allowed_groups: Annotated[tuple[LoginName, ...], Field(min_length=1, max_length=100), HARDWARE]
-    """Groups of the directory whose members may use hosts; nobody else may."""
+    """Groups of the directory whose members may use hosts; other users may not."""
     bind: Annotated[DirectoryBind | None, PART] = None
-    """As whom hosts ask; absent, anonymously."""
+    """Credentials with which hosts query the directory. Anonymous if omitted."""
     members: Annotated[Literal["memberUid", "member"], HARDWARE] = "memberUid"
-    """How groups name their members: by name (RFC 2307), or by the name of the entry (RFC 2307bis)."""
+    """Form of group members: by name (RFC 2307), or by the name of the entry (RFC 2307bis)."""
     cache: Annotated[WholeMinutes, Field(ge=60, le=604_800), HARDWARE] = 5400.0
-    """How long what a host has learnt holds before it asks again; without an answer it goes on holding."""
+    """Time for which hosts cache answers, in s; without an answer from the directory they keep using them."""
     make_homes: Annotated[bool, HARDWARE] = False
     """Hosts make a home at the first login; not where homes are shared and made elsewhere."""
 
@@ -154,10 +155,10 @@ class Users(Model):
         tuple[Account, ...],
         Field(max_length=MOST),
         PART,
-        Rollout(
+        OnChange(
             "review",
             "the accounts stay on the hosts as they are: mark them 'removed' to have them locked",
-            on="removed",
+            event="removed",
         ),
     ] = ()
     sudo: Annotated[tuple[SudoRule, ...], Field(max_length=100), PART] = ()

@@ -19,7 +19,7 @@ from rackwright.diff.actions import (
 from rackwright.diff.changes import Change
 from rackwright.diff.rollouts import ORDER, choose, is_ordered, stated_rollouts
 from rackwright.errors import UsageError
-from rackwright.model.field_kinds import FOR_REVIEW, Rollout
+from rackwright.model.field_kinds import FOR_REVIEW, OnChange
 
 
 def a_change(pattern: str, before: Any = 1, after: Any = 2, kind: Any = "changed") -> Change:
@@ -311,9 +311,9 @@ def test_what_was_never_stated_is_confirmed_rather_than_refused() -> None:
     assert other.action is Action.REFUSED
 
 
-WIDE, EXACT = Rollout("in place", "wide"), Rollout("rolling", "exact")
-SHRUNK = Rollout("drain", "event", on="shrunk")
-GIVEN = Rollout("replace", "given", given="head.data_volume")
+WIDE, EXACT = OnChange("in place", "wide"), OnChange("rolling", "exact")
+SHRUNK = OnChange("drain", "event", event="shrunk")
+GIVEN = OnChange("replace", "given", given="head.data_volume")
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ GIVEN = Rollout("replace", "given", given="head.data_volume")
     ],
 )
 def test_the_nearest_and_most_exact_rollout_applies(
-    levels: Any, events: Any, owner: Any, expected: Rollout
+    levels: Any, events: Any, owner: Any, expected: OnChange
 ) -> None:
     assert choose(levels, events, owner) is expected
 

@@ -24,7 +24,7 @@ from rackwright.model.field_kinds import (
     Direction,
     FieldClass,
     Milder,
-    Rollout,
+    OnChange,
     Setting,
     marked_fields,
     models_in,
@@ -69,9 +69,9 @@ def test_models_inside_of_a_field_are_compared(model: type[Model]) -> None:
 
 def is_stated(place: Place) -> bool:
     """True if a field, or one around it, says how a change reaches a running cluster."""
-    if any(rollout.on == "any" for info in place.around for rollout in rollouts_of(info)):
+    if any(rollout.event == "any" for info in place.around for rollout in rollouts_of(info)):
         return True
-    events = {rollout.on for rollout in rollouts_of(place.info)}
+    events = {rollout.event for rollout in rollouts_of(place.info)}
     if place.is_list:
         return "any" in events or {"added", "removed"} <= events
     inside = any(models_in(place.info.annotation))
@@ -106,7 +106,7 @@ def test_a_field_without_a_rollout_is_found() -> None:
 def test_an_action_is_one_of_diff() -> None:
     from rackwright.diff.actions import Action
 
-    actions = get_args(get_type_hints(Rollout)["action"])
+    actions = get_args(get_type_hints(OnChange)["action"])
     assert actions == tuple(action.value for action in Action)
 
 
@@ -206,5 +206,5 @@ def test_classes_that_were_decided(model: str, name: str, expected: FieldClass) 
 
 
 def test_a_field_states_one_rollout_for_each_event() -> None:
-    keys = [[(r.on, r.given) for r in rollouts_of(place.info)] for place in places()]
+    keys = [[(r.event, r.given) for r in rollouts_of(place.info)] for place in places()]
     assert [key for key in keys if len(set(key)) < len(key)] == []
