@@ -140,7 +140,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         settings={"catalogue_digest": APART},  # the catalogue's own, or it is refused
     ),
     operations.FirmwareBaseline: Fields(
-        "type versions", claims={"enforced": SAID}, identity=("type",)
+        "type versions", claims={"enforced": SAID}, identity=("type",), about=("versions",)
     ),
     operations.BurnIn: Fields(claims={"facility_informed": SAID, "duration": higher()}),
     operations.ChangeControl: Fields(claims={"protect_storage": SAID, "most_nodes": lower()}),
@@ -252,7 +252,9 @@ _AWS: Mapping[type[Model], Fields] = {
         parts="existing",
     ),
     aws.ExistingNetwork: Fields(
-        "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
+        "vpc private_subnet public_subnet security_groups",
+        claims={"addresses": higher()},
+        about=("vpc", "private_subnet"),
     ),
     aws.AwsAccess: Fields(
         "permissions_boundary user key_pair connect encryption_key", parts="instance_profiles"
