@@ -13,7 +13,7 @@ PACKAGE = ROOT / "src/rackwright"
 GLOSSARY = ROOT / "docs/glossary.md"
 NAMED_BY_AWS = ("components", "embedded_aws")
 """Classes there have the names of AWS's resources."""
-HISTORY = {"CHANGELOG.md", "docs/moved.md", "docs/glossary.md"}
+HISTORY = {"CHANGELOG.md", "docs/glossary.md"}
 """Documents that tell of names which are gone."""
 
 
