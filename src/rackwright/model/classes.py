@@ -259,7 +259,7 @@ _AWS: Mapping[type[Model], Fields] = {
     ),
     aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
-        "name type count image efa placement_group metadata_hops root_volume root_device",
+        "name type count name_digits image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",
     ),
     aws.AwsServer: Fields("type image count root_volume"),
@@ -490,7 +490,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed host_names",
+        "name role type count racks per_rack start_unit psus_per_feed host_names name_digits",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),
@@ -523,7 +523,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
         statements="route",
         claims=dict.fromkeys(("length", "diameter", "bend_space"), lower(Absent.ELSEWHERE)),
     ),
-    fabric.CableRoute: Fields(claims={"tray": lower(), "drop": lower()}),
+    # Without it, the trays of the hall say how long cables are.
+    fabric.CableRoute: Fields(claims=dict.fromkeys(("tray", "drop"), lower(Absent.ELSEWHERE))),
     fabric.Patch: Fields("node interface switch port", identity=("node", "interface")),
     fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
     fabric.RoceTraffic: Fields("dscp priority"),

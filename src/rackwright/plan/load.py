@@ -12,7 +12,7 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.derivation.derive import derive
+from rackwright.plan.derivation.derive import Derived, derive, named_rules
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
@@ -83,19 +83,43 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
         SpecErrors: as ``load_plan``.
     """  # noqa: DOC501 - locate_problems() makes the SpecErrors
     products = load_catalogue() if catalogue is None else catalogue
-    full = derive(tree, products)
     try:
-        blueprint = validate(full.tree, Blueprint).value
+        full, blueprint = _validated(tree, products)
     except SpecErrors as error:
-        if full.unnamed is None:
-            raise
-        others = [one for one in error.errors if one.location != full.unnamed.location]
-        raise SpecErrors([*others, full.unnamed]) from None
+        from rackwright.plan.derivation.mistakes import without_followers
+
+        raise without_followers(tree, error, lambda other: _mistakes(other, products)) from None
     try:
         plan = expand(blueprint, products)
     except PlanError as error:
         raise locate_problems(error, full.tree) from None
     return LoadedPlan(plan, full.tree, full.derivations)
+
+
+def _validated(tree: Tree, products: Catalogue) -> tuple[Derived, Blueprint]:
+    """Return a document in its full form, and the blueprint that it is.
+
+    Raises:
+        SpecErrors: every mistake.
+    """
+    full = derive(tree, products)
+    if full.unnamed is None:
+        return full, validate(full.tree, Blueprint).value
+    # What is wrong beside the missing name of the rules is found by those that were meant.
+    try:
+        validate(derive(named_rules(tree), products).tree, Blueprint)
+    except SpecErrors as error:
+        raise SpecErrors([full.unnamed, *error.errors]) from None
+    raise SpecErrors([full.unnamed])
+
+
+def _mistakes(tree: Tree, products: Catalogue) -> SpecErrors | None:
+    """Return what is wrong with a document; None for nothing."""
+    try:
+        _validated(tree, products)
+    except SpecErrors as error:
+        return error
+    return None
 
 
 def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:

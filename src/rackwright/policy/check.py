@@ -16,7 +16,7 @@ from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.base_approval.approval import Approval, asked_by, hold
-from rackwright.policy.base_approval.edited_packs import base_versions, worse_of_both
+from rackwright.policy.base_approval.edited_packs import base_versions, worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
@@ -134,13 +134,17 @@ def check_plan(
     for policy_id, setting in head.settings.items():
         if setting.parameters:
             given.pop(policy_id, None)
-    held = hold([given.get(one.id, one) for one in configured], head, approval, only)
+    rules = [given.get(one.id, one) for one in configured]
+    held = hold(rules, head, approval, only)
+    severities = {policy.id: policy.severity for policy in known}
 
     @cache  # many rules look at the same racks
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    def judge(policies: Sequence[Policy], standings: Mapping[str, Standing]) -> Report:
+    def judge(
+        judged: LoadedPlan, policies: Sequence[Policy], standings: Mapping[str, Standing]
+    ) -> Report:
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
         data, catalogue = judged.tree.data, judged.plan.catalogue
@@ -148,15 +152,23 @@ def check_plan(
         looked = judged_apart(dated, silent, data, catalogue)
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
+    def permitted(report: Report) -> Report:
+        if exceptions is None:
+            return report
+        return apply_exceptions(report, exceptions, severities, only)
+
     if approval is not None and approval.edited:
         base_rules, standings = base_versions(held, approval, loaded.tree, only)
-        report = worse_of_both(judge(held.policies, standings), judge(base_rules, standings))
+        both = (judge(judged, held.policies, standings), judge(judged, base_rules, standings))
+        report = permitted(worst_of(*both))
     else:
-        report = judge(held.policies, held.standings)
+        report = permitted(judge(judged, held.policies, held.standings))
+    own = tuple(policy for policy in rules if not only or policy.id in only)
+    wanted = {policy.id: head.standing(policy) for policy in own}
+    if judged is not loaded or (own, wanted) != (held.policies, held.standings):
+        # As it is written, which is how the branch is judged once the change is merged.
+        report = worst_of(report, permitted(judge(loaded, own, wanted)))
     report = replace(report, lowered=held.lowered)
-    if exceptions is not None:
-        severities = {policy.id: policy.severity for policy in known}
-        report = apply_exceptions(report, exceptions, severities, only)
     if notices := (*held.notices, *told, *stated_facts(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
