@@ -3,7 +3,7 @@
 A block of ``console`` has commands behind ``$ `` and what they print below them. ``# exit code N`` behind
 a command says that it ends with N; else it ends with 0. ``…`` stands for any text in a line, and for any
 lines where it stands alone. Blanks count as one. A block with ``title="NAME"`` is the file NAME; with
-``after="LINE"`` beside it, it is inserted below the first line of that file which is LINE.
+``after="LINE"`` or ``before="LINE"`` it is inserted below or above the first line of that file which is LINE.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FENCE = re.compile(
-    r'^```(\w+)(?: title="([^"\n]+)")?(?: after="([^"\n]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL
+    r'^```(\w+)(?: title="([^"\n]+)")?(?: (after|before)="([^"\n]+)")?\n(.*?)^```$',
+    re.MULTILINE | re.DOTALL,
 )
 _EXIT_CODE = re.compile(r" +# exit code (\d+)$")
 _REMARK = re.compile(r" {2,}# .*$")
@@ -31,13 +32,14 @@ class WrittenFile:
     Attributes:
         name: its path in the folder.
         text: what is in it, or what is inserted.
-        after: the line below which the text is inserted, without the blanks around it; empty for a
-            whole file.
+        side: ``after`` or ``before``, where the text is inserted; empty for a whole file.
+        line: the line beside which it is inserted, without the blanks around it.
     """
 
     name: str
     text: str
-    after: str = ""
+    side: str = ""
+    line: str = ""
 
     def write(self, folder: Path) -> None:
         """Write the file, or insert the text.
@@ -47,10 +49,13 @@ class WrittenFile:
         """
         path = folder / self.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text("utf-8").splitlines(keepends=True) if self.after else []
-        places = [number for number, line in enumerate(lines, 1) if line.strip() == self.after]
-        assert bool(places) is bool(self.after), f"'{self.name}' has no line '{self.after}'"
-        lines.insert(places[0] if places else 0, self.text)
+        if not self.side:
+            path.write_text(self.text, encoding="utf-8")
+            return
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        places = [number for number, line in enumerate(lines) if line.strip() == self.line]
+        assert places, f"'{self.name}' has no line '{self.line}'"
+        lines.insert(places[0] + (self.side == "after"), self.text)
         path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -71,9 +76,9 @@ class ShownCommand:
 
 def steps(text: str) -> Iterator[WrittenFile | ShownCommand]:
     """What a reader of the document ``text`` does, in order."""
-    for language, name, after, body in _FENCE.findall(text):
+    for language, name, side, line, body in _FENCE.findall(text):
         if name:
-            yield WrittenFile(name, body, after)
+            yield WrittenFile(name, body, side, line)
         elif language == "console":
             yield from _commands(body)
 

@@ -93,5 +93,10 @@ def test_a_product_of_each_kind_leaves_the_tests_of_the_catalogue_green(clone: C
     assert code == 0, printed
 
 
+def test_a_field_and_a_variable_are_added_as_contributing_says(clone: Clone) -> None:
+    assert clone.follow("Add a field of the blueprint, and a variable of a role") == 2
+    assert "`base_message`" in (clone.folder / "roles/base/README.md").read_text("utf-8")
+
+
 def test_a_verb_is_added_as_contributing_says(clone: Clone) -> None:
     assert clone.follow("Add a verb") == 2
