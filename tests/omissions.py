@@ -22,7 +22,7 @@ from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import load_packs
-from rackwright.policy.policy_sets import Standing, regime_of, standing_with
+from rackwright.policy.policy_sets import Standing, regime_for, standing_with
 from rackwright.policy.settings import configure
 from rackwright.reading.tree import Item, Path, Tree
 
@@ -248,7 +248,7 @@ def configured(blueprint: Blueprint) -> list[Policy]:
 
 def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
-    regime = regime_of(blueprint)
+    regime = regime_for(blueprint.profile, blueprint.policy_set)
     mandatory = Enforcement.MANDATORY
     return [
         policy
