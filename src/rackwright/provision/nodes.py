@@ -5,6 +5,7 @@ A name is a tag of the instance and an address record in the private zone of the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,9 @@ from rackwright.provision.outdated import (
     find_surplus,
 )
 from rackwright.provision.targets import Target
+
+LAUNCH_TIMEOUT, LAUNCH_PAUSE = 1200.0, 15.0
+"""Seconds to wait for instances of node groups in all, and between two looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,11 @@ class Bound:
     outdated: tuple[OutdatedNode, ...] = ()
     surplus: tuple[Surplus, ...] = ()
     protected: int = 0
+
+    @property
+    def is_partial(self) -> bool:
+        """True if a host has no instance with an address."""
+        return any(naming.as_data()["missing"] for naming in self.namings)
 
 
 def planned_site(plan: Plan, name: str) -> AwsSitePlan:
@@ -124,6 +133,43 @@ def launch_failures(fleet: Fleet, target: Target) -> list[str]:
         if there < wanted and (told := aws.last_failure(group.group)) is not None:
             lines.append(f"'{group.group}' has {there:,} of {wanted:,} nodes: {told}")
     return lines
+
+
+def launch(
+    fleet: Fleet,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    timeout: float = LAUNCH_TIMEOUT,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Bound:
+    """Name instances as they come, until each host has one or AWS has none to give.
+
+    Args:
+        fleet: the node groups.
+        target: where they are.
+        say: takes lines about the progress.
+        timeout: seconds after which it waits no longer.
+        sleep: waits, in seconds.
+        clock: tells the time, in seconds.
+
+    Raises:
+        UsageError: a running host would get another name.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    aws, end, refused = FleetCalls(fleet, target), clock() + timeout, 0
+    while True:
+        done = bind(fleet, target, say=say)
+        lacking = [naming.group for naming in done.namings if naming.as_data()["missing"]]
+        failures = [aws.last_failure(group, newest=True) for group in lacking]
+        # An answer may be older than what was asked for just now, so it counts when it is there again.
+        refused = refused + 1 if all(failures) else 0
+        if not lacking or refused > 1 or clock() >= end:
+            return done
+        if refused == 0:
+            say(f"hosts: waiting for instances of {', '.join(lacking)}")
+        sleep(LAUNCH_PAUSE)
 
 
 def release_servers(fleet: Fleet, target: Target) -> list[str]:
