@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pulumi
@@ -23,7 +24,7 @@ class NodeGroup(pulumi.ComponentResource):
         self,
         args: SiteArgs,
         group: GroupPlan,
-        subnet_id: pulumi.Input[str],
+        subnet_ids: Sequence[pulumi.Input[str]],
         wiring: Wiring,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -57,7 +58,7 @@ class NodeGroup(pulumi.ComponentResource):
             min_size=count,
             max_size=count,
             desired_capacity=count,
-            vpc_zone_identifiers=[subnet_id],
+            vpc_zone_identifiers=list(subnet_ids),
             placement_group=(
                 wiring.placement_group if placed.group == "cluster" else placed.group_name
             ),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from rackwright.errors import UsageError
 from rackwright.locks import exclusive
+from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
@@ -95,6 +96,30 @@ def surplus(fleet: Fleet, target: Target) -> tuple[Surplus, ...]:
     found = FleetCalls(fleet, target).instances()
     refuse_renames(fleet.held(name, found.get(name, ())) for name in fleet.groups)
     return _surplus(fleet, found)
+
+
+def refuse_moved_subnets(plan: Plan, name: str, target: Target) -> None:
+    """Let no subnet that holds nodes and file systems be replaced: it cannot be resized or moved.
+
+    Args:
+        plan: the plan.
+        name: the AWS site.
+        target: where it is.
+
+    Raises:
+        UsageError: a subnet of the cluster would be.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    planned, fleet = planned_site(plan, name), fleet_in(plan, name)
+    made = FleetCalls(fleet, target).subnets() if planned.cluster_subnets else {}
+    prefix = site_prefix(fleet.cluster, fleet.site)
+    for subnet in planned.cluster_subnets:
+        cidr = made.get(f"{prefix}-{subnet.name}", subnet.cidr)
+        if cidr != subnet.cidr:
+            raise UsageError(
+                f"the cluster's subnet '{subnet.name}' is {cidr}, and the blueprint plans {subnet.cidr}",
+                hint=f"state 'network.cluster_subnets: [{cidr}]', to which a second subnet may be added",
+            )
 
 
 def refuse_renames(namings: Iterable[Naming]) -> None:

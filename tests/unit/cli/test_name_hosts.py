@@ -28,6 +28,7 @@ CLUSTER = StackOutcome("aws-cluster", {}, 7, {}, {"servers": {}})
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(nodes, "launch_failures", lambda *_args: [])
+    monkeypatch.setattr(nodes, "refuse_moved_subnets", lambda *_args: None)
     Path("first-set.yaml").write_text('policy_set: "0.1"\n')
     here = Target("aws", tmp_path, {}, None)
     monkeypatch.setattr(targets, "open_target", lambda _name: here)

@@ -99,9 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
         nodes.release_servers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = engine.down(site, target, say=tell_progress)
     elif verb == "up":
+        nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         _refuse_surplus(loaded, site, target)
         outcomes = _up(arguments, loaded, site, target)
     else:
+        nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         outcomes = engine.preview(
             site,
             target,

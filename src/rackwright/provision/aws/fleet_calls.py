@@ -32,6 +32,7 @@ from rackwright.provision.targets import Target
 
 GROUPS_PER_PAGE = 100
 INSTANCES_PER_PAGE = 1000
+SUBNETS_PER_PAGE = 1000
 PROTECTED_PER_CALL = 50
 TOPOLOGIES_PER_CALL = 100
 ACTIVITIES_READ = 20
@@ -122,6 +123,12 @@ class FleetCalls:
             {"Name": "tag:rackwright:cluster", "Values": [self.fleet.cluster]},
             {"Name": "tag:rackwright:site", "Values": [self.fleet.site]},
         ]
+
+    def subnets(self) -> dict[str, str]:
+        """Return the addresses of each subnet that the site's network has, by the name in its tag."""
+        pages = self._pages("ec2", "describe_subnets", SUBNETS_PER_PAGE, Filters=self._own())
+        described = (one for page in pages for one in page["Subnets"])
+        return {_tags(one).get("Name", ""): str(one["CidrBlock"]) for one in described}
 
     def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
         """What is in a version of a launch template; None where it is no more.
