@@ -181,6 +181,8 @@ _AWS = (
          "subnets of zones are made or removed; what that does to them is listed apart"),
     ActionRule("sites/aws/network/growth", "any", _IN_PLACE,
          "room in the cluster's subnet; a subnet that changes is listed apart"),
+    ActionRule("sites/aws/network/cluster_subnets", "any", _IN_PLACE,
+         "new nodes may be launched in each; a subnet that changes is listed apart"),
     ActionRule("sites/aws/network/nat", "any", _IN_PLACE,
          "routes change: traffic to the internet is interrupted for a moment"),
     ActionRule("sites/aws/network/endpoints", "any", _IN_PLACE, "endpoints are made or removed"),

@@ -359,6 +359,10 @@ class AwsNetwork(Model):
     reach every host by SSH and on the ports of Slurm's daemons."""
     growth: Annotated[Percent, Field(le=10_000)] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
+    cluster_subnets: tuple[Cidr, ...] = ()
+    """Addresses of the cluster's subnets, all in the first availability zone. The first holds head nodes and
+    file systems and never changes; add another when nodes need more room. One subnet of half the VPC if
+    omitted."""
 
 
 class Limits(Model):

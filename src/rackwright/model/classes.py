@@ -248,7 +248,7 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
+        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth cluster_subnets",
         parts="existing",
     ),
     aws.ExistingNetwork: Fields(
