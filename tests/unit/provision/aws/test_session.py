@@ -147,7 +147,8 @@ def test_role_with_a_short_maximum_gets_an_hour(
 
 
 @pytest.mark.parametrize(
-    "more", [{"AWS_ACCESS_KEY_ID": "AKIA"}, {"AWS_ROLE_ARN": ""}, {"AWS_WEB_IDENTITY_TOKEN_FILE": ""}]
+    "more",
+    [{"AWS_ACCESS_KEY_ID": "AKIA"}, {"AWS_ROLE_ARN": ""}, {"AWS_WEB_IDENTITY_TOKEN_FILE": ""}],
 )
 def test_other_credentials_are_left_to_the_sdks(more: dict[str, str]) -> None:
     assert Job.read({"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "t", **more}) is None
