@@ -90,6 +90,12 @@ if TYPE_CHECKING:
     from rackwright.plan.power.source_loss import Outages
     from rackwright.plan.problems import PlanProblem
     from rackwright.plan.racks.capacity import CircuitRoom
+    from rackwright.plan.records.circuits import (
+        CircuitAfterLoss,
+        CircuitLoad,
+        DevicesAfterLoss,
+        FeedLoad,
+    )
     from rackwright.plan.records.cooling import (
         CoolingStage,
         OutdoorUnits,
@@ -107,11 +113,7 @@ if TYPE_CHECKING:
     from rackwright.plan.records.nodes import HostHardware, HostPorts, NodeGroupPlan, RatePorts
     from rackwright.plan.records.power import (
         Autonomy,
-        CircuitAfterLoss,
-        CircuitLoad,
-        DevicesAfterLoss,
         FaultCurrent,
-        FeedLoad,
         SourceLoad,
         TapOffLoad,
         VoltageDrop,
@@ -122,7 +124,7 @@ if TYPE_CHECKING:
         RackClass,
         RackDelivery,
         RackDevice,
-        RackPosition,
+        RackKind,
     )
     from rackwright.plan.reliability.failures import GroupHosts
     from rackwright.plan.slurm.checks import Cabling
@@ -202,16 +204,14 @@ _PLACES = {
     "rackwright.plan.power.source_loss": "Outages",
     "rackwright.plan.problems": "PlanProblem",
     "rackwright.plan.racks.capacity": "CircuitRoom",
+    "rackwright.plan.records.circuits": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad",
     "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.names": "DnsZone NamePlan NamedAddress PlannedNetwork Range",
     "rackwright.plan.records.nodes": "HostHardware HostPorts NodeGroupPlan RatePorts",
-    "rackwright.plan.records.power": (
-        "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad "
-        "TapOffLoad VoltageDrop"
-    ),
+    "rackwright.plan.records.power": "Autonomy FaultCurrent SourceLoad TapOffLoad VoltageDrop",
     "rackwright.plan.records.products": "ConnectorLimits ShelfSet",
-    "rackwright.plan.records.racks": "NvlinkDomains RackClass RackDelivery RackDevice RackPosition",
+    "rackwright.plan.records.racks": "NvlinkDomains RackClass RackDelivery RackDevice RackKind",
     "rackwright.plan.reliability.failures": "GroupHosts",
     "rackwright.plan.slurm.checks": "Cabling",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
@@ -337,8 +337,8 @@ __all__ = [
     "RackDelivery",
     "RackDevice",
     "RackGroup",
+    "RackKind",
     "RackPlace",
-    "RackPosition",
     "RackSet",
     "RackShelves",
     "RackType",
