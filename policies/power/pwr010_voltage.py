@@ -8,7 +8,6 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -51,7 +50,10 @@ class OutletVoltage(Policy):
 
 
 def _device(
-    site: SitePlan, rack: RackClass, device: RackDevice, found: Sequence[tuple[float | None, Path]]
+    site: SitePlan,
+    rack: RackClass,
+    device: RackDevice,
+    found: Sequence[tuple[float | None, FieldPath]],
 ) -> Iterator[Measure]:
     """Yield the highest and the lowest voltage at a product's inlet.
 

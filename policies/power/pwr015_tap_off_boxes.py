@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -56,7 +56,7 @@ def _undeclared(feed: Subject) -> Finding:
     return Finding(feed, ok=None, message=what, missing=(_unsaid(feed.path, "tap_off"),))
 
 
-def _unsaid(feed: Path, name: str) -> Missing:
+def _unsaid(feed: FieldPath, name: str) -> Missing:
     return Missing(f"'{name}' of the feed", (*feed, name))
 
 

@@ -12,8 +12,8 @@ from rackwright.model.intents import BlueprintIntent, intents_of
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Derivation, Draft
 from rackwright.plan.facts import with_stated
-from rackwright.spec.loader import validate_part
-from rackwright.spec.tree import Tree
+from rackwright.reading.loader import validate_part
+from rackwright.reading.tree import Tree
 
 VERSIONS = ("1",)
 """The sets of rules. One that is released gives the same for ever."""
@@ -66,6 +66,18 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
         if index in said:
             derive_site(draft, ("sites", index), site, catalogue)
     return Derived(draft.tree, draft.derivations)
+
+
+def is_short(tree: Tree) -> bool:
+    """True if a document is in the short form, or is meant to be."""
+    return isinstance(tree.data, dict) and ("derive" in tree.data or any(_said(tree.data)))
+
+
+def named_rules(tree: Tree) -> Tree:
+    """Return a document that names no set of rules with the newest one named."""
+    draft = Draft(tree)
+    draft.put(("derive",), VERSIONS[-1], "", "", draft.place(()))
+    return draft.tree
 
 
 def _said(data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -123,4 +135,6 @@ def _check_version(tree: Tree) -> None:
 
 
 def _quoted(value: Any) -> str:
-    return f"'{value}'" if isinstance(value, (str, int, float)) else "of this kind"
+    if isinstance(value, (int, float)):  # 1 and '1' look alike in a message
+        return f"{value}: it is named by text"
+    return f"'{value}'" if isinstance(value, str) else "of this kind"
