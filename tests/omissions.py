@@ -151,12 +151,12 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
     for site in plan.onprem:
         name = site.site.name
-        for number, count in site.rack_counts.items():
-            for device in site.devices_of(number):
-                found[name, device.entry] += count
-        for feed in site.feeds:
-            if feed.pdu_entry is not None:
-                found[name, feed.pdu_entry] += feed.pdus * site.rack_counts[feed.rack_class]
+        for racks in site.racks:
+            for device in racks.kind.devices:
+                found[name, device.entry] += racks.count
+            for feed in racks.kind.feeds:
+                if feed.pdu_entry is not None:
+                    found[name, feed.pdu_entry] += feed.pdus * racks.count
         for hall in site.site.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:
