@@ -54,6 +54,12 @@ if TYPE_CHECKING:
     from rackwright.plan.missing import Missing, ProductField
     from rackwright.plan.model import Contributor, FieldPath, Plan, SitePlan, Subject
     from rackwright.plan.racks.capacity import CircuitRoom
+    from rackwright.plan.records.circuits import (
+        CircuitAfterLoss,
+        CircuitLoad,
+        DevicesAfterLoss,
+        FeedLoad,
+    )
     from rackwright.plan.records.cooling import (
         CoolingStage,
         OutdoorUnits,
@@ -64,17 +70,13 @@ if TYPE_CHECKING:
     from rackwright.plan.records.nodes import NodeGroupPlan
     from rackwright.plan.records.power import (
         Autonomy,
-        CircuitAfterLoss,
-        CircuitLoad,
-        DevicesAfterLoss,
         FaultCurrent,
-        FeedLoad,
         SourceLoad,
         TapOffLoad,
         VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice
+    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice, RackKind
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.storage.filesystem import FileSystem
@@ -130,12 +132,13 @@ _PLACES = {
     "rackwright.plan.missing": "Missing ProductField",
     "rackwright.plan.model": "Contributor FieldPath Plan SitePlan Subject",
     "rackwright.plan.racks.capacity": "CircuitRoom",
+    "rackwright.plan.records.circuits": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad",
     "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad LoopProduct SiteTotals",
     "rackwright.plan.records.nodes": "NodeGroupPlan",
-    "rackwright.plan.records.power": "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad TapOffLoad VoltageDrop",
+    "rackwright.plan.records.power": "Autonomy FaultCurrent SourceLoad TapOffLoad VoltageDrop",
     "rackwright.plan.records.products": "ShelfSet",
-    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice",
+    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice RackKind",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.storage.filesystem": "FileSystem",
@@ -159,7 +162,7 @@ __all__ = [
     "Node", "NodeGroupPlan", "NodeSet", "OnDemand", "Outcome", "OutdoorUnits",
     "PartitionSets", "Pdu", "Percent", "Plan", "Policy", "PolicyExceptions",
     "PolicyLoadError", "Price", "ProductField", "Profile", "RackClass", "RackDelivery",
-    "RackDevice", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
+    "RackDevice", "RackKind", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
     "Reservation", "Result", "RideThrough", "Role", "Scheduler", "Seconds", "SecurityRule",
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",
     "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "Subject",

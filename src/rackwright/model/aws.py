@@ -22,6 +22,7 @@ from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem, SecurityGroupId
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.field_kinds import (
+    ABOUT,
     HARDWARE,
     KEY,
     PART,
@@ -56,10 +57,10 @@ class ExistingNetwork(Model):
     """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
 
     vpc: Annotated[
-        str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$"), HARDWARE, OnChange("replace", _STAYS)
+        str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$"), HARDWARE, ABOUT, OnChange("replace", _STAYS)
     ]
     """Id of the VPC."""
-    private_subnet: Annotated[SubnetId, HARDWARE, OnChange("replace", _STAYS)]
+    private_subnet: Annotated[SubnetId, HARDWARE, ABOUT, OnChange("replace", _STAYS)]
     """Subnet of nodes, head node and file systems, in the first of the availability zones."""
     public_subnet: Annotated[SubnetId | None, HARDWARE, OnChange("replace", _STAYS)] = None
     """Subnet of login nodes that are reached from outside."""
@@ -129,6 +130,16 @@ class AwsNetwork(Model):
         OnChange("in place", "room in the cluster's subnet; a subnet that changes is listed apart"),
     ] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint, in %."""
+    cluster_subnets: Annotated[
+        tuple[Cidr, ...],
+        HARDWARE,
+        OnChange(
+            "in place", "new nodes may be launched in each; a subnet that changes is listed apart"
+        ),
+    ] = ()
+    """Addresses of the cluster's subnets, all in the first availability zone. The first holds head nodes and
+    file systems and never changes; add another when nodes need more room. One subnet of half the VPC if
+    omitted."""
 
 
 class Limits(Model):

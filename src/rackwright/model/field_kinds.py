@@ -29,6 +29,7 @@ from pydantic.fields import FieldInfo
 from rackwright.model.base import Model
 
 __all__ = [
+    "ABOUT",
     "APART",
     "ASKED",
     "FOR_REVIEW",
@@ -146,6 +147,8 @@ HARDWARE = _Marker("hardware")
 """Something bought, built or set up, or a name of it."""
 KEY = _Marker("key")
 """Hardware that tells an entry of a list from the others: with another value it is another entry."""
+ABOUT = _Marker("about")
+"""Beside the class: the claims of the model are about this value; the base says nothing of another one."""
 PART = _Marker("part")
 """Hardware described by models of their own, whose fields have their own classes."""
 STATEMENT = _Marker("statement")
@@ -192,6 +195,7 @@ class Fields:
     Attributes:
         hardware: names of fields marked ``HARDWARE`` or ``KEY``.
         identity: names of fields marked ``KEY``.
+        about: names of fields marked ``ABOUT``.
         labels: names of fields marked ``LABEL``.
     """
 
@@ -202,6 +206,7 @@ class Fields:
     claims: Mapping[str, Milder]
     settings: Mapping[str, Milder]
     identity: tuple[str, ...]
+    about: tuple[str, ...]
     labels: tuple[str, ...]
 
     @property
@@ -241,6 +246,7 @@ def marked_fields(model: type[Model]) -> Fields:
         claims=compared(Claim),
         settings=compared(Setting),
         identity=names(KEY),
+        about=names(ABOUT),
         labels=names(LABEL),
     )
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
+    ABOUT,
     APART,
     FOR_REVIEW,
     HARDWARE,
@@ -35,7 +36,7 @@ class FirmwareBaseline(Model):
     type: Annotated[str, KEY]
     """Catalogue id."""
     versions: Annotated[
-        dict[FirmwareComponent, Annotated[str, Field(min_length=1, max_length=80)]], HARDWARE
+        dict[FirmwareComponent, Annotated[str, Field(min_length=1, max_length=80)]], HARDWARE, ABOUT
     ]
     """Version of each component, in the maker's own words."""
     enforced: Annotated[bool | None, SAID, POLICIES_ONLY] = None

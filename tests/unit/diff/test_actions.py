@@ -148,9 +148,15 @@ def test_without_a_file_system_a_network_may_be_replaced() -> None:
     assert {update.action for update in found.values()} == {Action.REPLACE}
 
 
-def test_a_cluster_subnet_that_outgrows_its_size_moves_the_file_system() -> None:
+def test_cluster_that_grows_moves_no_subnet() -> None:
     found = updates_of(in_cloud(*GROUP, "count", to=200), a_cloud())
-    assert found["sites.cloud.node_groups.train.count"].action is Action.IN_PLACE
+    assert {update.action for update in found.values()} == {Action.IN_PLACE}
+
+
+def test_cluster_subnet_that_is_stated_and_changes_moves_the_file_system() -> None:
+    site = a_cloud()
+    site["network"]["cluster_subnets"] = ["10.20.0.0/26"]
+    found = updates_of(in_cloud("network", "cluster_subnets", to=["10.20.0.0/23"]), site)
     subnet = found["sites.cloud.subnet private-a"]
     assert subnet.action is Action.REFUSED
     assert subnet.change.before == "10.20.0.0/26 in us-east-1a"
@@ -176,6 +182,14 @@ def test_group_that_grows_or_shrinks_renames_no_host(before: int, after: int) ->
     found = updates_of(in_cloud(*GROUP, "count", to=after), cloud)
     assert found["sites.cloud.node_groups.train.count"].action is not Action.REFUSED
     assert not any("hosts" in path for path in found)
+
+
+def test_second_cluster_subnet_is_added_in_place() -> None:
+    site = a_cloud()
+    site["network"]["cluster_subnets"] = ["10.20.0.0/26"]
+    more = ["10.20.0.0/26", "10.20.128.0/20"]
+    found = updates_of(in_cloud("network", "cluster_subnets", to=more), site)
+    assert {update.action for update in found.values()} == {Action.IN_PLACE}
 
 
 def test_hosts_whose_numbers_get_wider_are_renamed_and_refused() -> None:
