@@ -181,6 +181,7 @@ _AWS = (
          "subnets of zones are made or removed; what that does to them is listed apart"),
     ActionRule("sites/aws/network/growth", "any", _IN_PLACE,
          "room in the cluster's subnet; a subnet that changes is listed apart"),
+    ActionRule("sites/aws/network/zone_ids/**", "any", _IN_PLACE, _JUDGED),
     ActionRule("sites/aws/network/cluster_subnets", "any", _IN_PLACE,
          "new nodes may be launched in each; a subnet that changes is listed apart"),
     ActionRule("sites/aws/network/nat", "any", _IN_PLACE,

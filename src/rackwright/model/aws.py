@@ -346,6 +346,11 @@ class AwsNetwork(Model):
     """Addresses of the VPC."""
     availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
     """Zones that get subnets; the first one holds the cluster."""
+    zone_ids: dict[str, Annotated[str, Field(pattern=r"^[a-z0-9]+-az\d+$")]] = Field(
+        default_factory=dict
+    )
+    """Id of each availability zone by its name, like ``us-east-1a: use1-az6``. Names differ from account to
+    account; offerings of instance types are known by id. Unknown if omitted."""
     nat: Literal["single", "per-zone", "none"]
     """NAT gateways: one, one in each zone, or none."""
     endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ("s3",)

@@ -246,6 +246,7 @@ _AWS: Mapping[type[Model], Fields] = {
     aws.AwsNetwork: Fields(
         "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth cluster_subnets",
         parts="existing",
+        claims={"zone_ids": other(Absent.UNKNOWN)},
     ),
     aws.ExistingNetwork: Fields(
         "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
