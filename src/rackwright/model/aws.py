@@ -65,6 +65,10 @@ class Reservation(Model):
     """When it is cancelled and launches no more; ``never`` until somebody does, absent where unknown."""
 
 
+ULTRASERVERS = ("p6e-", "trn2u.")
+"""Beginnings of instance types that are bought as UltraServers."""
+
+
 class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
@@ -79,12 +83,16 @@ class CapacityBlock(Model):
     starts: Moment | None = None
     """When its instances can be launched, as recorded."""
     ends: Moment
-    """When AWS takes the instances back; termination starts 30 minutes before."""
+    """When AWS takes the instances back; termination starts 30 minutes before, of UltraServers 60."""
 
-    @property
-    def terminates(self) -> dt.datetime:
-        """When AWS begins to end its instances (Amazon EC2 User Guide, "Capacity Blocks for ML")."""
-        return self.ends - dt.timedelta(minutes=30)
+    def terminates(self, instance_type: str) -> dt.datetime:
+        """Return the moment at which AWS begins to end instances of a type.
+
+        Amazon EC2 User Guide, "Capacity Blocks for ML": 30 minutes before the end. UltraServers: 60 minutes,
+        by a secondary source; the earlier moment loses less if it is wrong.
+        """
+        early = 60 if instance_type.startswith(ULTRASERVERS) else 30
+        return self.ends - dt.timedelta(minutes=early)
 
     @model_validator(mode="after")
     def _ends_after_its_start(self) -> CapacityBlock:
