@@ -202,7 +202,7 @@ class RackPower(api.Policy):
     def check(self, plan: api.Plan) -> Iterator[api.Measure]:
         """Yield the power of each class of racks."""
         for site in plan.onprem:
-            for racks in site.rack_classes:
+            for racks in site.racks:
                 at = api.Subject(f"{site.name} racks {racks.hostlist}", racks.path)
                 yield api.Measure(at, racks.power_w, self.most_w, "W", "power of a rack")
 
