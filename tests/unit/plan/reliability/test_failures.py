@@ -26,6 +26,7 @@ from factories import (
     where,
 )
 from known import known
+from rack_records import rack_devices
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import JobProfile, Reliability
 from rackwright.plan.expand import expand
@@ -332,7 +333,7 @@ def test_all_feeds_from_one_source():
 
 
 def a_device(**more: Any) -> RackDevice:
-    node = where(a_site_plan().devices, kind="node")[0]
+    node = where(rack_devices(a_site_plan()), kind="node")[0]
     assert (node.psus, node.psu_inlet, node.full_performance) == ((2, 2, 2), "C20", 4)
     return replace(node, **({"degraded": None} | more))
 
