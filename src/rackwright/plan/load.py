@@ -11,6 +11,7 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
+from rackwright.plan.audit.template_marks import refuse_templates
 from rackwright.plan.derivation.derive import derive
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
@@ -80,6 +81,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
             raise
         others = [one for one in error.errors if one.location != full.unnamed.location]
         raise SpecErrors([*others, full.unnamed]) from None
+    refuse_templates(full.tree)
     try:
         plan = expand(blueprint, products)
     except PlanError as error:
