@@ -18,6 +18,7 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from rackwright.embedded_aws import snapshot
+from rackwright.embedded_aws.api import moto_scaling
 from rackwright.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 from rackwright.errors import StateError
@@ -215,6 +216,14 @@ class Gateway:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", _JSON, reply)
             document = {"faults": self.book.pending()}
+        elif (method, action) == ("POST", "capacity"):
+            try:
+                with self._guard:
+                    moto_scaling.limit(json.loads(body))
+            except (ValueError, TypeError, AttributeError) as error:
+                reply = json.dumps({"error": str(error)}).encode()
+                return _reply(start_response, "400 Bad Request", _JSON, reply)
+            self._state.save()
         elif (method, action) == ("POST", "reset"):
             with self._guard:
                 BackendDict.reset()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from rackwright.model.aws import CapacityBlock
+from rackwright.model.aws_instances import CapacityBlock
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
 from rackwright.plan.aws.fsx import made_size

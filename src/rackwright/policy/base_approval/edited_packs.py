@@ -11,29 +11,27 @@ from dataclasses import replace
 from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.base_approval.approval import NOTHING, Approval, Approved, stricter
 from rackwright.policy.engine import Report, Result, gravity_of, order_of
-from rackwright.policy.packs.loader import NewIds
-from rackwright.policy.packs.process import TeamPolicy, team_rules
+from rackwright.policy.packs.process import team_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.settings import configure
 from rackwright.reading.tree import Tree
 
 
 def base_versions(
-    held: Approved, approval: Approval, table: NewIds, tree: Tree, only: Collection[str] = ()
+    held: Approved, approval: Approval, tree: Tree, only: Collection[str] = ()
 ) -> tuple[tuple[Policy, ...], Mapping[str, Standing]]:
     """The rules of edited packs as the base has them and with its settings, and how all stand.
 
     Args:
         held: what judges without them.
         approval: what the base has approved.
-        table: the ids of renamed rules by their former ones: what the change renames is one rule.
         tree: a document, for places.
         only: ids of the policies that judge; empty means all.
 
     Raises:
         PolicyLoadError: a pack of the base cannot be loaded.
     """
-    classes = [_renamed(rule, table) for pack in approval.edited for rule in team_rules(pack)]
+    classes = [rule for pack in approval.edited for rule in team_rules(pack)]
     base = approval.asked or NOTHING
     chosen = [rule for rule in classes if not only or rule.id in only]
     rules = configure(chosen, base.settings, base.tree or tree, regime=base.regime, lenient=True)
@@ -42,11 +40,6 @@ def base_versions(
         own = base.standing(rule)
         standings[rule.id] = stricter(own, standings.get(rule.id, own))
     return rules, standings
-
-
-def _renamed(rule: type[TeamPolicy], table: NewIds) -> type[TeamPolicy]:
-    new = table.get(rule.id)
-    return rule if new is None else type(rule.__name__, (rule,), {"id": new})
 
 
 def worst_of(report: Report, other: Report) -> Report:
