@@ -6,6 +6,7 @@ the network from the fabric.
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
@@ -46,9 +47,18 @@ Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
 
 
+_VALUE = re.compile(r'"[^"]*"|\S+')
+"""A value as Slurm's parser takes it: up to a blank, or in double quotes."""
+
+
 def _check_option(text: str) -> str:
     if not text.isprintable() or "#" in text or not text.strip():
         raise ValueError("an option is printable text on one line without '#'")
+    # Lists are taken apart and written again.
+    if not _VALUE.fullmatch(re.sub(r"\s*,\s*", ",", text).strip()) or text.endswith("\\"):
+        raise ValueError(
+            f"Slurm reads '{text}' as more than one value: put it into double quotes, and no others in it"
+        )
     return text
 
 

@@ -48,6 +48,19 @@ def test_an_extra_option_cannot_add_a_line_or_a_comment() -> None:
     refuse("pattern", extra={"Tree Width": "16"})
 
 
+@pytest.mark.parametrize(
+    "value", ["/bin/x SlurmctldPort=7777 Prolog=/bin/y", "a b", '"a" b', '"a" "b"', "a\\"]
+)
+def test_an_extra_option_that_slurm_reads_as_several_is_refused(value: str) -> None:
+    """slurmctld refuses the whole file: 'Parse error'."""
+    refuse("more than one value", extra={"MailProg": value})
+
+
+@pytest.mark.parametrize("value", ["/bin/x", '"a b"', "a,b=c", 'a"b'])
+def test_an_extra_option_of_one_value_is_taken(value: str) -> None:
+    assert Scheduler.model_validate(a_scheduler(extra={"MailProg": value})).extra
+
+
 def test_an_extra_option_is_given_once() -> None:
     refuse("'treewidth' is named twice", extra={"TreeWidth": 16, "treewidth": 17})
 
