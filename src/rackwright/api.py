@@ -128,7 +128,8 @@ if TYPE_CHECKING:
     from rackwright.plan.slurm.checks import Cabling
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.departures import Departure
-    from rackwright.plan.slurm.nodes import Gres, NodeSet, PartitionSets
+    from rackwright.plan.slurm.gres import Gres
+    from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.slurm.topology import Block, PlannedTopology, TreeSwitch
     from rackwright.plan.software.needs import (
         Bundle,
@@ -216,7 +217,8 @@ _PLACES = {
     "rackwright.plan.slurm.checks": "Cabling",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.departures": "Departure",
-    "rackwright.plan.slurm.nodes": "Gres NodeSet PartitionSets",
+    "rackwright.plan.slurm.gres": "Gres",
+    "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.slurm.topology": "Block PlannedTopology TreeSwitch",
     "rackwright.plan.software.needs": "Bundle CudaNeeds InstallerNeeds PluginNeeds SoftwareNeeds",
     "rackwright.plan.software.versions": "SiteSoftware",

@@ -18,7 +18,7 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm import SlurmView, scheduler_of
+from rackwright.brownfield.slurm import SlurmView, complete, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
@@ -102,6 +102,12 @@ class _Maker:
         """  # noqa: DOC501 - refused() makes the SpecErrors
         self.notices += [notice for one in found for notice in one.notices]
         slurm = _only_cluster([one.slurm for one in found if one.slurm is not None])
+        beside = [file for one in found for file in one.beside]
+        if slurm is not None:
+            slurm = complete(slurm, beside)
+        elif beside:
+            raise refused("this file completes a 'slurm.conf', which is not named", beside[0].at,
+                          "name the 'slurm.conf' with --from too")  # fmt: skip
         devices = [device for one in found for device in one.devices]
         racks = racks_of(self._known(devices), self.notices)
         if not racks and slurm is None:

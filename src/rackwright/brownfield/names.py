@@ -25,8 +25,9 @@ def host_of(text: str) -> str | None:
 
 
 def stem_of(name: str) -> str:
-    """What hosts with numbers are called together: ``dgx`` for ``dgx-01``."""
-    return _STEM.sub("", name) or name
+    """Return the name that hosts with numbers have in common: ``dgx`` for ``dgx-01`` and ``dgx-01.x.org``."""
+    host = name.partition(".")[0]
+    return _STEM.sub("", host) or host
 
 
 def free_name(base: str, taken: set[str]) -> str:
@@ -64,7 +65,10 @@ def _parts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _follows(before: str, digits: str) -> bool:
-    return len(before) == len(digits) and int(digits) == int(before) + 1
+    wider = digits == str(
+        int(before) + 1
+    )  # 9 and 10: a range counts on from the width of its first
+    return int(digits) == int(before) + 1 and (len(before) == len(digits) or wider)
 
 
 def _bracketed(stem: str, runs: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from rackwright.model import (
     scheduler,
     scheduler_settings,
     security,
+    slurm_lines,
     software,
     storage,
     users,
@@ -190,9 +191,9 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler.Controller: Fields("host address", identity=("host",)),
     scheduler.Accounting: Fields("host address backup enforce", parts="keep accounts"),
     scheduler_settings.SlurmAccount: Fields("name parent share max_gpus"),
-    scheduler.Partition: Fields(
+    slurm_lines.Partition: Fields(
         "name groups default max_time default_time max_nodes priority_tier preempt_mode exclusive "
-        "qos allow_qos allow_accounts state topology priority_factor memory_per_gpu cpus_per_gpu"
+        "qos allow_qos allow_accounts state topology priority_factor memory_per_gpu cpus_per_gpu extra"
     ),
     scheduler.Qos: Fields(
         "name priority preempts preempt_mode grace max_wall max_nodes_per_user max_gpus_per_user"
@@ -203,8 +204,9 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler.DeclaredSwitch: Fields("name nodes children"),
     scheduler_settings.Processes: Fields("tracking tasks accounting contain"),
     scheduler_settings.Cgroup: Fields("plugin cores memory swap devices"),
-    scheduler.NodeSettings: Fields(
-        "groups cpus memory gres features weight detect gpus_by_socket",
+    slurm_lines.NodeSettings: Fields(
+        "groups cpus sockets threads_per_core memory gres other_gres features weight detect "
+        "gpus_by_socket extra",
         parts="reserve",
         identity=("groups",),
     ),

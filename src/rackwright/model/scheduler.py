@@ -9,10 +9,11 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.job_time import JobTime
+from rackwright.model.names import HostList, HostName, Name, refuse_twins
 from rackwright.model.scheduler_settings import (
     Cgroup,
     Folders,
@@ -27,25 +28,11 @@ from rackwright.model.scheduler_settings import (
     SlurmPackages,
     Tuning,
 )
-from rackwright.model.units import Gibibytes, Percent, Seconds
-
-JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
-"""A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
-
-
-def job_minutes(limit: JobTime) -> int | None:
-    """A time limit in minutes, rounded up as Slurm does; None where there is no limit."""
-    if limit == "UNLIMITED":
-        return None
-    days, _, clock = limit.rpartition("-")
-    hours, minutes, seconds = map(int, clock.split(":"))
-    return int(days or 0) * 1440 + hours * 60 + minutes + (seconds > 0)
-
+from rackwright.model.slurm_lines import NodeSettings, Option, OptionName, Partition
+from rackwright.model.units import Percent, Seconds
 
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
 """A host name or an IP address."""
-
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
 
 GENERATED_KEYS = frozenset(
     {
@@ -94,19 +81,10 @@ STRUCTURE = frozenset({"DownNodes", "FrontendName", "Include", "NodeName", "Node
 """Lines of ``slurm.conf`` that describe the cluster; the blueprint does that."""
 
 
-def _check_option(text: str) -> str:
-    if not text.isprintable() or "#" in text or not text.strip():
-        raise ValueError("an option is printable text on one line without '#'")
-    return text
-
-
-Option = Annotated[str, AfterValidator(_check_option)] | int
-
-
 class Controller(Model):
     """A host that runs slurmctld."""
 
-    host: Name
+    host: HostName
     """Name of the host."""
     address: Address | None = None
     """How the others reach it, where it stands outside the blueprint."""
@@ -115,7 +93,7 @@ class Controller(Model):
 class Accounting(Model):
     """The accounting database, which also holds accounts, limits and QOS."""
 
-    host: Name
+    host: HostName
     """Where slurmdbd runs."""
     address: Address | None = None
     """How it is reached, where it stands outside the blueprint."""
@@ -211,50 +189,10 @@ class HealthCheck(Model):
     """Spread over the interval instead of all nodes at once."""
 
 
-class Partition(Model):
-    """Node groups that jobs are sent to together."""
-
-    name: SlurmName
-    """How the rest of the blueprint calls it."""
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Node groups, of any of the cluster's sites."""
-    default: bool = False
-    """Jobs that name no partition come here."""
-    max_time: JobTime = "UNLIMITED"
-    """Longest that a job may run: MaxTime."""
-    default_time: JobTime | None = None
-    """Time of a job that asks for none: DefaultTime."""
-    max_nodes: Annotated[int, Field(gt=0)] | None = None
-    """Most nodes of a job: MaxNodes."""
-    priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
-    """Jobs of a higher tier are looked at first: PriorityTier."""
-    priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
-    """What it adds to the priority of its jobs, against that of the other partitions."""
-    preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
-    """What becomes of a job here that makes way; absent, as for the cluster."""
-    exclusive: bool = False
-    """One job has a node to itself."""
-    memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
-    """Memory of a job for each GPU that it asks for, unless it asks for other memory; absent, the
-    GPU's equal share of its node."""
-    cpus_per_gpu: Annotated[int, Field(gt=0)] | None = None
-    """Logical CPUs, likewise."""
-    qos: SlurmName | None = None
-    """QOS whose limits hold for the whole partition."""
-    allow_qos: tuple[SlurmName, ...] = ()
-    """Absent, every QOS."""
-    allow_accounts: tuple[SlurmName, ...] = ()
-    """Accounts that may use it; empty, all."""
-    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
-    """What it does with jobs: State."""
-    topology: Literal["tree", "block", "flat"] | None = None
-    """Absent, the cluster's; another one needs Slurm 25.05."""
-
-
 class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
-    name: Name
+    name: HostName
     """How the rest of the blueprint calls it."""
     nodes: HostList | None = None
     """Hosts below it."""
@@ -282,32 +220,6 @@ class Topology(Model):
     def _parts_are_used(self) -> Topology:
         refuse_twins("switch", (switch.name for switch in self.switches))
         return self
-
-
-class NodeSettings(Model):
-    """What a site says about its nodes, where the catalogue is silent or they differ from it."""
-
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Node groups that it is about."""
-    cpus: Annotated[int, Field(gt=0)] | None = None
-    """Logical CPUs of one host."""
-    memory: Gibibytes | None = None
-    """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
-    gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
-    """Accelerators of one host, like ``gpu:h100:8``."""
-    detect: Literal["nvidia", "nvml"] | None = None
-    """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
-    drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
-    nothing is compared."""
-    gpus_by_socket: bool = False
-    """The first accelerators stand at the first socket, as many at the next: their jobs get its
-    cores rather than others."""
-    features: tuple[Word, ...] = ()
-    """Words by which jobs choose nodes: Features."""
-    weight: Annotated[int, Field(ge=1)] | None = None
-    """Nodes of a low weight are used first."""
-    reserve: Reserve | None = None
-    """What its hosts keep for the system; absent, as the cluster's."""
 
 
 class Scheduler(Model):
@@ -363,7 +275,7 @@ class Scheduler(Model):
     tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()
     folders: Folders = Folders()
-    extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
+    extra: dict[OptionName, Option] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
 
