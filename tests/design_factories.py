@@ -14,7 +14,7 @@ from factories import CATALOGUE
 from rackwright.design.document import Builder, RackLayout
 from rackwright.design.judge import Judge
 from rackwright.design.model import DesignDocument, DesignProduct
-from rackwright.spec.loader import load_text
+from rackwright.reading.loader import load_text
 
 COPPER = {"length": "20 m", "parallel": 1, "material": "copper"}
 CIRCUIT = {"voltage": "415 V", "current": "60 A", "phases": 3}

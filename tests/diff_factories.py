@@ -12,8 +12,8 @@ from factories import CATALOGUE, a_blueprint
 from rackwright.diff.actions import FieldUpdate
 from rackwright.diff.compare import updates
 from rackwright.plan.load import LoadedPlan, plan_tree
-from rackwright.spec.loader import load_tree
-from rackwright.spec.yaml_reader import read_text
+from rackwright.reading.loader import load_tree
+from rackwright.reading.yaml_reader import read_text
 
 IMAGE = "ami-0123456789abcdef0"
 

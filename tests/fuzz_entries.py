@@ -47,10 +47,10 @@ from rackwright.policy.exceptions.exceptions import (
 )
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.loader import builtin_pack, load_packs
+from rackwright.reading.loader import load_text, load_tree
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.resources import bundled
-from rackwright.spec.loader import load_text, load_tree
 from rackwright.templates.cases import read_cases
 from rackwright.templates.contents import text_of
 from rackwright.templates.questions import MANIFEST, SUFFIX, read_manifest

@@ -35,7 +35,7 @@ from rackwright.render.slurm import render_slurm
 ROOT = Path(__file__).parents[1]
 CODE = (
     Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
-    ROOT / "src/rackwright/cli/configure.py", ROOT / "src/rackwright/ansible_runs",
+    ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
     ROOT / "src/rackwright/lab",
 )  # fmt: skip
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""

@@ -24,7 +24,7 @@ from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import load_packs
 from rackwright.policy.policy_sets import Standing, regime_of, standing_with
 from rackwright.policy.settings import configure
-from rackwright.spec.tree import Item, Path, Tree
+from rackwright.reading.tree import Item, Path, Tree
 
 POLICIES = load_packs()
 CATALOGUE = load_catalogue()

@@ -13,9 +13,9 @@ from rackwright.policy.api import Policy
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.policy.settings import configure
+from rackwright.reading.loader import load_tree
+from rackwright.reading.tree import Item, Path, Tree
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec.loader import load_tree
-from rackwright.spec.tree import Item, Path, Tree
 
 
 @cache

@@ -8,9 +8,9 @@ from typing import Any
 from rackwright.catalog.loader import load_catalogue
 from rackwright.plan.derivation.derive import Derived, derive
 from rackwright.plan.load import LoadedPlan, plan_tree
-from rackwright.spec.loader import tree_of
-from rackwright.spec.tree import Tree
-from rackwright.spec.yaml_reader import read_text
+from rackwright.reading.loader import tree_of
+from rackwright.reading.tree import Tree
+from rackwright.reading.yaml_reader import read_text
 
 SHORT = Path(__file__).parent / "unit/plan/derivation/short"
 CATALOGUE = load_catalogue()

@@ -21,9 +21,9 @@ from rackwright.model.cluster import Blueprint
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.base_approval.claims import hold_claims
 from rackwright.policy.packs.loader import builtin_pack, load_packs
+from rackwright.reading.loader import load_tree
+from rackwright.reading.tree import Path
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec.loader import load_tree
-from rackwright.spec.tree import Path
 
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)( .+)?")
 _FACTORS = (0.01, 0.5, 0.9, 1.1, 2, 100)

@@ -22,7 +22,7 @@ from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.authoring.parameters import describe_parameters
 from rackwright.policy.packs.loader import documentation, load_packs
 from rackwright.policy.policy_sets import RELEASED, is_preview
-from rackwright.spec.schema import export_schema
+from rackwright.reading.schema import export_schema
 
 _REFERENCE = "#/definitions/"
 _WIDTH = "100"

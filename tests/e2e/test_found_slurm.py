@@ -116,7 +116,8 @@ def test_slurmctld_reads_original_and_rendered_file_alike(name: str, tmp_path: P
     was = ask_slurmctld(tmp_path / "original", plain, hosts)
     now = ask_slurmctld(tmp_path / "rendered", {"slurm.conf": rendered}, hosts)
     assert (was.error, now.error) == ("", "")
-    assert was.nodes and was.partitions
+    assert was.nodes
+    assert was.partitions
     assert _facts(now) == _facts(was)
 
 

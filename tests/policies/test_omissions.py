@@ -29,7 +29,7 @@ from omissions import (
     verdict_of,
     without,
 )
-from rackwright.spec.tree import Path
+from rackwright.reading.tree import Path
 from refused import FAULTS, GROUP, a_faulty_site, refused_by
 
 pytestmark = pytest.mark.sweep

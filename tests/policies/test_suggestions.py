@@ -10,7 +10,7 @@ from rackwright.policy.api import Outcome, Policy, Suggestion
 from rackwright.policy.authoring.examples import document, judge, judge_document, load_examples
 from rackwright.policy.engine import Result
 from rackwright.policy.packs.loader import builtin_pack, load_packs
-from rackwright.spec.tree import Path
+from rackwright.reading.tree import Path
 
 SUGGESTING = {
     "AWS-001", "AWS-006", "AWS-008", "COOL-006", "IAC-001", "IAC-002", "NET-014", "OPS-001",

@@ -25,8 +25,8 @@ from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.authoring.examples import judge, load_examples
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import builtin_pack, load_packs
+from rackwright.reading.loader import load_tree
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec.loader import load_tree
 
 POLICIES = {policy.id: policy for policy in load_packs()}
 CATALOGUE = load_catalogue()

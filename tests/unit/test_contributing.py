@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 COMMAND = re.compile(r"^\$ (.+?)(?: +#.*)?$", re.MULTILINE)
 PLACE = re.compile(r"`((?:src|tests|policies|roles|stacks|inventory|templates)(?:/[\w.-]+)*)`")
-NOT_ONE_PLACE = {"policies/FAMILY/", "src/rackwright/cli/VERB.py"}
+NOT_ONE_PLACE = {"policies/FAMILY/", "src/rackwright/cli/commands/VERB.py"}
 
 
 def section(title: str) -> str:

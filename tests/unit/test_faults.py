@@ -194,7 +194,7 @@ def test_an_error_of_the_system_without_a_file_has_no_name_of_an_exception(
     def refuse(*_: Any) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("rackwright.cli.doctor.run", refuse)
+    monkeypatch.setattr("rackwright.cli.commands.doctor.run", refuse)
     assert main(["doctor"]) == ExitCode.EXTERNAL
     assert "a file cannot be written: no space left on device" in sentence(capsys)
 

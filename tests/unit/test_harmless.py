@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from log_readers import obeyed, obeyed_by_github, obeyed_by_others
 from rackwright.ansible_runs.display import Terminal
-from rackwright.cli.outputs import write_report
+from rackwright.cli.options.outputs import write_report
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import (
     ANNOTATIONS,

@@ -21,7 +21,7 @@ from documented_commands import (
     steps,
 )
 from rackwright import cli
-from rackwright.cli.examples import EXAMPLES, actions_of
+from rackwright.cli.options.examples import EXAMPLES, actions_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -11,8 +11,8 @@ import yaml
 
 from rackwright.ansible_runs.run import PLAYBOOK
 from rackwright.errors import UsageError
+from rackwright.reading.suggest import did_you_mean
 from rackwright.resources import bundled
-from rackwright.spec.suggest import did_you_mean
 
 EVERYTHING = "all"
 ANSIBLES_OWN = frozenset({EVERYTHING, "tagged"})

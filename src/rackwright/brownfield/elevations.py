@@ -24,7 +24,7 @@ from rackwright.brownfield.records import (
 )
 from rackwright.errors import Location
 from rackwright.model.names import expand_hostlist
-from rackwright.spec.sheet_reader import CsvSheet
+from rackwright.reading.sheet_reader import CsvSheet
 
 MEANINGS: Mapping[str, tuple[str, ...]] = {
     "site": ("site", "data center", "datacenter"),

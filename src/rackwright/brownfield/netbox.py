@@ -22,9 +22,9 @@ from rackwright.brownfield.records import (
     refused,
 )
 from rackwright.errors import Location
-from rackwright.spec.sheet_reader import CsvSheet
-from rackwright.spec.tree import Item
-from rackwright.spec.yaml_reader import read_text
+from rackwright.reading.sheet_reader import CsvSheet
+from rackwright.reading.tree import Item
+from rackwright.reading.yaml_reader import read_text
 
 MEANINGS: Mapping[str, tuple[str, ...]] = {
     "name": ("name",),

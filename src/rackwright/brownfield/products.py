@@ -9,7 +9,7 @@ from rackwright.brownfield.records import FoundDevice
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import SpecError
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, Switch
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 _STANDING: tuple[type[Entry], ...] = (Node, Switch, Pdu, PowerShelf, RackType)
 """Kinds of products that stand in racks, or are racks."""

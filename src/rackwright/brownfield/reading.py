@@ -12,7 +12,7 @@ from rackwright.brownfield.records import Found, refused
 from rackwright.brownfield.slurm_beside import NAMES, read_beside
 from rackwright.brownfield.slurm_conf import is_slurm_conf, read_slurm_conf
 from rackwright.errors import Location
-from rackwright.spec.sheet_reader import read_text_file, sheet_of
+from rackwright.reading.sheet_reader import read_text_file, sheet_of
 
 
 def read_standing(path: Path) -> Found:

@@ -216,7 +216,7 @@ def _partition(
         hint = "its name begins with a letter and has at most 40 letters, digits, '.', '-' and '_'"
         raise refused(message, partition.at, hint)
     fields: dict[str, Any] = dict(partition.fields)
-    extra: dict[str, str] = dict(fields.pop("extra", {}))  # type: ignore[arg-type]
+    extra: dict[str, str] = dict(fields.pop("extra", {}))
     lines = [line for node in partition.nodes if (line := view.line_of(node)) and line.gres]
     for key, text in list(extra.items()):
         number = int(text) if text.isdecimal() else 0

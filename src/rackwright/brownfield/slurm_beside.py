@@ -11,7 +11,7 @@ from rackwright.brownfield.names import ordered_hostlist
 from rackwright.brownfield.records import Found, SlurmBeside, SourceNotice, refused
 from rackwright.brownfield.slurm_lines import Line, Lines, expand_nodes
 from rackwright.errors import Location
-from rackwright.spec.loader import load_tree
+from rackwright.reading.loader import load_tree
 
 NAMES = ("gres.conf", "topology.conf", "topology.yaml", "cgroup.conf")
 """Files that Slurm looks for beside its ``slurm.conf``, and that say something of a blueprint."""

@@ -22,8 +22,8 @@ from rackwright.model.hardware import Confidence, Entry, Fact, Source
 from rackwright.model.milder import Absent, Direction, Milder
 from rackwright.model.prices import Offer, PriceList, Prices
 from rackwright.model.product_classes import PRODUCT_CLASSES, PROSE
-from rackwright.spec.loader import load_tree
-from rackwright.spec.yaml_reader import read_raw
+from rackwright.reading.loader import load_tree
+from rackwright.reading.yaml_reader import read_raw
 
 GUESS = ", an estimate"
 

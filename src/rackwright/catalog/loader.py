@@ -37,10 +37,10 @@ from rackwright.model.plant import (
     Transformer,
     Ups,
 )
+from rackwright.reading.loader import load, load_tree, validate
+from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.tree import Tree
 from rackwright.resources import bundled
-from rackwright.spec.loader import load, load_tree, validate
-from rackwright.spec.suggest import did_you_mean
-from rackwright.spec.tree import Tree
 
 if TYPE_CHECKING:
     from rackwright.model.prices import Prices

@@ -22,7 +22,7 @@ from rackwright.catalog.loader import FOLDERS
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
 from rackwright.model.base import Model
 from rackwright.model.hardware import ID, Entry
-from rackwright.spec.loader import load, load_text
+from rackwright.reading.loader import load, load_text
 
 SOURCE = "netbox"
 

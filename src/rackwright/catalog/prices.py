@@ -8,8 +8,8 @@ from pathlib import Path
 from rackwright.catalog.files import own_files
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.prices import PriceList, Prices, each
+from rackwright.reading.loader import Loaded, load
 from rackwright.resources import bundled
-from rackwright.spec.loader import Loaded, load
 
 Origins = dict[tuple[str, str, str], Path]
 """The file of each price, by offer, region and item."""

@@ -15,59 +15,104 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from rackwright import __version__
-from rackwright.cli.telling import be_quiet
+from rackwright.cli.options.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.extras import missing_extra
 from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
-    "init": ("rackwright.cli.init", "write a blueprint from a template, or of what already stands"),
-    "update": ("rackwright.cli.update", "put what a template changed into clusters made from it"),
-    "template": ("rackwright.cli.template", "begin and test a template of your own"),
-    "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
+    "init": (
+        "rackwright.cli.commands.init",
+        "write a blueprint from a template, or of what already stands",
+    ),
+    "update": (
+        "rackwright.cli.commands.update",
+        "put what a template changed into clusters made from it",
+    ),
+    "template": ("rackwright.cli.commands.template", "begin and test a template of your own"),
+    "check": ("rackwright.cli.commands.check", "judge a blueprint before anything is deployed"),
     "expand": (
-        "rackwright.cli.expand",
+        "rackwright.cli.commands.expand",
         "print a blueprint in full, and what each value follows from",
     ),
     "design": (
-        "rackwright.cli.design",
+        "rackwright.cli.commands.design",
         "find the best layout of accelerators in a facility, and write its blueprint",
     ),
-    "show": ("rackwright.cli.show", "show sites, headroom of budgets, or one rack with its units"),
-    "draw": ("rackwright.cli.draw", "draw racks, halls, power, cooling and fabrics as SVG"),
-    "sheets": ("rackwright.cli.sheets", "write elevations, cables and circuits of a hall as CSV"),
-    "cost": ("rackwright.cli.cost", "say what a blueprint costs in an hour and in a year"),
-    "diff": ("rackwright.cli.diff", "show what a pull request changes, against its budgets"),
-    "ci": ("rackwright.cli.ci", "write CI files and comment on pull requests"),
-    "fabric": ("rackwright.cli.fabric", "list the cables of a fabric, and route it in a simulator"),
-    "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
-    "policy": ("rackwright.cli.policy", "list, show and test policies, write new ones"),
-    "catalogue": ("rackwright.cli.catalogue", "list, show, write, test and import products"),
-    "waivers": ("rackwright.cli.waivers", "list, add, remove and check waivers"),
-    "baseline": ("rackwright.cli.baseline", "record failures, so that only worse ones block"),
-    "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),
-    "render": ("rackwright.cli.render", "write the files that follow from a blueprint: Slurm's"),
-    "inventory": ("rackwright.cli.inventory", "list the hosts of a blueprint for Ansible"),
-    "preview": ("rackwright.cli.stack", "show what 'up' would change"),
-    "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),
-    "status": ("rackwright.cli.stack", "show what is provisioned"),
-    "hosts": ("rackwright.cli.name_hosts", "give instances of node groups their host names"),
+    "show": (
+        "rackwright.cli.commands.show",
+        "show sites, headroom of budgets, or one rack with its units",
+    ),
+    "draw": (
+        "rackwright.cli.commands.draw",
+        "draw racks, halls, power, cooling and fabrics as SVG",
+    ),
+    "sheets": (
+        "rackwright.cli.commands.sheets",
+        "write elevations, cables and circuits of a hall as CSV",
+    ),
+    "cost": ("rackwright.cli.commands.cost", "say what a blueprint costs in an hour and in a year"),
+    "diff": (
+        "rackwright.cli.commands.diff",
+        "show what a pull request changes, against its budgets",
+    ),
+    "ci": ("rackwright.cli.commands.ci", "write CI files and comment on pull requests"),
+    "fabric": (
+        "rackwright.cli.commands.fabric",
+        "list the cables of a fabric, and route it in a simulator",
+    ),
+    "explain": ("rackwright.cli.commands.explain", "document a policy, or the exit codes"),
+    "policy": ("rackwright.cli.commands.policy", "list, show and test policies, write new ones"),
+    "catalogue": (
+        "rackwright.cli.commands.catalogue",
+        "list, show, write, test and import products",
+    ),
+    "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
+    "baseline": (
+        "rackwright.cli.commands.baseline",
+        "record failures, so that only worse ones block",
+    ),
+    "schema": ("rackwright.cli.commands.schema", "export JSON Schemas for editors"),
+    "render": (
+        "rackwright.cli.commands.render",
+        "write the files that follow from a blueprint: Slurm's",
+    ),
+    "inventory": ("rackwright.cli.commands.inventory", "list the hosts of a blueprint for Ansible"),
+    "preview": ("rackwright.cli.commands.stack", "show what 'up' would change"),
+    "up": ("rackwright.cli.commands.stack", "provision the AWS site of a blueprint"),
+    "status": ("rackwright.cli.commands.stack", "show what is provisioned"),
+    "hosts": (
+        "rackwright.cli.commands.name_hosts",
+        "give instances of node groups their host names",
+    ),
     "replace": (
-        "rackwright.cli.replace",
+        "rackwright.cli.commands.replace",
         "drain, end and launch nodes of an AWS site anew, by name",
     ),
-    "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
-    "unlock": ("rackwright.cli.unlock", "lift locks that a lost runner left on an AWS site"),
-    "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),
-    "upgrade": ("rackwright.cli.upgrade", "bring a running cluster to another software bill"),
-    "receptor": ("rackwright.cli.receptor", "write what workers of 'configure' need to be reached"),
-    "verify": ("rackwright.cli.verify", "compare the hosts with what the blueprint says"),
-    "lab": ("rackwright.cli.lab", "boot bare machines on this one, to try things on"),
-    "tools": ("rackwright.cli.tools", "install the programs that Rackwright drives"),
-    "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
+    "down": ("rackwright.cli.commands.stack", "remove what is provisioned; storage is kept"),
+    "unlock": (
+        "rackwright.cli.commands.unlock",
+        "lift locks that a lost runner left on an AWS site",
+    ),
+    "configure": (
+        "rackwright.cli.commands.configure",
+        "bring the hosts to what the blueprint says",
+    ),
+    "upgrade": (
+        "rackwright.cli.commands.upgrade",
+        "bring a running cluster to another software bill",
+    ),
+    "receptor": (
+        "rackwright.cli.commands.receptor",
+        "write what workers of 'configure' need to be reached",
+    ),
+    "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "lab": ("rackwright.cli.commands.lab", "boot bare machines on this one, to try things on"),
+    "tools": ("rackwright.cli.commands.tools", "install the programs that Rackwright drives"),
+    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to mend it"),
     "completion": (
-        "rackwright.cli.completion",
+        "rackwright.cli.commands.completion",
         "print what bash, zsh or tcsh completes commands by",
     ),
 }
@@ -200,7 +245,7 @@ def _run(words: list[str], *, ends: bool) -> int:
     parser = _Parser(prog=f"rackwright {verb}", description=summary[:1].upper() + summary[1:] + ".")
     module.configure(parser, verb)
     if "-h" in rest or "--help" in rest:
-        from rackwright.cli.examples import add_examples
+        from rackwright.cli.options.examples import add_examples
 
         add_examples(parser, verb)
     arguments_of_verb = parser.parse_args(rest)

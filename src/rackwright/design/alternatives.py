@@ -17,8 +17,8 @@ from rackwright.design.items import changed, entries, holding, made
 from rackwright.design.model import DesignDocument
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import PowerSource
-from rackwright.spec.loader import validate
-from rackwright.spec.tree import Item, Path, Tree, to_data
+from rackwright.reading.loader import validate
+from rackwright.reading.tree import Item, Path, Tree, to_data
 
 _ORDINALS = {1: "second", 2: "third", 3: "fourth", 4: "fifth", 5: "sixth"}
 _LAST = "Z"

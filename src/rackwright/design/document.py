@@ -19,7 +19,7 @@ from rackwright.model.hardware import RackType
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import RackGroup
 from rackwright.policy.policy_sets import RELEASED
-from rackwright.spec.tree import Item, Tree, to_data
+from rackwright.reading.tree import Item, Tree, to_data
 
 Place = tuple[int, int, int]
 """Hall, row and rack group of a position, by their numbers."""

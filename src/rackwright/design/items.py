@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackwright.errors import Location
-from rackwright.spec.tree import Item, KeyValue, Path
+from rackwright.reading.tree import Item, KeyValue, Path
 
 
 def entries(item: Item) -> dict[str, Item]:

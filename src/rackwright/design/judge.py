@@ -13,7 +13,7 @@ from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.packs.process import judging_rules
-from rackwright.spec.tree import Tree
+from rackwright.reading.tree import Tree
 
 _MONOTONE = ("COOL-", "PWR-", "RACK-", "CST-001", "CST-002")
 """Rules by which what is too much stays so with more racks."""

@@ -17,9 +17,9 @@ from rackwright.design.model import DesignDocument
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
 from rackwright.model.onprem import MOST_RACKS
-from rackwright.spec.loader import Loaded, load_tree, validate
-from rackwright.spec.sheet_reader import Row, read_sheet
-from rackwright.spec.tree import Item, KeyValue, Tree, to_data
+from rackwright.reading.loader import Loaded, load_tree, validate
+from rackwright.reading.sheet_reader import Row, read_sheet
+from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 
 _WHOLE = re.compile(r"-?\d{1,15}")
 _DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")

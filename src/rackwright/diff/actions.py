@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from rackwright.diff.changes import Change
 from rackwright.errors import UsageError
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 class Action(StrEnum):

@@ -17,7 +17,7 @@ from rackwright.errors import Location
 from rackwright.harmless import visible
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.load import LoadedPlan
-from rackwright.spec.tree import Path, Tree
+from rackwright.reading.tree import Path, Tree
 
 Kind = Literal["added", "removed", "changed"]
 

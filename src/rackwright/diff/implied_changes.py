@@ -9,7 +9,7 @@ from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.load import LoadedPlan
 from rackwright.plan.model import Plan
-from rackwright.spec.tree import Path, Tree
+from rackwright.reading.tree import Path, Tree
 
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"

@@ -12,10 +12,10 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.catalog.team import catalogue_for, catalogue_of
 from rackwright.errors import UsageError
 from rackwright.plan.load import LoadedPlan, plan_tree
-from rackwright.spec import git
-from rackwright.spec.loader import load_tree
-from rackwright.spec.tree import Item
-from rackwright.spec.yaml_reader import read_bytes, read_file
+from rackwright.reading import git
+from rackwright.reading.loader import load_tree
+from rackwright.reading.tree import Item
+from rackwright.reading.yaml_reader import read_bytes, read_file
 
 WORKING_TREE = "working tree"
 

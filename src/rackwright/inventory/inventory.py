@@ -50,7 +50,7 @@ from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import covers
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 Inventory = dict[str, Any]
 

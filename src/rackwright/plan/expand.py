@@ -84,7 +84,7 @@ from rackwright.plan.reliability.interconnect import check_interconnects
 from rackwright.plan.slurm.nodes import check_daemons
 from rackwright.plan.storage.filesystem import check_file_systems
 from rackwright.plan.storage.quotas import find_quota_problems
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:

@@ -18,7 +18,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.model.facts import ProductFact
 from rackwright.model.hardware import Connector, Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 CONNECTOR = "liquid.connector"
 """The field whose value is the id of another product."""

@@ -16,8 +16,8 @@ from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
-from rackwright.spec.loader import load_tree, validate
-from rackwright.spec.tree import Item, Tree
+from rackwright.reading.loader import load_tree, validate
+from rackwright.reading.tree import Item, Tree
 
 INPUTS = "<inputs>"
 """File name of a blueprint that did not come from a file."""

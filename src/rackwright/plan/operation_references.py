@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rackwright.errors import Location, SpecErrors
 from rackwright.policy.api import Outcome, Suggestion
 from rackwright.policy.engine import Report
-from rackwright.spec.edits import (
+from rackwright.reading.edits import (
     BOM,
     Edit,
     Position,
@@ -20,8 +20,8 @@ from rackwright.spec.edits import (
     scalar_text,
     spans,
 )
-from rackwright.spec.tree import Item, Tree
-from rackwright.spec.yaml_reader import read_raw
+from rackwright.reading.tree import Item, Tree
+from rackwright.reading.yaml_reader import read_raw
 
 Read = Callable[[Path], bytes]
 

@@ -32,7 +32,7 @@ from rackwright.policy.policy_sets import standing as standing_of
 from rackwright.policy.records import record
 from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import Remedies
-from rackwright.spec.edits import Edit, Revised
+from rackwright.reading.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]
 

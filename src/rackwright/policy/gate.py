@@ -23,7 +23,7 @@ from rackwright.policy.exceptions.exceptions import (
 from rackwright.policy.packs.loader import former_ids
 from rackwright.policy.packs.process import judging_rules, team_rules
 from rackwright.policy.packs.team_config import packs_for
-from rackwright.spec.links import refuse_links
+from rackwright.reading.links import refuse_links
 from rackwright.team.digest import folder_digest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint, Reason
-from rackwright.spec.suggest import did_you_mean
-from rackwright.spec.tree import Path, Tree
+from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.tree import Path, Tree
 
 LEAST = 4
 """Different letters and digits of a reason; what has fewer is no word of any language."""

@@ -11,9 +11,9 @@ from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.policy_sets import SETS, STRICTEST, Regime, standing
 from rackwright.policy.reasons import says_something
-from rackwright.spec.problems import to_spec_errors
-from rackwright.spec.suggest import did_you_mean
-from rackwright.spec.tree import Tree
+from rackwright.reading.problems import to_spec_errors
+from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.tree import Tree
 
 STRENGTH = {Enforcement.DISABLED: 0, Enforcement.ADVISORY: 1, Enforcement.MANDATORY: 2}
 

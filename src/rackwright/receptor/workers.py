@@ -15,7 +15,7 @@ from rackwright.errors import RackwrightError
 from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.units import Seconds
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 HERE = "here"
 """Name of the part that the controlling machine itself configures; no worker is called so."""
@@ -113,7 +113,7 @@ def load_workers(path: Path) -> Workers:
         SpecErrors: every mistake, each with its position.
         WorkersError: a file that it names is missing, or others can read the key.
     """
-    from rackwright.spec.loader import load
+    from rackwright.reading.loader import load
 
     found = load(path, Workers).value
     if found.login is None:

@@ -15,7 +15,7 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.schema import with_short_form
-from rackwright.spec.schema import export_schema
+from rackwright.reading.schema import export_schema
 from rackwright.templates.making import BLUEPRINT, MODELINE, SCHEMA
 
 PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {

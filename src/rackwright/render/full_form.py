@@ -9,8 +9,8 @@ from rackwright.harmless import json_text, visible
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.load import LoadedPlan
 from rackwright.plan.model import Path
-from rackwright.spec.edits import scalar_text
-from rackwright.spec.tree import Item
+from rackwright.reading.edits import scalar_text
+from rackwright.reading.tree import Item
 
 _WIDTH = 96
 """Characters of a line with a mapping or a list in braces; a longer one is written over several lines."""

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from rackwright.errors import UsageError
+from rackwright.reading.yaml_reader import read_raw
 from rackwright.render.blueprints import find_template
-from rackwright.spec.yaml_reader import read_raw
 from rackwright.templates.making import BLUEPRINT
 from rackwright.templates.questions import MANIFEST, SUFFIX
 from rackwright.templates.rendering import READ_ME, TEST_FILE

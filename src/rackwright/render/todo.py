@@ -24,8 +24,8 @@ from rackwright.model.hardware import Confidence
 from rackwright.plan.facts import fact_type
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Path, Plan
+from rackwright.reading.edits import scalar_text
 from rackwright.render.full_form import flow
-from rackwright.spec.edits import scalar_text
 
 _WIDTH = 98
 _SAMPLES = {BLANK: "a number", EMPTY: "text"}

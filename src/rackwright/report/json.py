@@ -13,6 +13,7 @@ from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
+from rackwright.reading.edits import Edit
 from rackwright.report.document import (
     HygieneDocument,
     LocationDocument,
@@ -21,7 +22,6 @@ from rackwright.report.document import (
     SuggestionDocument,
     WaiverDocument,
 )
-from rackwright.spec.edits import Edit
 
 SCHEMA: Final = "rackwright.check/v2"
 _text: Any = str

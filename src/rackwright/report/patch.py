@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.policy.engine import Report
+from rackwright.reading.edits import Revised
 from rackwright.report.formats import Context
-from rackwright.spec.edits import Revised
 
 CONTEXT = 3
 """Lines around an edit that show where it belongs."""

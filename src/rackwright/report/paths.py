@@ -10,7 +10,7 @@ from pathlib import Path
 from rackwright.errors import Location
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport
-from rackwright.spec.links import link_in
+from rackwright.reading.links import link_in
 
 
 def repository_root(start: Path) -> Path | None:

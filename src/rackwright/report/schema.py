@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rackwright.reading.schema import export_document
 from rackwright.report.document import ReportDocument
-from rackwright.spec.schema import export_document
 
 
 def report_schema() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.exception_report import BaselineState, Lowered, Permission
-from rackwright.spec.edits import Edit
+from rackwright.reading.edits import Edit
 
 MOST_CONTRIBUTORS = 4
 MOST_SUBJECTS = 6

@@ -1,6 +1,6 @@
 """How the nodes of a cluster are now: by state, what they share that are out of service, what differs from the bill.
 
-Pure; ``rackwright.cli.site_status`` asks Slurm and the hosts.
+Pure; ``rackwright.cli.options.site_status`` asks Slurm and the hosts.
 """
 
 from __future__ import annotations

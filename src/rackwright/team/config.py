@@ -20,8 +20,8 @@ from rackwright.errors import (
     UsageError,
 )
 from rackwright.model.base import Model
-from rackwright.spec.loader import load
-from rackwright.spec.tree import Tree
+from rackwright.reading.loader import load
+from rackwright.reading.tree import Tree
 from rackwright.team.place import find_config, real
 
 Listing = Literal["packs", "catalogue", "prices"]
@@ -180,7 +180,7 @@ def _problem(
     outside = pin.package is None and not folder.is_relative_to(top)
     if pin.revision is None and pin.digest is None and not outside:
         return None
-    from rackwright.spec import git
+    from rackwright.reading import git
     from rackwright.team.digest import folder_digest
 
     try:

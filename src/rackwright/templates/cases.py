@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.base import Model
-from rackwright.spec.loader import tree_of, validate
-from rackwright.spec.yaml_reader import read_bytes
+from rackwright.reading.loader import tree_of, validate
+from rackwright.reading.yaml_reader import read_bytes
 from rackwright.templates.questions import Answer
 from rackwright.templates.rendering import TEST_FILE
 from rackwright.templates.source import Template

@@ -84,8 +84,8 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.spec.loader import tree_of
-    from rackwright.spec.yaml_reader import read_text
+    from rackwright.reading.loader import tree_of
+    from rackwright.reading.yaml_reader import read_text
 
     if BLUEPRINT not in files:
         raise UsageError(f"the template makes no '{BLUEPRINT}'")

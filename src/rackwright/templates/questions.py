@@ -15,9 +15,9 @@ from pydantic import Field
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
 from rackwright.harmless import visible
 from rackwright.model.base import Model
-from rackwright.spec.loader import tree_of, validate_part
-from rackwright.spec.suggest import did_you_mean
-from rackwright.spec.yaml_reader import read_bytes
+from rackwright.reading.loader import tree_of, validate_part
+from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.yaml_reader import read_bytes
 from rackwright.templates.contents import TemplateContentError
 from rackwright.templating import TemplateError, refuse_unbounded
 

@@ -20,7 +20,7 @@ from rackwright.errors import UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import visible
 from rackwright.model.base import Model
-from rackwright.spec.loader import load
+from rackwright.reading.loader import load
 from rackwright.templates.contents import RECORD_FOLDER, check_files, label_of, read_folder, text_of
 from rackwright.templates.questions import Answer
 

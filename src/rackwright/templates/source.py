@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from rackwright import __version__
 from rackwright.errors import PolicyLoadError, UsageError
 from rackwright.harmless import visible
+from rackwright.reading.suggest import did_you_mean
 from rackwright.resources import bundled
-from rackwright.spec.suggest import did_you_mean
 from rackwright.team.digest import digest_of
 from rackwright.team.installed import installed_folder
 from rackwright.team.place import real

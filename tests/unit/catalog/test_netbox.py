@@ -13,7 +13,7 @@ from known import known
 from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
 from rackwright.errors import SpecErrors, UsageError
 from rackwright.model.hardware import Node, Switch, fact_value
-from rackwright.spec.loader import load_text
+from rackwright.reading.loader import load_text
 
 DAY = date(2026, 11, 23)
 LIBRARY = Path(__file__).parent / "device_types"

@@ -11,8 +11,8 @@ import pytest
 
 from rackwright.catalog.loader import FOLDERS
 from rackwright.errors import SpecErrors
+from rackwright.reading.loader import load_text, load_tree
 from rackwright.resources import bundled
-from rackwright.spec.loader import load_text, load_tree
 
 GIVEN = {
     ("cdus", "cdu-spec-1mw", "capacity"): "W",

@@ -14,7 +14,7 @@ from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
 from rackwright.model.hardware import Entry
 from rackwright.model.plant import Transformer
 from rackwright.model.product_classes import PROSE
-from rackwright.spec.schema import export_schema
+from rackwright.reading.schema import export_schema
 
 Numbers = Mapping[str, tuple[str, str, str]]
 """By field: the strictest of three values first, in the middle that of the base."""

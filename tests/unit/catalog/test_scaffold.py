@@ -10,7 +10,7 @@ import pytest
 from rackwright.catalog.loader import FOLDERS
 from rackwright.catalog.scaffold import BLANK, EMPTY, OR, scaffold
 from rackwright.errors import SpecErrors
-from rackwright.spec.loader import load_text
+from rackwright.reading.loader import load_text
 
 DAY = date(2026, 11, 23)
 FIELD = re.compile(r"# +(- )?\w+:|# *\w+:")

@@ -11,7 +11,7 @@ import shtab
 
 from cli_support import run_here
 from rackwright.cli import VERBS
-from rackwright.cli.completion import SHELLS, whole_parser
+from rackwright.cli.commands.completion import SHELLS, whole_parser
 
 PROGRAM = Path(sys.executable).parent / "rackwright"
 ASK = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
-from rackwright.cli.fabric import COLUMNS
+from rackwright.cli.commands.fabric import COLUMNS
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.packs.loader import builtin_pack
 

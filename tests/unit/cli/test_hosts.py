@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.cli.hosts import watcher
+from rackwright.cli.options.hosts import watcher
 from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint

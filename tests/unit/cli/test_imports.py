@@ -62,4 +62,4 @@ def test_a_list_of_rules_loads_no_arithmetic_that_judging_alone_needs() -> None:
     loaded = modules_of("policy", "list")
     assert "rackwright.policy.helpers.power" in loaded
     arithmetic = {"plan.racks.rack", "plan.power.overhead", "plan.cost.comparison", "plan.expand"}
-    assert not loaded & {f"rackwright.{name}" for name in (*arithmetic, "spec.problems")}
+    assert not loaded & {f"rackwright.{name}" for name in (*arithmetic, "reading.problems")}

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from rackwright.cli import main
-from rackwright.cli.outputs import run_link
+from rackwright.cli.options.outputs import run_link
 from rackwright.render.blueprints import find_template, write_blueprint
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli_support import run_here
-from rackwright.cli.telling import is_quiet
+from rackwright.cli.options.telling import is_quiet
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 

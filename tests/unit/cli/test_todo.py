@@ -11,8 +11,8 @@ import pytest
 
 from cli_support import Ended, run_here
 from rackwright.errors import SpecErrors
+from rackwright.reading.loader import load_tree
 from rackwright.resources import bundled
-from rackwright.spec.loader import load_tree
 
 BLANK = re.compile(r"^( *)([^\s#-][^:#]*):  # (.*)$", re.MULTILINE)
 """A key without a value, and what may stand there."""

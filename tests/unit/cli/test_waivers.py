@@ -11,8 +11,8 @@ import pytest
 
 from rackwright.cli import main
 from rackwright.policy.exceptions.waivers import WaiverFile
+from rackwright.reading.loader import load
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec.loader import load
 
 TODAY = ("--today", "2026-12-01")
 DENSITY = {

@@ -10,8 +10,8 @@ import pytest
 
 from rackwright.ansible_runs.files import Workspace
 from rackwright.cli import main
-from rackwright.cli.configure import configure
-from rackwright.cli.waves import _as_json, _as_text, _leftovers, is_wanted, limit_of
+from rackwright.cli.commands.configure import configure
+from rackwright.cli.options.waves import _as_json, _as_text, _leftovers, is_wanted, limit_of
 from rackwright.errors import UsageError
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint

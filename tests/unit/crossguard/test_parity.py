@@ -28,8 +28,8 @@ from rackwright.policy.exceptions.baseline import created, render_baseline
 from rackwright.policy.exceptions.exceptions import read_files
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import program
+from rackwright.reading.loader import load_tree, validate
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec.loader import load_tree, validate
 
 ROOT = "rackwright:cluster:Cluster"
 QUOTA = "sites: [{name: cloud, limits: {quotas: {L-417A185B: 100}}}]\n"

@@ -18,7 +18,7 @@ from factories import CATALOGUE
 from rackwright.design.document import Builder, RackLayout
 from rackwright.design.model import DesignDocument
 from rackwright.errors import SpecErrors
-from rackwright.spec.loader import load_text
+from rackwright.reading.loader import load_text
 
 LOW = {"mode": "air", "power_limit": "25 kW"}
 

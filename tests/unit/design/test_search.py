@@ -37,9 +37,9 @@ from rackwright.design.search import Design, design
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import plan_tree
 from rackwright.policy.check import check_plan
+from rackwright.reading.loader import tree_of
+from rackwright.reading.yaml_reader import read_text
 from rackwright.render.full_form import document_yaml
-from rackwright.spec.loader import tree_of
-from rackwright.spec.yaml_reader import read_text
 
 
 def searched(document: dict[str, Any], **more: Any) -> tuple[Judge, Design]:

@@ -18,10 +18,10 @@ from rackwright.policy.api import Finding, Outcome, Suggestion
 from rackwright.policy.autofix import with_edits
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.engine import Report
+from rackwright.reading.loader import load_tree
+from rackwright.reading.yaml_reader import read_raw
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.report.text import render_text
-from rackwright.spec.loader import load_tree
-from rackwright.spec.yaml_reader import read_raw
 from short_forms import a_short_site
 
 

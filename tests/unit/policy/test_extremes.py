@@ -16,9 +16,9 @@ from rackwright.plan.load import load_data
 from rackwright.policy.api import Outcome
 from rackwright.policy.gate import Gate
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright.reading.loader import load_tree
 from rackwright.report.cost import render_text
 from rackwright.report.text import render_text as render_report
-from rackwright.spec.loader import load_tree
 
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
 QUANTITY = re.compile(r"[+-]?[\d.,_]+(?:[eE][+-]?\d+)?\s*(\D.*)")

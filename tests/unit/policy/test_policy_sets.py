@@ -192,7 +192,7 @@ def test_profiles_change_enforcement_and_nothing_else(tmp_path: Path) -> None:
 def test_the_same_regime_on_the_wire(tmp_path: Path) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text('profile: lab\npolicy_set: "0.2"\n')
-    from rackwright.spec.loader import load_tree, validate
+    from rackwright.reading.loader import load_tree, validate
 
     spec = validate(load_tree(FIXTURES / "air.yaml", layers=(layer,)), Blueprint).value
     checked = check_blueprint(FIXTURES / "air.yaml", layers=(layer,))

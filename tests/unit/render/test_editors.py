@@ -15,8 +15,8 @@ from ci_team import git
 from cli_support import run_here
 from rackwright.catalog.loader import load_catalogue
 from rackwright.errors import UsageError
+from rackwright.reading.loader import load_tree
 from rackwright.render.editors import PRODUCTS, blueprint_schema, write_schema
-from rackwright.spec.loader import load_tree
 from rackwright.templates.making import MODELINE, SCHEMA
 from short_forms import SHORT
 from template_support import write_files

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackwright.policy.engine import Report
+from rackwright.reading.edits import BOM, Revised
 from rackwright.report.formats import Context
 from rackwright.report.patch import render_patch
-from rackwright.spec.edits import BOM, Revised
 from report_factories import MIXED
 
 

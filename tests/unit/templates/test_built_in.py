@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
-from rackwright.cli.template_trials import try_template
+from rackwright.cli.options.template_trials import try_template
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from template_support import example_answers
 

@@ -17,8 +17,8 @@ from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design, Ending
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
+from rackwright.reading.schema import export_document
 from rackwright.report.document import DESCRIBED, Count
-from rackwright.spec.schema import export_document
 
 SCHEMA: Literal["rackwright.design/v1"] = "rackwright.design/v1"
 

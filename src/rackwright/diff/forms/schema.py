@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.diff.forms.document import ComparisonDocument
-from rackwright.spec.schema import export_document
+from rackwright.reading.schema import export_document
 
 
 def comparison_schema() -> dict[str, Any]:

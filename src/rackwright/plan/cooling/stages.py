@@ -24,7 +24,7 @@ from rackwright.plan.records.cooling import StageKind
 from rackwright.plan.records.facility import HallLoad, LoopLoad
 from rackwright.plan.records.power import FeedLoad
 from rackwright.plan.records.racks import RackClass
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 NOTHING: AbstractSet[str] = frozenset()
 """What is dead while nothing is lost."""

@@ -14,7 +14,7 @@ from rackwright.model.hardware import Cable, Connector
 from rackwright.model.instances import Instance
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.products import NO_PRODUCTS
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 _NOT_BOUGHT = (Instance, Cable, Connector)
 """Kinds of products whose purchase no cost contains."""

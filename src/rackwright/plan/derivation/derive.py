@@ -12,8 +12,8 @@ from rackwright.model.intents import BlueprintIntent, intents_of
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Derivation, Draft
 from rackwright.plan.facts import with_stated
-from rackwright.spec.loader import validate_part
-from rackwright.spec.tree import Tree
+from rackwright.reading.loader import validate_part
+from rackwright.reading.tree import Tree
 
 VERSIONS = ("1",)
 """The sets of rules. One that is released gives the same for ever."""

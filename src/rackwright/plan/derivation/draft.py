@@ -8,7 +8,7 @@ from typing import Any
 
 from rackwright.errors import Location
 from rackwright.plan.base import Path
-from rackwright.spec.tree import Item, KeyValue, Tree, to_data
+from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 
 
 @dataclass(frozen=True, slots=True)

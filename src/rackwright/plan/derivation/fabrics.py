@@ -21,7 +21,7 @@ from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.reading import TRIAL, read, refused
 from rackwright.plan.derivation.sizing import TIERS, Shape, UnsizedError, shape
 from rackwright.plan.fabric.addresses import prefix_for
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 Said = Mapping[str, Location]
 """Where each word of the short form is written."""

@@ -10,7 +10,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.derivation import rules
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.reading import refused
-from rackwright.spec.tree import Item, KeyValue, to_data
+from rackwright.reading.tree import Item, KeyValue, to_data
 
 UTILITY = "utility"
 """Name of the utility whose capacity is written."""

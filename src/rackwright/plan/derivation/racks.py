@@ -20,7 +20,7 @@ from rackwright.plan.derivation.feeds import put_feeds, rack_feeds
 from rackwright.plan.derivation.reading import read, refused
 from rackwright.plan.derivation.room import RackRoom, Room
 from rackwright.plan.fabric.sizing import ceil_div
-from rackwright.spec.tree import Item, KeyValue, to_data
+from rackwright.reading.tree import Item, KeyValue, to_data
 
 RACK = "rack-48u"
 """The rack where no other is written: the one of the templates."""

@@ -9,7 +9,7 @@ from rackwright.model.base import Model
 from rackwright.model.onprem import MOST_NAMED, NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
-from rackwright.spec.loader import validate_part
+from rackwright.reading.loader import validate_part
 
 M = TypeVar("M", bound=Model)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rackwright.model.intents import FABRIC_KEYS, POWER_KEYS, BlueprintIntent
-from rackwright.spec.schema import export_schema
+from rackwright.reading.schema import export_schema
 
 FOLLOWS: Final[Mapping[str, frozenset[str]]] = {
     "OnPremSite": frozenset({"halls"}),

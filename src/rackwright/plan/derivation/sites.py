@@ -13,8 +13,8 @@ from rackwright.plan.derivation.fabrics import derive_fabric
 from rackwright.plan.derivation.feeds import derive_sources, put_feeds
 from rackwright.plan.derivation.racks import RackRules
 from rackwright.plan.derivation.reading import read_groups, refused
-from rackwright.spec.layering import merge
-from rackwright.spec.tree import Item, KeyValue
+from rackwright.reading.layering import merge
+from rackwright.reading.tree import Item, KeyValue
 
 
 def derive_site(draft: Draft, site: Path, intent: SiteIntent, catalogue: Catalogue) -> None:

@@ -14,7 +14,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import filled
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from rackwright.plan.naming.problems import (
 )
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.names import DnsZone, NamePlan, PlannedNetwork, Range
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 SUFFIXES = {"management": "", "bmc": "-bmc"}
 """What names of the addresses in a network have after that of the host; a fabric's have its own."""

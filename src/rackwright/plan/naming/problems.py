@@ -15,7 +15,7 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.hosts import switch_stem
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.names import NamePlan, PlannedNetwork, Range
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 LONGEST_LABEL = 63
 """Characters of a label (RFC 1035, 2.3.4)."""

@@ -13,7 +13,7 @@ from rackwright.model.plant import AirHandler, Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

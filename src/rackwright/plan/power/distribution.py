@@ -19,7 +19,7 @@ from rackwright.plan.power.electrical import Legs, circuit_capacity
 from rackwright.plan.power.products import unsaid_of
 from rackwright.plan.power.source_loss import Outages
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:

@@ -11,7 +11,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import filled, listed
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 MOST_PER_RACK = 200
 """Devices of one rack; a rack of 48 to 60 units has no room for more."""

@@ -20,7 +20,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import host_count
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 DAY = 86_400.0
 """Seconds."""

@@ -17,7 +17,7 @@ from rackwright.plan.expansion import Expansion
 from rackwright.plan.missing import Missing
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.reliability.failures import groups_of
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

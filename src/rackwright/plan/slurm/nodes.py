@@ -22,7 +22,7 @@ from rackwright.plan.hosts import names_of, numbered
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.slurm.gres import MOST_INSTANCES, Gres, gres_of, is_mig, stated_gres
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 SCHEDULER: Path = ("scheduler",)
 """Place of the scheduler in a blueprint."""

@@ -18,7 +18,7 @@ from rackwright.plan.fabric.graph import FabricTopology
 from rackwright.plan.hosts import numbered
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, covers, node_sets, scheduler_of
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 LONGEST_NAME = 64
 """Characters of a switch's name in Slurm (manual of topology.yaml)."""

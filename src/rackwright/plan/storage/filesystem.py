@@ -25,7 +25,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.missing import Missing
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 GIB = 2**30
 """Bytes (IEC 80000-13)."""

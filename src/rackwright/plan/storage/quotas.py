@@ -10,7 +10,7 @@ from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.storage import NfsShare, ParallelFileSystem
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:

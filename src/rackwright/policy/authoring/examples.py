@@ -25,10 +25,10 @@ from rackwright.policy.api import TOLERANCE, Outcome, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import examples
 from rackwright.policy.settings import configure
-from rackwright.spec.layering import merge
-from rackwright.spec.loader import load_tree
-from rackwright.spec.tree import Item, KeyValue, Tree, to_data
-from rackwright.spec.yaml_reader import read_bytes, read_raw
+from rackwright.reading.layering import merge
+from rackwright.reading.loader import load_tree
+from rackwright.reading.tree import Item, KeyValue, Tree, to_data
+from rackwright.reading.yaml_reader import read_bytes, read_raw
 
 KINDS = ("pass", "fail", "boundary", "unknown")
 """Each policy has an example of every kind."""

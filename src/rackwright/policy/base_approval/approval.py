@@ -29,9 +29,9 @@ from rackwright.policy.policy_sets import (
 )
 from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.settings import STRENGTH, fitting
-from rackwright.spec.base import read_base
-from rackwright.spec.loader import tree_of, validate
-from rackwright.spec.tree import Item, Tree
+from rackwright.reading.base import read_base
+from rackwright.reading.loader import tree_of, validate
+from rackwright.reading.tree import Item, Tree
 from rackwright.team.base import BaseConfig, base_config
 
 _PROFILES = tuple(Profile)

@@ -14,7 +14,7 @@ from rackwright.policy.base_approval.claims import Claims, RefusedClaim, Taken, 
 from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
 from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided, why
-from rackwright.spec.tree import Tree
+from rackwright.reading.tree import Tree
 
 _LONGEST = 60
 """Characters of a value that a notice repeats."""

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from rackwright.errors import Location, RackwrightError, SpecErrors
-from rackwright.spec.loader import load
+from rackwright.reading.loader import load
 from rackwright.team.base import BaseConfig
 from rackwright.team.config import Pin, TeamConfig
 from rackwright.team.digest import folder_digest

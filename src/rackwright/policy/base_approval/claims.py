@@ -43,7 +43,7 @@ from rackwright.policy.base_approval.things import (
     rack_groups_of,
     racks_of,
 )
-from rackwright.spec.tree import Path
+from rackwright.reading.tree import Path
 
 Things = Sequence[Mapping[str, Any]]
 

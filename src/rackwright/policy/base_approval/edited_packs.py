@@ -15,7 +15,7 @@ from rackwright.policy.packs.loader import NewIds
 from rackwright.policy.packs.process import TeamPolicy, team_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.settings import configure
-from rackwright.spec.tree import Tree
+from rackwright.reading.tree import Tree
 
 
 def base_versions(

@@ -18,7 +18,7 @@ from rackwright.plan.facts import UnfitError, fill, knows
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided
-from rackwright.spec.loader import load_tree
+from rackwright.reading.loader import load_tree
 
 _MOST = 6
 """Numbers of a new product that a notice names with their source."""

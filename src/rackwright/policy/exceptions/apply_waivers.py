@@ -23,8 +23,8 @@ from rackwright.policy.exceptions.waivers import (
     within,
 )
 from rackwright.policy.excess import moved
-from rackwright.spec.loader import Loaded
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.loader import Loaded
+from rackwright.reading.suggest import did_you_mean
 
 SOON_DAYS = 14
 """Days before the end of a waiver from which on it is announced."""

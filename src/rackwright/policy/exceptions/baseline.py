@@ -32,7 +32,7 @@ from rackwright.policy.exception_report import BaselineState, ExceptionReport, N
 from rackwright.policy.exceptions.file_versions import FileVersions
 from rackwright.policy.exceptions.subject_patterns import split_racks, with_racks
 from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
-from rackwright.spec.loader import Loaded
+from rackwright.reading.loader import Loaded
 
 SCHEMA = "rackwright.baseline/v1"
 _MOST_NAMED = 5

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rackwright.model.base import Model
-from rackwright.spec.loader import Loaded
+from rackwright.reading.loader import Loaded
 
 F = TypeVar("F", bound=Model)
 

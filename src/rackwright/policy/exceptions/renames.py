@@ -20,9 +20,9 @@ from rackwright.policy.exceptions.apply_waivers import Waivers
 from rackwright.policy.exceptions.baseline import Baseline, BaselineEntry, BaselineFile
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.loader import NewIds
-from rackwright.spec.loader import Loaded
-from rackwright.spec.tree import Item, Tree
-from rackwright.spec.tree import KeyValue as Key
+from rackwright.reading.loader import Loaded
+from rackwright.reading.tree import Item, Tree
+from rackwright.reading.tree import KeyValue as Key
 
 F = TypeVar("F", bound=Model)
 

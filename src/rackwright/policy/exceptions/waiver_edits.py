@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from rackwright.errors import RackwrightError, SpecErrors
 from rackwright.policy.exceptions.waivers import Waiver, WaiverFile
-from rackwright.spec.loader import Loaded, load_text
+from rackwright.reading.loader import Loaded, load_text
 
 _EMPTY = re.compile(r"^waivers:[ \t]*\[[ \t]*\]", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._@/-]*( [A-Za-z0-9._@/-]+)*|\d{4}-\d\d-\d\d", re.ASCII)

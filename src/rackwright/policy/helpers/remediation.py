@@ -10,7 +10,7 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
 from rackwright.policy.api import Suggestion
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from rackwright.plan.racks.capacity import Fewer

@@ -11,7 +11,7 @@ from pydantic import Field
 from rackwright import __version__
 from rackwright.errors import PolicyLoadError
 from rackwright.model.base import Model
-from rackwright.spec.loader import load
+from rackwright.reading.loader import load
 
 NAME = "pack.yaml"
 

@@ -13,10 +13,10 @@ from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BaselineState, Permission
+from rackwright.reading.edits import Edit
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText
 from rackwright.report.wording import edit_line, explanation, printable
-from rackwright.spec.edits import Edit
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 25_000

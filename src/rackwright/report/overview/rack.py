@@ -8,7 +8,7 @@ from rackwright.errors import UsageError
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
 from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
-from rackwright.spec.suggest import did_you_mean
+from rackwright.reading.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.monitoring import rack_limits
 from rackwright.plan.load import load_plan, plan_tree
 from rackwright.policy.packs.loader import builtin_pack
-from rackwright.spec.loader import load_tree
+from rackwright.reading.loader import load_tree
 
 FIXTURES = builtin_pack() / "fixtures"
 

@@ -13,9 +13,9 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.secrets import _SHAPES, _may_hold_one, find_secrets
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright.reading.loader import load_tree, validate
 from rackwright.report.json import render_json
 from rackwright.report.text import render_text
-from rackwright.spec.loader import load_tree, validate
 from work import operations_of
 
 FIXTURE = builtin_pack() / "fixtures" / "aws.yaml"

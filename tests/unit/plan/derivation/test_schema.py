@@ -11,7 +11,7 @@ import pytest
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.derive import derive
 from rackwright.plan.derivation.schema import FOLLOWS, with_short_form
-from rackwright.spec.schema import export_schema
+from rackwright.reading.schema import export_schema
 from short_forms import CATALOGUE, SHORT, a_short_site, tree
 
 FULL = export_schema(Blueprint, title="t", schema_id="urn:x")

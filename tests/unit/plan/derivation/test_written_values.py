@@ -14,7 +14,7 @@ from rackwright.errors import RackwrightError
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.derive import derive
 from rackwright.plan.load import load_data
-from rackwright.spec.tree import Tree
+from rackwright.reading.tree import Tree
 from short_forms import CATALOGUE, a_short_site, derived, tree
 
 SITE = a_short_site(

@@ -142,7 +142,7 @@ def test_a_digest_is_of_what_is_used(tmp_path: Path) -> None:
 def test_a_changed_number_changes_the_digest() -> None:
     from rackwright.catalog.loader import load_catalogue
     from rackwright.plan.load import plan_tree
-    from rackwright.spec.loader import load_tree
+    from rackwright.reading.loader import load_tree
 
     tree = load_tree(FIXTURES / "air.yaml")
     catalogue = load_catalogue()

@@ -14,8 +14,8 @@ from factories import a_blueprint, a_hall, a_rack_group, a_row, a_site, some_nod
 from pull_request import FILE, Pull, overdrawn
 from rackwright.cli import main
 from rackwright.policy.base_approval.claims import hold_claims
+from rackwright.reading.loader import load_tree
 from rackwright.resources import bundled
-from rackwright.spec.loader import load_tree
 
 CAP = "node_groups.dgx.power_cap"
 

@@ -27,7 +27,7 @@ from rackwright.policy.exceptions.baseline import (
     tightened,
 )
 from rackwright.policy.exceptions.subject_patterns import split_racks, with_racks
-from rackwright.spec.loader import Loaded, load_text
+from rackwright.reading.loader import Loaded, load_text
 
 TODAY = date(2026, 12, 1)
 

@@ -30,9 +30,9 @@ from rackwright.policy.exceptions.waivers import (
     in_unit,
     limit_for,
 )
+from rackwright.reading.loader import Loaded, load_text
+from rackwright.reading.schema import export_schema
 from rackwright.report.text import render_text
-from rackwright.spec.loader import Loaded, load_text
-from rackwright.spec.schema import export_schema
 
 TODAY = date(2026, 12, 1)
 SEVERITIES = {"PWR-001": Severity.HIGH, "PWR-002": Severity.HIGH}

@@ -1,0 +1,175 @@
+"""``check``: judge a blueprint."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint, add_packs
+from rackwright.cli.options.exceptions import add_files, add_judging, choice_of, files_of
+from rackwright.cli.options.outputs import parse_output, read_delta, write_failure, write_report
+from rackwright.cli.options.packs import add_isolated, current_id, refuse_outside
+from rackwright.cli.options.telling import is_quiet
+from rackwright.cli.options.todo import add_todo, refuse_existing, write_todo
+from rackwright.errors import RackwrightError, UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.report.formats import FORMATS
+from rackwright.terminal import wants_colour
+
+if TYPE_CHECKING:
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.policy.engine import Report, Result
+    from rackwright.policy.gate import Gate
+    from rackwright.render.todo import Wanted
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``check``."""
+    add_blueprint(parser)
+    add_packs(parser)
+    add_isolated(parser)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID", help="just this policy; repeatable"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument(
+        "--output",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="write the report to a file as well, or after the text on stdout (FORMAT=-); html is a page "
+        "with drawings; repeatable",
+    )
+    parser.add_argument(
+        "--delta", type=Path, metavar="FILE", help="what 'diff --output md=FILE' wrote, for md"
+    )
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
+    )
+    add_todo(parser, "each field that a rule needs and that nobody has said")
+    add_files(parser)
+    parser.add_argument(
+        "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"
+    )
+    parser.add_argument("--no-baseline", action="store_true", help="judge without the baseline")
+    add_judging(parser)
+    parser.add_argument(
+        "--strict-waivers",
+        action="store_true",
+        help="end with 7 when a waiver is expired, unused, too wide or too long",
+    )
+    parser.add_argument("--show-waived", action="store_true", help="show what is waived, too")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge; the exit code is the verdict.
+
+    Raises:
+        UsageError: arguments contradict each other, or a file or policy that they name cannot be
+            used.
+        RackwrightError: the blueprint cannot be judged; the outputs say why.
+    """
+    from rackwright.catalog.team import catalogue_for
+    from rackwright.plan.load import load_plan
+    from rackwright.policy.autofix import with_edits
+    from rackwright.policy.gate import open_gate
+    from rackwright.reading.suggest import did_you_mean
+
+    form = "json" if arguments.json else arguments.format
+    if form != "text" and arguments.verbose:
+        raise UsageError(f"--verbose has no effect on {form}, only on text")
+    if arguments.verbose and is_quiet():
+        raise UsageError("--quiet and --verbose contradict each other")
+    refuse_existing(arguments.todo)
+    choice = choice_of(arguments)
+    outputs = [parse_output(text, form) for text in arguments.output]
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
+    try:
+        gate = open_gate(
+            arguments.blueprint,
+            packs=arguments.pack,
+            choice=choice,
+            isolated=arguments.isolated,
+            layers=arguments.layer,
+        )
+        policies = gate.rules
+        known = [policy.id for policy in policies]
+        only = tuple(current_id(name, policies) for name in arguments.only)
+        for policy in only:
+            if policy not in known:
+                raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
+        catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
+        loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
+        report = with_edits(gate.judge(loaded, only=only), loaded.tree)
+    except RackwrightError as error:
+        write_failure(error, outputs, blueprint=arguments.blueprint)
+        raise
+    write_report(
+        report,
+        form,
+        outputs,
+        blueprint=arguments.blueprint,
+        policies=policies,
+        delta=read_delta(arguments.delta) if arguments.delta else None,
+        verbose=arguments.verbose,
+        show_waived=arguments.show_waived,
+        quiet=is_quiet(),
+        colour=wants_colour(arguments.color, sys.stdout, os.environ),
+        page=lambda: _page(arguments, gate, loaded, report),
+    )
+    if arguments.todo is not None:
+        write_todo("check", arguments, loaded.plan, _unknown(report, loaded))
+    refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
+    return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
+
+
+def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
+    """The report as a page, with what changes against the base where one is named."""
+    from rackwright.page.document import render_page
+
+    ref: str | None = arguments.base_ref
+    if ref is None:
+        return render_page(loaded.plan, report)
+    from rackwright.diff.compare import compare_sides
+    from rackwright.diff.revisions import open_sides
+
+    try:
+        found = compare_sides(
+            *open_sides(ref, arguments.blueprint),
+            arguments.blueprint,
+            layers=tuple(arguments.layer),
+            packs=gate.packs,
+            exceptions=gate.exceptions,
+            approval=gate.approval,
+        )
+    except RackwrightError as error:  # the report holds without it
+        return render_page(loaded.plan, report, uncompared=f"not compared with '{ref}': {error}")
+    return render_page(loaded.plan, report, found)
+
+
+def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
+    """What rules cannot be judged for want of it."""
+    from rackwright.policy.api import Outcome
+    from rackwright.policy.unknowns import Remedies
+    from rackwright.render.todo import Wanted
+
+    remedies = Remedies(loaded.plan, loaded.tree.locate)
+
+    def remedy(result: Result, missing: str) -> str:
+        # What a report says was judged with the base's facts; several things are told one by one.
+        alone = len(result.missing) == 1
+        return (result.fix if alone else remedies.fix((missing,))) or ""
+
+    return [
+        Wanted(missing, (result.policy,), remedy(result, missing))
+        for result in report.results
+        if result.outcome is Outcome.UNKNOWN
+        for missing in result.missing
+    ]

@@ -1,0 +1,200 @@
+"""``configure``: bring the hosts of a blueprint to what it says, with Ansible."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.hosts import add_hosts, check_hosts, connections, watcher
+from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rackwright.ansible_runs.events import Tally
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.receptor.workers import Login, Workers
+
+SCHEMA = "rackwright.configure/v1"
+VERSIONS = frozenset({"OPS-002"})
+"""What is never installed although it does not fit together, whichever policy set judges."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``configure``."""
+    from rackwright.cli.options.waves import add_arguments
+
+    add_blueprint(parser)
+    add_gate(parser)
+    add_hosts(parser)
+    parser.add_argument(
+        "--workers",
+        type=Path,
+        metavar="FILE",
+        help="run on several machines, over Receptor: who configures which hosts",
+    )
+    parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
+    parser.add_argument(
+        "--tags",
+        metavar="STEPS",
+        help="just these steps, like configure,run; no host leaves quarantine by part of the steps",
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
+    parser.add_argument(
+        "--max-failures",
+        type=int,
+        default=20,
+        metavar="PERCENT",
+        help="share of the hosts that may fail before the run ends for all of them",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Configure the hosts; 4 when some of them failed."""
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.ansible_runs.tags import is_everything, parse_tags
+    from rackwright.cli.options.waves import is_wanted, roll_out
+    from rackwright.locks import exclusive
+    from rackwright.plan.load import load_plan
+    from rackwright.receptor.distribute import run_distributed
+    from rackwright.receptor.workers import load_workers
+    from rackwright.rollout.software_record import check_release, record_of, save_record
+
+    tags = parse_tags(arguments.tags)
+    workers = None if arguments.workers is None else load_workers(arguments.workers)
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    _check(arguments, loaded)
+    check_release(workspace(loaded.plan.name).software, loaded.plan)
+    in_waves = is_wanted(arguments)
+    gate, consequence = gate_of(arguments), "nothing was configured"
+    if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
+        return refused
+    if in_waves:
+        return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
+    name = loaded.plan.name
+    place = workspace(name)
+    limit = arguments.limit
+    if arguments.retry:
+        waiting = read_quarantine(place)
+        if not waiting:
+            print("no host is in quarantine")
+            return ExitCode.NOTHING
+        limit = ",".join(sorted(waiting))
+    options = Options(
+        limit=limit,
+        check=arguments.check,
+        forks=arguments.forks,
+        max_failures=arguments.max_failures,
+        tags=tags,
+        inventories=tuple(path.resolve() for path in arguments.inventory),
+    )
+    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
+        inventory = prepare(loaded.plan, place, connections(arguments.lab))
+        started = time.monotonic()
+        with watcher(inventory, options.limit, as_json=arguments.json) as watch:
+            tally = (
+                run_playbook(place, options, watch)
+                if workers is None
+                else run_distributed(place, options, workers, _login(workers, arguments.lab), watch)
+            )
+        seconds = time.monotonic() - started
+        kept = (
+            read_quarantine(place)
+            if options.check
+            else remember(place, tally, whole=options.limit is None, part=not is_everything(tags))
+        )
+        if not options.check and options.limit is None and is_everything(tags) and not kept:
+            save_record(place.software, record_of(loaded.plan))
+    sys.stdout.write(
+        _as_json(tally, kept, seconds)
+        if arguments.json
+        else _as_text(tally, kept, seconds, check=options.check)
+    )
+    return ExitCode.EXTERNAL if tally.failed else ExitCode.CLEAN
+
+
+def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
+    if loaded.plan.scheduler is None:
+        raise UsageError(
+            "the blueprint has no 'scheduler', so there is nothing to configure",
+            hint="describe the Slurm cluster under 'scheduler:'",
+        )
+    check_hosts(arguments)
+    if arguments.limit is not None and arguments.retry:
+        raise UsageError("--limit and --retry both choose hosts; give one")
+    if not 0 <= arguments.max_failures <= 100:
+        raise UsageError("--max-failures is a share between 0 and 100")
+
+
+def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
+    """The key that workers need, which is known of a lab's hosts."""
+    if workers is None:
+        return None
+    if workers.login is not None or lab_name is None:
+        return workers.login
+    from rackwright.lab.lab import open_lab
+    from rackwright.receptor.workers import Login
+
+    lab = open_lab(lab_name)
+    return Login(private_key=lab.key, known_hosts=lab.known_hosts)
+
+
+def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:
+    from rackwright.model.names import compress_hostlist
+
+    verb = "would change" if check else "changed"
+    lines = [f"{name}: {role_seconds:.1f} s" for name, role_seconds in tally.role_seconds.items()]
+    if check:
+        lines += [
+            f"{name} would change: {task}"
+            for name, result in sorted(tally.hosts.items())
+            for task in result.changed
+        ]
+        # Nothing was changed, so nobody is put in quarantine.
+        lines += [f"{name} failed: {tally.hosts[name].failure}" for name in tally.failed]
+    lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
+    fine = [n for n, result in sorted(tally.hosts.items()) if n in kept and result.failure is None]
+    if fine and not check:
+        lines.append(
+            f"still in quarantine, since these were not all the steps: {compress_hostlist(fine)}; "
+            "run 'rackwright configure … --retry' without --tags"
+        )
+    done = len(tally.hosts) - len(tally.failed)
+    lines.append(
+        f"{done} of {len(tally.hosts)} hosts done in {seconds:.1f} s, "
+        f"{tally.changed} {'thing' if tally.changed == 1 else 'things'} {verb}"
+    )
+    if tally.failed and not check:
+        lines.append("run 'rackwright configure … --retry' when the failed hosts are mended")
+    elif not check and not kept:
+        lines.append("run 'rackwright verify …' next: the cluster is up only when that passes")
+    return "\n".join(lines) + "\n"
+
+
+def _as_json(tally: Tally, kept: Mapping[str, str], seconds: float) -> str:
+    document = {
+        "schema": SCHEMA,
+        "seconds": round(seconds, 1),
+        "roles": {name: round(value, 1) for name, value in tally.role_seconds.items()},
+        "hosts": {
+            name: {
+                "ok": result.ok,
+                "changed": result.changed,
+                "failure": result.failure,
+                "unreachable": result.unreachable,
+            }
+            for name, result in sorted(tally.hosts.items())
+        },
+        "quarantine": dict(sorted(kept.items())),
+    }
+    return json_text(document)

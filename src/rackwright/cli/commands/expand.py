@@ -1,0 +1,50 @@
+"""``expand``: the full form of a blueprint, and the rule behind each value that is not written."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rackwright.cli.options.arguments import add_layers
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``expand``."""
+    parser.add_argument("blueprint", type=Path, nargs="?", help="the blueprint")
+    add_layers(parser)
+    parser.add_argument(
+        "--output",
+        choices=("yaml", "json"),
+        default="yaml",
+        help="yaml: a blueprint, with a comment at each derived value; json: with their places too",
+    )
+    parser.add_argument("--rules", action="store_true", help="list the rules of derivation instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the full form, or the rules.
+
+    Raises:
+        UsageError: no blueprint is named, or one is named with ``--rules``.
+    """
+    if arguments.rules:
+        if arguments.blueprint is not None:
+            raise UsageError("--rules is about no blueprint", hint="leave out one of both")
+        from rackwright.plan.derivation.rules import rules_table
+
+        sys.stdout.write(rules_table())
+        return ExitCode.CLEAN
+    if arguments.blueprint is None:
+        raise UsageError("no blueprint is named", hint="'rackwright expand FILE', or --rules")
+    from rackwright.plan.load import load_plan
+    from rackwright.render.full_form import full_json, full_yaml
+
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    if arguments.output == "json":
+        sys.stdout.write(full_json(loaded))
+    else:
+        sys.stdout.write(full_yaml(loaded, str(arguments.blueprint)))
+    return ExitCode.CLEAN

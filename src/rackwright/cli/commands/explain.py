@@ -1,0 +1,69 @@
+"""``explain``: what a policy demands and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rackwright.cli.options.arguments import add_packs
+from rackwright.cli.options.packs import add_isolated, current_id, packs_here
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``explain``."""
+    parser.add_argument("topic", help="a policy id, or 'exit-codes'")
+    add_packs(parser)
+    add_isolated(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the documentation.
+
+    Raises:
+        UsageError: there is no such policy.
+    """
+    if arguments.topic == "exit-codes":
+        sys.stdout.write(_exit_codes())
+        return ExitCode.CLEAN
+    from rackwright.policy.api import Enforcement
+    from rackwright.policy.authoring.parameters import describe_parameters
+    from rackwright.policy.packs.loader import documentation, load_packs
+    from rackwright.policy.policy_sets import RELEASED, is_preview
+    from rackwright.reading.suggest import did_you_mean
+
+    packs = packs_here(arguments.pack, isolated=arguments.isolated)
+    policies = {policy.id: policy for policy in load_packs(packs)}
+    policy = policies.get(current_id(arguments.topic.upper(), policies.values()))
+    if policy is None:
+        hint = did_you_mean(arguments.topic.upper(), policies)
+        raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
+    sys.stdout.write(documentation(policy).read_text(encoding="utf-8").rstrip() + "\n\n")
+    mandatory = policy.enforcement is Enforcement.MANDATORY
+    profile = f", from profile {policy.profile} on" if mandatory else ""
+    preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
+    sys.stdout.write(
+        f"Severity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
+        f"Policy set: {policy.since}{preview}.\n"
+    )
+    for line in describe_parameters(policy):
+        sys.stdout.write(f"{line}\n")
+    return ExitCode.CLEAN
+
+
+def _exit_codes() -> str:
+    meanings = {
+        ExitCode.CLEAN: "nothing failed, or only advisory findings",
+        ExitCode.CRASH: "a defect in Rackwright or in a policy",
+        ExitCode.USAGE: "bad usage, or a file that does not validate",
+        ExitCode.NOTHING: "there was nothing to check",
+        ExitCode.EXTERNAL: "an external tool failed",
+        ExitCode.VIOLATION: "a mandatory policy failed",
+        ExitCode.UNKNOWN: "a mandatory policy could not be decided",
+        ExitCode.WAIVER: "waiver or baseline hygiene failed",
+        ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
+        ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
+        ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+    }
+    return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)

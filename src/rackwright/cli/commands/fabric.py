@@ -1,0 +1,189 @@
+"""``fabric``: the cables of a fabric, and what a real subnet manager makes of it."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime as dt
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.harmless import visible
+
+if TYPE_CHECKING:
+    from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.fabric.lengths import CableRoutes
+    from rackwright.plan.model import Plan
+
+COLUMNS = ("kind", "from", "interface", "device", "cage", "to", "port", "part", "length_m")
+"""Columns of the list of cables; device and cage are those of a node's interface."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``fabric``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, text in (
+        ("cables", "list every cable with its ends, as CSV"),
+        ("compare", "compare what ibnetdiscover saw in the hall with the plan"),
+        ("net", "write the fabric as ibsim reads it"),
+        ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
+    ):
+        action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
+        add_blueprint(action)
+        action.add_argument("--site", help="its site; needed when several have fabrics")
+        action.add_argument("--fabric", help="which fabric; else the compute fabric")
+        if name == "compare":
+            action.add_argument("discovered", type=Path, help="output of ibnetdiscover")
+        if name == "route":
+            action.add_argument("--engine", help="routing engine; else that of the blueprint")
+            action.add_argument("--timeout", type=float, default=600, help="most seconds")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked of the fabric.
+
+    Raises:
+        UsageError: no fabric or several are meant, hosts of it have no port, or it is not
+            InfiniBand and the action is not ``cables``.
+    """
+    from rackwright.plan.load import load_plan
+
+    plan = load_plan(arguments.blueprint, arguments.layer).plan
+    layout, routes = _choose(plan, arguments.site, arguments.fabric)
+    if any(layout.unplaced):
+        raise UsageError(
+            f"{sum(layout.unplaced)} hosts of the fabric '{layout.fabric.name}' have no port",
+            hint="'rackwright check' says why: NET-001 and NET-010",
+        )
+    if arguments.action == "cables":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(_rows(layout, routes))
+        return ExitCode.CLEAN
+    if layout.technology != "infiniband":
+        raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
+    if arguments.action == "compare":
+        return _compare(layout, arguments.discovered)
+    if arguments.action == "net":
+        from rackwright.plan.fabric.ibsim import network
+
+        sys.stdout.write(network(layout).text)
+        return ExitCode.CLEAN
+    return _route(layout, arguments.engine, arguments.timeout)
+
+
+def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, CableRoutes]:
+    """The one fabric with attached nodes that is meant, and the ways of its cables.
+
+    Raises:
+        UsageError: none is, or several are.
+    """
+    attached = [
+        (each.site, each.name, each.layout, routes)
+        for at in plan.onprem
+        for each in at.fabrics
+        if site in {None, each.site}
+        and (each.name == fabric if fabric is not None else each.fabric.role == "compute")
+        and each.layout is not None
+        and (routes := at.cable_routes(each)) is not None
+    ]
+    if len(attached) == 1:
+        return attached[0][2:]
+    if attached:
+        known = ", ".join(f"'{name}' of '{where}'" for where, name, *_ in attached)
+        raise UsageError(f"several fabrics are meant: {known}", hint="name '--site', '--fabric'")
+    wanted = f"fabric '{fabric}'" if fabric is not None else "compute fabric"
+    raise UsageError(
+        f"there is no {wanted} with attached nodes", hint="declare 'attached' in the fabric"
+    )
+
+
+def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | float, ...]]:
+    from rackwright.plan.fabric.cables import routed_length, wires
+    from rackwright.plan.fabric.layout import find_host
+
+    kinds = {link.name: link for link in layout.fabric.links}
+    for wire in wires(layout):
+        link = kinds.get(wire.kind)
+        length = None if link is None else routed_length(link)
+        if length is None:
+            length = routes.of_wire(wire)
+        port, index = None, wire.lower_port - 1
+        if (host := find_host(layout, wire.lower)) is not None:
+            port = layout.hosts[host[0]].port
+            index = layout.hosts[host[0]].port_of(index)
+        yield (
+            wire.kind,
+            wire.lower,
+            wire.lower_port,
+            port.names[index] if port and index < len(port.names) else "",
+            port.cages[index] if port and index < len(port.cages) else "",
+            wire.upper,
+            wire.upper_port,
+            "" if link is None or link.cable is None else link.cable,
+            "" if length is None else round(length, 2),
+        )
+
+
+def _compare(layout: Layout, path: Path) -> int:
+    """Tell every cable that is not as planned; 5 when there is one.
+
+    Raises:
+        UsageError: the file cannot be read, or is no output of ibnetdiscover.
+    """
+    from rackwright.plan.fabric.discovery import differences, read_discovery
+
+    try:
+        discovered = read_discovery(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(
+            f"'{path}' is no output of ibnetdiscover: {error}",
+            hint="run 'ibnetdiscover --node-name-map FILE' on a host of the fabric",
+        ) from None
+    found = differences(layout, discovered)
+    for difference in found:
+        print(f"{visible(difference.cable)}: {visible(difference.message)}")
+        print(f"  fix: {visible(difference.fix)}")
+    noun = "cable is" if len(found) == 1 else "cables are"
+    count = f"{len(found)} {noun} not as planned" if found else "every cable is as planned"
+    print(f"{layout.fabric.name}: {count}")
+    return ExitCode.VIOLATION if found else ExitCode.CLEAN
+
+
+def _route(layout: Layout, engine: str | None, timeout: float) -> int:
+    """Route the fabric; 5 when another engine than the one asked for did it.
+
+    Raises:
+        UsageError: the fabric is several subnets, or no routing engine is chosen.
+    """
+    from rackwright.plan.fabric.cables import digest
+    from rackwright.provision.fabric_simulator import route
+
+    if layout.fabric.subnets > 1:
+        raise UsageError(
+            f"the fabric '{layout.fabric.name}' is {layout.fabric.subnets} subnets",
+            hint="declare one of them as a fabric of its own to route it",
+        )
+    wanted = engine or layout.fabric.routing_engine
+    if wanted is None:
+        raise UsageError("no routing engine is chosen", hint="set 'routing_engine' or '--engine'")
+    wanted = wanted.removeprefix("ar_")
+    routed = route(layout, wanted, timeout_s=timeout)
+    for complaint in routed.complaints:
+        print(f"opensm: {complaint}", file=sys.stderr)
+    today = dt.datetime.now(tz=dt.UTC).date()
+    even = "" if routed.balance is None else f", balance: {routed.balance:.4f}"
+    print(
+        f'routing_run: {{date: {today}, engine: {routed.engine}{even}, fabric: "{digest(layout)}"}}'
+    )
+    if routed.engine != wanted:
+        print(f"opensm fell back from '{wanted}' to '{routed.engine}'", file=sys.stderr)
+        return ExitCode.VIOLATION
+    return ExitCode.CLEAN

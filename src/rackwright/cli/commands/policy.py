@@ -1,0 +1,194 @@
+"""``policy``: list and show the policies, test a pack, write a new rule."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.cli.options.arguments import add_packs
+from rackwright.cli.options.packs import add_isolated, current_id, packs_here
+from rackwright.cli.options.telling import tell
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
+from rackwright.terminal import print_table
+
+if TYPE_CHECKING:
+    from rackwright.policy.api import Policy
+
+TEAM_PACK = Path("policies")
+"""Where a team's own pack lies in its repository."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``policy``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="list the policies")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    add_packs(listing)
+    add_isolated(listing)
+    showing = actions.add_parser("show", help="show what one policy is and where it comes from")
+    showing.add_argument("id", help="id of the policy")
+    showing.add_argument("--json", action="store_true", help="as JSON")
+    add_packs(showing)
+    add_isolated(showing)
+    testing = actions.add_parser("test", help="run the examples of a pack")
+    testing.add_argument("pack", type=Path, nargs="?", help="folder of the pack; else the built-in")
+    new = actions.add_parser("new", help="write a rule with documentation and examples")
+    new.add_argument("place", metavar="FAMILY/ID", help="like power/ACME-001")
+    new.add_argument("title", help="one line: what holds when the rule is kept")
+    new.add_argument(
+        "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
+    )
+    documenting = actions.add_parser("document", help="write the example into each documentation")
+    documenting.add_argument("pack", type=Path, help="folder of the pack")
+    digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
+    digest.add_argument("pack", type=Path, help="folder of the pack")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked for."""
+    actions: Mapping[str, Callable[[argparse.Namespace], int]] = {
+        "list": _list,
+        "show": _show,
+        "test": _test,
+        "new": _new,
+        "document": _document,
+        "digest": _digest,
+    }
+    return actions[arguments.action](arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    policies = _load(arguments)
+    if arguments.json:
+        _write_json("rackwright.policies/v1", policies=[_facts(policy) for policy in policies])
+        return ExitCode.CLEAN
+    print_table(
+        ("id", "severity", "enforcement", "profile", "since", "title"),
+        [(p.id, p.severity, p.enforcement, p.profile, p.since, p.title) for p in policies],
+        "{:<9} {:<8} {:<9} {:<10} {:<4} {}",
+    )
+    return ExitCode.CLEAN
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.authoring.examples import load_examples
+    from rackwright.policy.authoring.parameters import describe_parameters
+    from rackwright.policy.packs.loader import documentation, policy_file
+    from rackwright.reading.suggest import did_you_mean
+
+    policies = {policy.id: policy for policy in _load(arguments)}
+    policy = policies.get(current_id(arguments.id.upper(), policies.values()))
+    if policy is None:
+        hint = did_you_mean(arguments.id.upper(), policies)
+        raise UsageError(f"there is no policy '{arguments.id}'", hint=hint)
+    facts = _facts(policy) | {"file": str(policy_file(policy))}
+    names = [f"{example.kind}: {example.name}" for example in load_examples(policy)]
+    if arguments.json:
+        schema = policy.model_json_schema()
+        parameters = schema.get("properties", {})
+        _write_json("rackwright.policy/v1", policy=facts | {"parameters": parameters})
+        return ExitCode.CLEAN
+    lines = [f"{policy.id}: {policy.title}", ""]
+    lines += [f"{key:<12} {_plain(value)}" for key, value in facts.items() if key not in _IN_HEAD]
+    lines += ["", *describe_parameters(policy)] if policy.model_fields else []
+    lines += ["", "Examples", *(f"  {name}" for name in names), ""]
+    lines.append(f"Documentation: {documentation(policy)}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return ExitCode.CLEAN
+
+
+_IN_HEAD = ("id", "title")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _facts(policy: type[Policy]) -> dict[str, Any]:
+    from rackwright.policy.policy_sets import RELEASED, is_preview
+
+    return {
+        "id": policy.id,
+        "title": policy.title,
+        "family": policy.family,
+        "severity": policy.severity.value,
+        "enforcement": policy.enforcement.value,
+        "since": policy.since,
+        "profile": policy.profile.value,
+        "preview": is_preview(policy, RELEASED),
+        "formerly": list(policy.formerly),
+    }
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.authoring.checks import shortfalls
+    from rackwright.policy.authoring.examples import load_examples, run_example
+    from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
+
+    folder = arguments.pack or builtin_pack()
+    if folder.resolve() != builtin_pack().resolve():
+        load_packs((folder,))  # refuses an id that a built-in policy has
+    failed = count = 0
+    for policy in load_pack(folder):
+        for example in load_examples(policy):
+            count += 1
+            if problem := run_example(policy, example, folder):
+                failed += 1
+                sys.stdout.write(f"FAILED {policy.id} {example.name}\n  {problem}\n")
+    lacking = 0
+    for policy in () if failed else load_pack(folder):
+        for shortfall in shortfalls(policy, folder):
+            lacking += 1
+            sys.stdout.write(f"INCOMPLETE {policy.id}: {shortfall}\n")
+    more = f", {lacking} incomplete" if lacking else ""
+    sys.stdout.write(f"{count - failed} passed, {failed} failed{more}\n")
+    if failed or lacking:
+        return ExitCode.VIOLATION
+    return ExitCode.CLEAN if count else ExitCode.NOTHING
+
+
+def _document(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.authoring.example_docs import with_example
+    from rackwright.policy.packs.loader import documentation, load_pack
+
+    for policy in load_pack(arguments.pack):
+        path = documentation(policy)
+        former = path.read_text(encoding="utf-8")
+        text = with_example(policy, former, arguments.pack)
+        if text != former:
+            path.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"{path}\n")
+    return ExitCode.CLEAN
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.authoring.scaffold import new_policy
+
+    for path in new_policy(arguments.pack, arguments.place, arguments.title):
+        sys.stdout.write(f"wrote {path}\n")
+    tell(f"next: rackwright policy test {arguments.pack}\n")
+    return ExitCode.CLEAN
+
+
+def _digest(arguments: argparse.Namespace) -> int:
+    from rackwright.team.digest import folder_digest
+
+    sys.stdout.write(f"{folder_digest(arguments.pack)}\n")
+    return ExitCode.CLEAN
+
+
+def _load(arguments: argparse.Namespace) -> Sequence[type[Policy]]:
+    from rackwright.policy.packs.loader import load_packs
+
+    return load_packs(packs_here(arguments.pack, isolated=arguments.isolated))
+
+
+def _write_json(schema: str, **content: Any) -> None:
+    sys.stdout.write(json_text({"schema": schema, **content}))

@@ -1,0 +1,95 @@
+"""``schema``: JSON Schemas for the YAML language server."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``schema``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    export = actions.add_parser("export", help="write the schemas")
+    export.add_argument("--kind", default="blueprint", help="document to write to stdout")
+    export.add_argument("--output", type=Path, help="folder to write the schemas of all kinds to")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the schemas.
+
+    Raises:
+        SpecErrors: the team's configuration or catalogue is not valid.
+        UsageError: there is no schema of that kind.
+    """
+    output: Path | None = arguments.output
+    documents = _documents(Path() if output is None else output.parent)
+    if output is None:
+        if arguments.kind not in documents:
+            raise UsageError(
+                f"there is no schema of '{arguments.kind}'", hint=f"kinds: {', '.join(documents)}"
+            )
+        sys.stdout.write(_dump(documents[arguments.kind]()))
+        return ExitCode.CLEAN
+    output.mkdir(parents=True, exist_ok=True)
+    for name, make in documents.items():
+        path = output / f"{name}.schema.json"
+        path.write_text(_dump(make()), encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+    return ExitCode.CLEAN
+
+
+def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
+    """What makes the schema of each kind; that of blueprints offers the products there are ``beside``."""
+    from rackwright.catalog.loader import FOLDERS
+    from rackwright.design.answer.form import design_schema
+    from rackwright.design.model import DesignDocument
+    from rackwright.diff.forms.schema import comparison_schema
+    from rackwright.model.base import Model
+    from rackwright.model.prices import PriceList
+    from rackwright.policy.exceptions.baseline import BaselineFile
+    from rackwright.policy.exceptions.waivers import WaiverFile
+    from rackwright.reading.schema import export_schema
+    from rackwright.receptor.workers import Workers
+    from rackwright.render.editors import blueprint_schema
+    from rackwright.report.schema import report_schema
+    from rackwright.team.config import TeamConfig
+    from rackwright.templates.making import BLUEPRINT
+
+    files: dict[str, tuple[type[Model], str]] = {
+        "wanted": (DesignDocument, "design: what is wanted"),
+        "team": (TeamConfig, "configuration of a team"),
+        "prices": (PriceList, "price list"),
+        "waivers": (WaiverFile, "waivers"),
+        "baseline": (BaselineFile, "baseline"),
+        "workers": (Workers, "workers"),
+    }
+    documents: dict[str, Callable[[], dict[str, Any]]] = {
+        "blueprint": lambda: blueprint_schema(beside / BLUEPRINT),
+        "design": design_schema,
+        "report": report_schema,
+        "diff": comparison_schema,
+    }
+    for name, (model, title) in files.items():
+        documents[name] = partial(
+            export_schema, model, title=f"Rackwright {title}", schema_id=f"urn:rackwright:{name}:v1"
+        )
+    for folder, kind in FOLDERS.items():
+        documents[f"catalog-{folder}"] = partial(
+            export_schema,
+            kind,
+            title=f"Rackwright catalogue: {folder}",
+            schema_id=f"urn:rackwright:catalog:{folder}:v1",
+        )
+    return documents
+
+
+def _dump(document: object) -> str:
+    return json_text(document, sort_keys=True)

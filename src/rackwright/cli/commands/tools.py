@@ -1,0 +1,65 @@
+"""``tools install``: the programs that Rackwright drives."""
+
+from __future__ import annotations
+
+import argparse
+
+from rackwright.cli.options.telling import tell
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+TOOLS = ("pulumi", "receptor", "aws-provider")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``tools``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    install = actions.add_parser("install", help="install what is missing")
+    install.add_argument(
+        "tools",
+        nargs="*",
+        choices=TOOLS,
+        default=TOOLS[0],
+        metavar="TOOL",
+        help="'pulumi', with its Python language host (the default), 'receptor', for "
+        "'configure --workers', or 'aws-provider', for '--target local': the code of Terraform's "
+        "AWS provider as a plugin of Pulumi; repeatable",
+    )
+    install.add_argument(
+        "--archive",
+        metavar="FILE#sha256=DIGEST",
+        help="the vendor's archive of the Pulumi CLI, a file or an https address, with its digest; "
+        "without it, the CLI is built with Go where there is none",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install; print where each tool is.
+
+    Raises:
+        UsageError: ``--archive`` is given without ``pulumi``, or names no archive.
+    """
+    from rackwright.provision.tools import (
+        install_aws_provider,
+        install_pulumi,
+        install_receptor,
+        parse_archive,
+    )
+
+    wanted = [arguments.tools] if isinstance(arguments.tools, str) else arguments.tools
+    archive = parse_archive(arguments.archive) if arguments.archive else None
+    if archive is not None and "pulumi" not in wanted:
+        raise UsageError("--archive is for 'pulumi', which is not to be installed")
+    for name in dict.fromkeys(wanted):
+        if name == "receptor":
+            print(f"receptor: {install_receptor(progress=_say)}")
+        elif name == "aws-provider":
+            print(f"aws-provider: {install_aws_provider(progress=_say)}")
+        else:
+            tool = install_pulumi(progress=_say, archive=archive)
+            print(f"pulumi {tool.version} ({tool.origin}): {tool.path}")
+    return ExitCode.CLEAN
+
+
+def _say(line: str) -> None:
+    tell(f"{line}\n")

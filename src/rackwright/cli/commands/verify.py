@@ -1,0 +1,138 @@
+"""``verify``: compare what was built with what was meant; a cluster is up when it passes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.hosts import add_hosts, check_hosts, connections
+from rackwright.cli.options.telling import say, tell_progress
+from rackwright.errors import RackwrightError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rackwright.accept.compare import Acceptance
+    from rackwright.plan.model import Plan
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``verify``."""
+    add_blueprint(parser)
+    add_hosts(parser)
+    parser.add_argument(
+        "--all-reduce",
+        action="store_true",
+        help="run the all-reduce of nccl-tests too, on nodes without jobs, alone and together",
+    )
+    parser.add_argument("--json", action="store_true", help="print every item as JSON")
+    parser.add_argument(
+        "--output",
+        metavar="junit=FILE",
+        action="append",
+        default=[],
+        help="write the result as JUnit XML as well; repeatable",
+    )
+    parser.add_argument(
+        "--drain", action="store_true", help="drain the nodes that fail in Slurm, with the reason"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify the hosts; 0 only when everything passes, 5 on a failure, 6 on just unknowns."""
+    from dataclasses import replace
+
+    from rackwright.accept.all_reduce import groups, with_all_reduce
+    from rackwright.accept.benchmark import measure
+    from rackwright.accept.compare import compare, to_drain
+    from rackwright.accept.expected import NOT_IN_A_LAB, expect
+    from rackwright.accept.report import render_json, render_junit, render_text
+    from rackwright.accept.run import collect, drain
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.locks import exclusive
+    from rackwright.plan.load import load_plan
+
+    outputs = [_junit_path(text) for text in arguments.output]
+    check_hosts(arguments)
+    plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
+    controller = _controller(plan) if arguments.drain else None
+    measured = groups(plan) if arguments.all_reduce else ()
+    expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
+    inventories = [path.resolve() for path in arguments.inventory]
+    name = plan.name
+    place = workspace(name)
+    drained: Mapping[str, str] = {}
+    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
+        prepare(plan, place, connections(arguments.lab))
+        answers = collect(
+            place,
+            expected,
+            limit=arguments.limit,
+            forks=arguments.forks,
+            inventories=inventories,
+            say=tell_progress,
+        )
+        together = measure(
+            place,
+            measured,
+            answers,
+            forks=arguments.forks,
+            inventories=inventories,
+            say=tell_progress,
+        )
+        asked = [host for host in expected if host.name in answers.tally.hosts]
+        judged = asked if arguments.limit is not None else expected
+        acceptance = compare(judged, answers.facts, answers.unreachable)
+        acceptance = replace(acceptance, hosts=(*acceptance.hosts, *together))
+        if controller is not None and (drained := to_drain(acceptance)):
+            _report_before_drain(acceptance)
+            drain(place, controller, drained, inventories=inventories, say=say)
+    left_out = NOT_IN_A_LAB if arguments.lab is not None else frozenset()
+    for path in outputs:
+        _write(path, render_junit(acceptance))
+    render = render_json if arguments.json else render_text
+    sys.stdout.write(render(acceptance, left_out, drained))
+    return int(acceptance.exit_code)
+
+
+def _report_before_drain(acceptance: Acceptance) -> None:
+    """Say on stderr who fails: should draining not work, this is not lost."""
+    for host in acceptance.hosts:
+        for item in host.failures:
+            sys.stderr.write(f"  {host.name}: {item.reason}\n")
+
+
+def _controller(plan: Plan) -> str:
+    """The first controller, which is a host of the blueprint.
+
+    Raises:
+        UsageError: the blueprint has no scheduler, or the controller is no host of it.
+    """
+    scheduler = plan.scheduler
+    if scheduler is None:
+        raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
+    first = scheduler.controllers[0].host
+    for host in plan.hosts:
+        if host.name == first:
+            return host.inventory_name
+    raise UsageError(
+        f"the controller '{first}' is no host of the blueprint",
+        hint="run 'rackwright verify' without --drain, and drain on the controller itself",
+    )
+
+
+def _junit_path(text: str) -> Path:
+    form, equals, file = text.partition("=")
+    if form != "junit" or not equals or not file:
+        raise UsageError(f"'{text}' is not junit=FILE", hint="the format is junit")
+    return Path(file)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RackwrightError(f"'{path}' cannot be written: {error.strerror}") from None

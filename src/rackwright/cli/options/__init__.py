@@ -1,0 +1,1 @@
+"""Options, prompts and output that verbs of the command line share."""

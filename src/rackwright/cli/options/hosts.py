@@ -1,0 +1,112 @@
+"""Hosts on the command line: which ones, how they are reached, and what is told of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.cli.options.telling import is_quiet, tell_progress
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from rackwright.ansible_runs.observer import Watcher
+    from rackwright.inventory.inventory import Inventory
+    from rackwright.plan.model import Plan
+
+_LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
+
+
+def add_hosts(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which hosts are worked on, and how they are reached."""
+    add_reach(parser)
+    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+
+
+def add_reach(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how hosts are reached, and how many at a time."""
+    parser.add_argument(
+        "--inventory",
+        type=Path,
+        action="append",
+        default=[],
+        help="more inventory: addresses and a team's own variables; repeatable",
+    )
+    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
+
+
+def check_hosts(arguments: argparse.Namespace) -> None:
+    """Refuse what is no host pattern of Ansible, and no number of hosts.
+
+    Raises:
+        UsageError: it is none.
+    """
+    pattern = getattr(arguments, "limit", None)  # an upgrade is over all hosts
+    if pattern is not None and not _LIMIT.fullmatch(pattern):
+        raise UsageError(f"'{pattern}' is no host pattern")
+    if arguments.forks < 1:
+        raise UsageError("--forks is at least 1")
+
+
+def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
+    """How the hosts of a lab are reached; nothing where names and a team's variables say it.
+
+    Raises:
+        UsageError: there is no such lab.
+    """
+    if lab_name is None:
+        return {}
+    from rackwright.lab.lab import open_lab
+
+    lab = open_lab(lab_name)
+    hosts = lab.hosts()
+    if not hosts:
+        raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
+    return {host.name: lab.connection(host) for host in hosts}
+
+
+def watcher(
+    inventory: Inventory, limit: str | None = None, *, as_json: bool = False
+) -> AbstractContextManager[Watcher]:
+    """What shows on stderr how far a run over the hosts that match ``limit`` is.
+
+    With ``as_json`` a program reads what is told: each line as it always was, and no counts.
+    """
+    from rackwright.ansible_runs.display import screen_for
+    from rackwright.ansible_runs.host_patterns import hosts_of
+    from rackwright.ansible_runs.observer import Lines, Watch
+    from rackwright.ansible_runs.run import hosts_to_finish
+    from rackwright.ansible_runs.state import Live
+    from rackwright.receptor.workers import members
+
+    if as_json or is_quiet():
+        return nullcontext(Lines(tell_progress))
+    groups = members(inventory)
+    live = Live(hosts_to_finish(groups, limit), lambda pattern: hosts_of(pattern, groups))
+    return Watch(live, screen_for(sys.stderr, os.environ))
+
+
+def controllers(plan: Plan) -> tuple[str, ...]:
+    """The hosts of the blueprint on which a controller runs, the primary first.
+
+    Raises:
+        UsageError: there is none.
+    """
+    scheduler = plan.scheduler
+    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
+    known = {host.name: host.inventory_name for host in reversed(plan.hosts)}
+    found = tuple(known[name] for name in wanted if name in known)
+    if not found:
+        raise UsageError(
+            "no controller of the scheduler is a host of the blueprint",
+            hint="nodes are asked for and drained on a controller; configure without --waves needs none",
+        )
+    return found

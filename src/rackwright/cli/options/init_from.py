@@ -1,0 +1,152 @@
+"""``init --from``: a blueprint of what already stands, and a layer of what nobody told."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.telling import tell
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.brownfield.document import TakenOver
+
+TODO = "todo.yaml"
+"""The layer of what nobody told, beside the blueprint."""
+MOST_SHOWN = 50
+"""Most notices that are shown; all of them stand in the blueprint."""
+
+
+def add_from(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``--from``."""
+    parser.add_argument(
+        "--from",
+        dest="sources",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="make the blueprint of what stands: a sheet of elevations, NetBox's list of devices as "
+        "CSV or JSON, a slurm.conf; repeatable",
+    )
+    parser.add_argument(
+        "--product",
+        action="append",
+        default=[],
+        metavar="NAME=ID",
+        help="with --from: the catalogue id of a product, by its name in the files; repeatable",
+    )
+    parser.add_argument(
+        "--leave-out",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --from: leave out devices of this product; repeatable",
+    )
+    parser.add_argument(
+        "--site", metavar="NAME", help="with --from: take over this site of the files alone"
+    )
+
+
+def run_from(arguments: argparse.Namespace) -> int:
+    """Write the blueprint of what stands, and the layer to fill in.
+
+    Raises:
+        SpecErrors: a file cannot be read, or what it says cannot be told.
+        UsageError: an argument has no effect, or a file exists or cannot be written.
+    """
+    from rackwright.brownfield.document import make_blueprint
+    from rackwright.brownfield.products import Products
+    from rackwright.brownfield.reading import read_standing
+    from rackwright.catalog.team import catalogue_for
+    from rackwright.templates.making import BLUEPRINT
+
+    folder: Path | None = arguments.folder
+    if folder is None:
+        raise UsageError(
+            "a folder is needed to write to", hint="rackwright init FOLDER --from FILE"
+        )
+    for given, option in ((arguments.template, "--template"), (arguments.set, "--set"),
+                          (arguments.answers, "--answers")):  # fmt: skip
+        if given:
+            raise UsageError(f"{option} has no effect with --from: no template is used")
+    blueprint, todo = folder / BLUEPRINT, folder / TODO
+    for path in (blueprint, todo):
+        if path.exists() or path.is_symlink():
+            raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
+    found = [read_standing(path) for path in arguments.sources]
+    said = _said(arguments.product)
+    products = Products(catalogue_for(blueprint), said, arguments.leave_out)
+    made = make_blueprint(found, products, only=arguments.site)
+    _write(made, blueprint, todo, arguments.sources)
+    return ExitCode.CLEAN
+
+
+def _said(pairs: list[str]) -> dict[str, str]:
+    """Ids of products by the names of the files.
+
+    Raises:
+        UsageError: something is no pair.
+    """
+    said = {}
+    for pair in pairs:
+        name, equals, entry_id = pair.rpartition("=")
+        if not equals or not name or not entry_id:
+            raise UsageError(f"'{pair}' is not NAME=ID")
+        said[name] = entry_id
+    return said
+
+
+def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) -> None:
+    """Write both files, and say what is in neither.
+
+    Raises:
+        UsageError: one cannot be written.
+    """
+    from rackwright.harmless import visible
+    from rackwright.render.editors import write_schema
+    from rackwright.render.full_form import document_yaml
+    from rackwright.render.todo import blank_layer
+    from rackwright.templates.making import add_modeline
+
+    check = shlex.join(["rackwright", "check", str(blueprint), "--layer", str(todo)])
+    files = ", ".join(f"'{source}'" for source in sources)
+    head = [f"What stands by {files}, written by 'rackwright init --from'."]
+    if made.blanks:
+        head.append(
+            f"It is a blueprint together with {todo.name}, which asks for what no file says."
+        )
+    if made.notices:
+        head += ["", "What is told there and not here, or is called otherwise:"]
+        head += [f"- {notice}" for notice in made.notices]
+    layer = blank_layer(
+        made.blanks, ["What no file says. With this file over the blueprint:", f"  {check}"]
+    )
+    texts = {blueprint: add_modeline(document_yaml(made.data, head))}
+    if made.blanks:
+        texts[todo] = layer.text
+    try:
+        blueprint.parent.mkdir(parents=True, exist_ok=True)
+        for path, text in texts.items():
+            with path.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
+    write_schema(blueprint.parent)
+    for path in texts:
+        print(path)
+    for notice in made.notices[:MOST_SHOWN]:
+        sys.stderr.write(f"notice: {notice}\n")
+    if len(made.notices) > MOST_SHOWN:
+        hidden = len(made.notices) - MOST_SHOWN
+        sys.stderr.write(f"({hidden:,} more notices stand in {visible(str(blueprint))})\n")
+    if made.blanks:
+        fields = layer.fields
+        tell(f"next: fill in the {fields} fields of {visible(str(todo))}\n      {check}\n")
+    else:
+        tell(f"next: rackwright check {shlex.quote(str(blueprint))}\n")

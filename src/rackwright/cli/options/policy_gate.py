@@ -1,0 +1,66 @@
+"""The gate on the command line, for the commands that act on a blueprint only when it passes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_packs
+from rackwright.cli.options.exceptions import add_base_ref, add_files, choice_of
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.policy.gate import Gate
+
+
+def add_gate(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what judges; the day is always today."""
+    add_packs(parser)
+    add_files(parser)
+    add_base_ref(parser)
+
+
+def gate_of(arguments: argparse.Namespace) -> Gate:
+    """The gate that the arguments ask for, as ``check`` opens it.
+
+    Raises:
+        RackwrightError: a pack, a file or the base revision cannot be read.
+    """
+    from rackwright.policy.gate import open_gate
+
+    return open_gate(
+        arguments.blueprint,
+        packs=arguments.pack,
+        choice=choice_of(arguments),
+        layers=arguments.layer,
+    )
+
+
+def refused_by(
+    gate: Gate, loaded: LoadedPlan, consequence: str, *, no_preview: Collection[str] = ()
+) -> int:
+    """Zero when the blueprint passes; otherwise the exit code, after findings and ``consequence``.
+
+    The failures of the rules ``no_preview``, by their ids, count even where the blueprint's policy
+    set is older than they are; what the blueprint itself says of them holds.
+    """
+    from rackwright.policy.api import Outcome
+    from rackwright.report.text import render_text
+
+    report = gate.judge(loaded)
+    if report.exit_code != ExitCode.CLEAN:
+        sys.stderr.write(f"{render_text(report)}\n{consequence}\n")
+        return report.exit_code
+    broken = [
+        f"error: {one.policy} {one.subject.name}: {one.message}\n"
+        + (f"  hint: {one.fix}\n" if one.fix else "")
+        for one in report.results
+        if one.preview and one.policy in no_preview and one.outcome is Outcome.FAIL
+    ]
+    if broken:
+        sys.stderr.write(f"{''.join(broken)}{consequence}\n")
+        return ExitCode.VIOLATION
+    return ExitCode.CLEAN

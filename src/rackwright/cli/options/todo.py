@@ -1,0 +1,76 @@
+"""``--todo``: a layer with every field that is not known, to be filled in."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.telling import tell
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
+    from rackwright.render.todo import Wanted
+
+
+def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the argument; ``what`` is what the file has entries for."""
+    parser.add_argument(
+        "--todo", type=Path, metavar="FILE", help=f"write a layer to fill in: {what}"
+    )
+
+
+def refuse_existing(path: Path | None) -> None:
+    """Refuse to write over a file, in which somebody may have filled in what he found.
+
+    Raises:
+        UsageError: it is there.
+    """
+    if path is not None and (path.exists() or path.is_symlink()):
+        raise UsageError(f"'{path}' exists", hint="name a file that is not there yet")
+
+
+def write_todo(
+    verb: str, arguments: argparse.Namespace, plan: Plan, wanted: Sequence[Wanted]
+) -> None:
+    """Write the layer that the arguments ask for, and say so on stderr.
+
+    Args:
+        verb: the command.
+        arguments: of a command about one blueprint.
+        plan: of that blueprint.
+        wanted: what is not known; where that is nothing, no file is written.
+
+    Raises:
+        UsageError: the file cannot be written, or is there.
+        FileExistsError: it was there, and somebody removed it at that moment.
+    """
+    from rackwright.render.todo import make_todo
+
+    path: Path = arguments.todo
+    if not wanted:
+        sys.stderr.write(f"nothing is unknown, so '{path}' is not written\n")
+        return
+    words = ["rackwright", verb, str(arguments.blueprint)]
+    for layer in arguments.layer:
+        words += ["--layer", str(layer)]
+    asked = shlex.join(words)
+    head = [
+        f"What '{asked}' does not know. With this file over the blueprint:",
+        f"  {asked} --layer {shlex.quote(str(path))}",
+    ]
+    todo = make_todo(plan, wanted, head)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(todo.text)
+    except FileExistsError:
+        refuse_existing(path)
+        raise
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
+    rest = f", {todo.elsewhere} to be said elsewhere" if todo.elsewhere else ""
+    tell(f"wrote {path}: {todo.fields} fields to fill in{rest}\n")

@@ -1,0 +1,254 @@
+"""Pydantic's errors as messages for people, each at its place in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import visible
+from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
+from rackwright.reading.suggest import did_you_mean, nearest
+from rackwright.reading.tree import Path, Tree
+from rackwright.reading.type_paths import TypePlace, names, walk
+from rackwright.reading.unions import NO_MEMBER, Found, collapse
+
+_EXPECTED: Mapping[str, str] = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "a mapping"),
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    "string_type": "text",
+    "string_too_short": "text of {min_length:,} or more characters",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "below {lt:g}",
+    "less_than_equal": "{le:g} or less",
+}
+"""What pydantic wanted, by the kind of its error."""
+
+_MOST_GUESSES = 200
+"""Unknown keys of one document for which a suggestion is sought; more are no slips of the pen."""
+
+MOST_ERRORS = 1_000
+"""Mistakes of one document that are told; finding the words for each takes time."""
+
+_Explanation = tuple[str, str | None]
+"""A message and its hint."""
+
+
+def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path = ()) -> SpecErrors:
+    """Every error of ``error`` with its position in ``tree``, below ``prefix``.
+
+    Args:
+        error: what pydantic found.
+        tree: the document.
+        model: the model, or other type, that the part at ``prefix`` was validated as.
+        prefix: where in the document that part is.
+    """
+    reader = _Reader(tree, model, prefix)
+    details = _details(error)
+    told = details[:MOST_ERRORS]
+    found = collapse([(d, walk(model, reader.data, d["loc"])) for d in told])
+    misspelt = reader.guess(found)
+    errors: dict[tuple[object, str], SpecError] = {}
+    for detail, place in found:
+        if detail["type"] == "missing" and place.path in misspelt:
+            continue  # it is there, in another spelling, and told as such
+        spec_error = reader.convert(detail, place)
+        errors.setdefault((spec_error.location, spec_error.summary), spec_error)
+    if hidden := len(details) - len(told):
+        errors[None, ""] = SpecError(f"{hidden:,} more mistakes are not told")
+    return SpecErrors(list(errors.values()))
+
+
+def _details(error: ValidationError) -> list[Mapping[str, Any]]:
+    details = error.errors(include_url=False)
+    broken = {d["loc"][:depth] for d in details for depth in range(len(d["loc"]))}
+    # Pydantic does not count the items that are wrong themselves.
+    return [d for d in details if d["type"] != "too_short" or d["loc"] not in broken]
+
+
+class _Reader:
+    """Turns the errors of one validation into ours."""
+
+    def __init__(self, tree: Tree, model: Any, prefix: Path) -> None:
+        self.tree = tree
+        self.model = model
+        self.prefix = prefix
+        self.data = _value_at(tree.data, prefix)
+        self._guesses: dict[Path, str] = {}
+
+    def guess(self, found: Sequence[Found]) -> set[Path]:
+        """The places of missing keys that unknown keys beside them were meant to be."""
+        missing: dict[Path, list[str]] = {}
+        for detail, place in found:
+            if detail["type"] == "missing":
+                missing.setdefault(place.path[:-1], []).append(str(place.path[-1]))
+        unknown = [f for f in found if f[0]["type"] == "extra_forbidden"]
+        meant: set[Path] = set()
+        for _, place in unknown[:_MOST_GUESSES]:
+            *parent, last = place.path
+            where = tuple(parent)
+            wanted = [name for name in missing.get(where, []) if (*where, name) not in meant]
+            if near := nearest(str(last), wanted):
+                meant.add((*where, near))
+                self._guesses[place.path] = near
+        for detail, place in unknown[:_MOST_GUESSES]:
+            if place.path not in self._guesses:
+                given = _value_at(self.data, place.path[:-1])
+                known = self._known(detail["loc"])
+                absent = [
+                    name for name in known if not isinstance(given, Mapping) or name not in given
+                ]
+                if near := nearest(str(place.path[-1]), absent) or nearest(
+                    str(place.path[-1]), known
+                ):
+                    self._guesses[place.path] = near
+        return meant
+
+    def convert(self, detail: Mapping[str, Any], place: TypePlace) -> SpecError:
+        """The error that people read."""
+        kind = detail["type"]
+        at_key = place.at_key or kind == "extra_forbidden"
+        path = self.prefix + place.path
+        if kind == "extra_forbidden":
+            message, hint = self._unknown_key(detail, place.path)
+        elif kind == "missing":
+            message, hint = f"'{path[-1]}' is missing", None
+        else:
+            message, hint = _explain(detail)
+        if place.at_key:
+            message = f"key {message}"
+        where = self.tree.describe(path[:-1] if at_key or kind == "missing" else path)
+        text = f"{where}: {message}" if where else message
+        if kind == "missing":
+            path = path[:-1]
+        elif kind == "union_tag_invalid":
+            path = (*path, detail["ctx"]["discriminator"].strip("'"))
+        location = self.tree.locate(path, key=at_key)
+        return SpecError(visible(text), hint=hint and visible(hint), location=location)
+
+    def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
+        message = f"unknown key '{path[-1]}'"
+        if number := _decimal_comma(_value_at(self.data, path[:-1]), path[-1]):
+            return message, f"decimals stand behind a point: '{number}'"
+        if near := self._guesses.get(path):
+            return message, f"did you mean '{near}'?"
+        known = self._known(detail["loc"])
+        return message, f"known are: {', '.join(known)}" if known else None
+
+    def _known(self, loc: Path) -> list[str]:
+        return names(walk(self.model, self.data, loc[:-1]).models)
+
+
+def _decimal_comma(given: object, key: object) -> str | None:
+    """The number that was meant where a comma has cut it, as in ``{power: 1,5 kW}``; else None."""
+    if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
+        return None
+    keys = list(given)
+    before = keys[keys.index(key) - 1]
+    whole = str(given[before])
+    if keys[0] == key or not re.fullmatch(r"[+-]?\d+", whole):
+        return None
+    return f"{before}: {whole}.{key}"
+
+
+def _explain(detail: Mapping[str, Any]) -> _Explanation:
+    kind = detail["type"]
+    context = detail.get("ctx") or {}
+    given = detail.get("input")
+    if kind == NO_MEMBER:
+        return _no_member(given, detail["members"])
+    if kind in {"literal_error", "enum"}:
+        allowed = str(context.get("expected", ""))
+        return f"{_quote(given)} is not one of {allowed}", _near(given, _words(allowed))
+    if kind == "union_tag_invalid":
+        words = _words(str(context["expected_tags"]))
+        key = str(context["discriminator"]).strip("'")
+        message = f"{key} {_quote(context['tag'])} is not one of {', '.join(words)}"
+        return message, _near(str(context["tag"]), words)
+    if kind == "union_tag_not_found":
+        return f"{context['discriminator']} is missing", None
+    if kind in {"string_too_short", "string_pattern_mismatch"} and not str(given).strip():
+        return "the text is empty", "leave the key out, or say something"
+    if kind == "string_pattern_mismatch" and context["pattern"] in {EMPTY_OR_TEXT, PROSE, TEXT}:
+        return f"{_quote(given)} has blanks around it", None
+    if kind == "string_pattern_mismatch":
+        return f"{_quote(given)} does not match {context['pattern']}", None
+    if kind in _EXPECTED:
+        hint = "put it in quotes" if kind == "string_type" and _is_scalar(given) else None
+        return f"{_quote(given)} is not {_expected(detail)}", hint
+    if kind == "too_short":
+        return f"{context['actual_length']} given, at least {context['min_length']} needed", None
+    if kind == "too_long":
+        return f"{_count(given, context)} given, at most {context['max_length']} allowed", None
+    text = str(detail["msg"])
+    for noise in ("Value error, ", "Assertion failed, "):
+        text = text.removeprefix(noise)
+    if text.startswith("Input should be"):
+        text = f"{_quote(given)} {text[6:]}" if _is_scalar(given) else text
+    return text[:1].lower() + text[1:].rstrip("."), None
+
+
+def _no_member(given: object, members: Sequence[Mapping[str, Any]]) -> _Explanation:
+    words = [
+        w for d in members if d["type"] in {"literal_error", "enum"} for w in _words(_allowed(d))
+    ]
+    wanted = dict.fromkeys(_expected(detail) for detail in members)
+    return f"{_quote(given)} is not {' or '.join(wanted)}", _near(given, words)
+
+
+def _expected(detail: Mapping[str, Any]) -> str:
+    """What would have been right, as it follows 'is not'."""
+    if detail["type"] in {"literal_error", "enum"}:
+        return _allowed(detail)
+    if detail["type"] in _EXPECTED:
+        return _EXPECTED[detail["type"]].format(**(detail.get("ctx") or {}))
+    return str(detail["msg"]).removeprefix("Input should be ").rstrip(".")
+
+
+def _allowed(detail: Mapping[str, Any]) -> str:
+    return str((detail.get("ctx") or {}).get("expected", ""))
+
+
+def _words(allowed: str) -> list[str]:
+    """The words of a list such as ``'a', 'b' or 'c'``."""
+    return re.findall(r"'([^']*)'", allowed)
+
+
+def _near(given: object, words: Sequence[str]) -> str | None:
+    return did_you_mean(given, words) if isinstance(given, str) else None
+
+
+def _count(given: object, context: Mapping[str, Any]) -> object:
+    return len(given) if isinstance(given, (list, Mapping)) else context["actual_length"]
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float, bool))
+
+
+def _quote(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, (Mapping, list)):
+        return "a mapping" if isinstance(value, Mapping) else "a list"
+    if isinstance(value, bool):
+        return f"'{str(value).lower()}'"
+    text = f"'{value}'"
+    return text if len(text) <= 80 else text[:76] + "...'"
+
+
+def _value_at(data: Any, path: Path) -> Any:
+    """The value at ``path``, or None when the document ends before it."""
+    for part in path:
+        try:
+            data = data[part]
+        except (LookupError, TypeError):
+            return None
+    return data
