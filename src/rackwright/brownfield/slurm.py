@@ -104,9 +104,9 @@ class SlurmView:
         return list(dict.fromkeys(self._groups.values()))
 
     def products_like(self, names: Sequence[str], catalogue: Catalogue) -> list[str]:
-        """Products with the accelerators, and where the catalogue knows them the CPUs, of a node."""
+        """Return products with the accelerators of a node, those with its CPUs before those without any known."""
         line = self._lines[names[0]]
-        found = []
+        found: list[tuple[bool, str]] = []
         for entry_id in catalogue.ids(Node):
             entry = catalogue.get(Node, entry_id)
             own = entry.accelerators
@@ -116,8 +116,8 @@ class SlurmView:
             *_, count = line.gres.split(":")
             kind = line.gres.split(":")[1] if line.gres.count(":") > 1 else line.type_hint
             if own.count == int(count) * entry.hosts and (not kind or own.gres in kind.lower()):
-                found.append(entry_id)
-        return found
+                found.append((cpus is None, entry_id))
+        return [entry_id for _, entry_id in sorted(found)]
 
 
 def complete(slurm: FoundCluster, files: Sequence[SlurmBeside]) -> FoundCluster:
