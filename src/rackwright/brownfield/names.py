@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rackwright.model.names import LABEL
+from rackwright.model.names import HOST
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
@@ -19,9 +19,14 @@ def label_of(text: str) -> str | None:
 
 
 def host_of(text: str) -> str | None:
-    """The name of a host without its domain, in small letters; None where it is no name of a host."""
-    name = text.strip().partition(".")[0].lower()
-    return name if re.fullmatch(LABEL, name) else None
+    """Return the name of a host as it is written; None where it is no name of a host."""
+    name = text.strip().rstrip(".")
+    return name if re.fullmatch(HOST, name) else None
+
+
+def short_of(name: str) -> str:
+    """Return the name of a host without its domain."""
+    return name.partition(".")[0]
 
 
 def stem_of(name: str) -> str:

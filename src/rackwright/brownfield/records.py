@@ -52,6 +52,7 @@ class FoundDevice:
         product: what the source calls the product, the best name first.
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
+        face: front or rear, where the source says it.
         low: its lowest unit, counted from 1; None beside the rails and where nobody says it.
         high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
@@ -64,6 +65,7 @@ class FoundDevice:
     product: tuple[str, ...]
     names: tuple[str, ...] = ()
     place: FoundPlace | None = None
+    face: str = ""
     low: float | None = None
     high: float | None = None
     role: Role | None = None

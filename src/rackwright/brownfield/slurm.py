@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rackwright.brownfield.names import host_of, ordered_hostlist, stem_of
+from rackwright.brownfield.names import ordered_hostlist, short_of, stem_of
 from rackwright.brownfield.records import (
     FoundCluster,
     SlurmBeside,
@@ -35,6 +35,7 @@ class SlurmView:
         self._partitions: dict[str, tuple[int, ...]] = {}
         self._groups: dict[str, str] = {}
         self._controllers: set[str] = set()
+        self._spelled: dict[str, str] = {}
         if slurm is None:
             return
         for index, line in enumerate(slurm.nodes):
@@ -48,7 +49,13 @@ class SlurmView:
             for name in partition.nodes:
                 self._partitions[name] = (*self._partitions.get(name, ()), index)
         names = [host for host, _ in slurm.controllers]
-        self._controllers = {*names, *filter(None, map(host_of, names))}
+        self._controllers = {*names, *map(short_of, names)}
+        self._spelled = {short_of(name).lower(): name for name in self._lines}
+        self._spelled |= {name.lower(): name for name in self._lines}
+
+    def spelled(self, name: str) -> str | None:
+        """Return the name that Slurm has for a host, whose domain and capitals may differ; None of no node."""
+        return self._spelled.get(name.lower()) or self._spelled.get(short_of(name).lower())
 
     def has(self, names: Sequence[str]) -> bool:
         """Whether the first of some hosts is a node."""
@@ -199,12 +206,10 @@ def _qos(partitions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 def _host(name: str, address: str | None, view: SlurmView) -> dict[str, Any]:
     """Return a host that runs a daemon; one outside of the blueprint is reached by its name."""
-    host = host_of(name) or name
-    if view.is_told(name):
-        return {"host": name}
-    if view.is_told(host):
-        return {"host": host}
-    return {"host": host, "address": address or name}
+    for host in (name, short_of(name)):
+        if view.is_told(host):
+            return {"host": host}
+    return {"host": short_of(name), "address": address or name}
 
 
 def _partition(
