@@ -13,6 +13,10 @@ EVERYTHING = ("Makefile", ".ci/run", "pyproject.toml", "tests/conftest.py", "tes
 """What every suite depends on."""
 
 
+USUAL_S = 300.0
+"""Seconds that a suite is expected to take of which no run has said how many it took."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """Tests that hold one promise.
@@ -62,6 +66,31 @@ def read_suites(table: Path = TABLE) -> tuple[Suite, ...]:
 def touched(suites: Iterable[Suite], changed: Collection[str]) -> tuple[Suite, ...]:
     """The suites that a change of the files ``changed`` may break."""
     return tuple(suite for suite in suites if any(map(suite.is_touched_by, changed)))
+
+
+def suites_that_fit(
+    suites: Sequence[Suite], seconds: Mapping[str, float], budget: float
+) -> tuple[list[Suite], list[Suite]]:
+    """Return the suites that fit into ``budget`` seconds, and those that do not.
+
+    The shortest go first, so that as many promises as possible are looked at.
+
+    Args:
+        seconds: that a suite took the last time, by its name.
+    """
+    fit: list[Suite] = []
+    late: list[Suite] = []
+    spent = 0.0
+    for suite in sorted(suites, key=lambda one: seconds.get(one.name, USUAL_S)):
+        spent += seconds.get(suite.name, USUAL_S)
+        (fit if spent <= budget else late).append(suite)
+    return fit, late
+
+
+def read_portable(table: Path = TABLE) -> tuple[str, ...]:
+    """Return the tests that run on the next Python and with the oldest dependencies too."""
+    document = tomllib.loads(table.read_text(encoding="utf-8"))
+    return tuple(document["portable"]["paths"])
 
 
 def describe(suites: Iterable[Suite]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    Gres,
     Measure,
     Missing,
     NodeSet,
@@ -56,7 +55,7 @@ def _judge_gres(nodes: NodeSet) -> Finding:
             if enough
             else "count fewer instances in 'scheduler.nodes': a GPU has 7 at most",
         )
-    if _same(nodes.gres, nodes.known_gres):
+    if _same(nodes):
         said = str(nodes.gres) if nodes.gres else "no accelerators"
         return Finding(at, ok=True, message=f"Slurm counts {said} in a host, as the catalogue does")
     known = str(nodes.known_gres) if nodes.known_gres else "no accelerators"
@@ -69,8 +68,9 @@ def _judge_gres(nodes: NodeSet) -> Finding:
     )
 
 
-def _same(said: Gres | None, known: Gres | None) -> bool:
+def _same(nodes: NodeSet) -> bool:
     """Return True if both are the same; a type that Slurm is not told is none to differ in."""
+    said, known = nodes.gres, nodes.known_gres
     if said is None or known is None:
         return said is known
     return (said.name, said.count) == (known.name, known.count) and (

@@ -19,7 +19,7 @@ from rackwright.brownfield.devices import (
 )
 from rackwright.brownfield.groups import DeviceBlock, blocks_of
 from rackwright.brownfield.halls import SITE, FoundRack, Halls, in_rows, racks_of
-from rackwright.brownfield.names import free_name, label_of, ordered_hostlist
+from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.records import (
     Found,
@@ -38,7 +38,6 @@ from rackwright.model.hardware import Entry, Node
 from rackwright.model.intents import PowerIntent
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed, SitePower
-from rackwright.plan.hosts import numbered
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.render.todo import Blank, ListItem
 
@@ -385,8 +384,7 @@ class _Maker:
         for (stem, _), names in view.absent(standing).items():
             name = free_name(label_of(stem) or "node", taken)
             group: dict[str, Any] = {"name": name, "role": "compute", "count": len(names)}
-            if names != numbered(name, len(names)):
-                group["host_names"] = ordered_hostlist(names)
+            group |= host_naming(name, names)
             made.append(group)
             view.told(names, name)
             path = (*here, "node_groups", ListItem("name", name))
@@ -420,8 +418,8 @@ def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[s
         "per_rack": block.per_rack,
         "start_unit": f"{block.low:g} U",
     }
-    if block.names and block.names != numbered(name, len(block.names)):
-        group["host_names"] = ordered_hostlist(block.names)
+    if block.names:
+        group |= host_naming(name, block.names)
     return group | ({"psus_per_feed": dict(supplies)} if supplies else {})
 
 

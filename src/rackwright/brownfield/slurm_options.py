@@ -14,8 +14,9 @@ from typing import Any, get_args
 from rackwright.brownfield.records import SourceNotice
 from rackwright.brownfield.slurm_lines import Line
 from rackwright.harmless import visible
-from rackwright.model.scheduler import FIELD_OF, GENERATED_KEYS, Accounting
+from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
+from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS
 
 _CONTROLLERS = frozenset(
     {"slurmctldhost", "controlmachine", "controladdr", "backupcontroller", "backupaddr"}

@@ -141,7 +141,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         settings={"catalogue_digest": APART},  # the catalogue's own, or it is refused
     ),
     operations.FirmwareBaseline: Fields(
-        "type versions", claims={"enforced": SAID}, identity=("type",)
+        "type versions", claims={"enforced": SAID}, identity=("type",), about=("versions",)
     ),
     operations.BurnIn: Fields(claims={"facility_informed": SAID, "duration": higher()}),
     operations.ChangeControl: Fields(claims={"protect_storage": SAID, "most_nodes": lower()}),
@@ -250,18 +250,20 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
+        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth cluster_subnets",
         parts="existing",
     ),
     aws.ExistingNetwork: Fields(
-        "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
+        "vpc private_subnet public_subnet security_groups",
+        claims={"addresses": higher()},
+        about=("vpc", "private_subnet"),
     ),
     aws.AwsAccess: Fields(
         "permissions_boundary user key_pair connect encryption_key", parts="instance_profiles"
     ),
     aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
-        "name type count image efa placement_group metadata_hops root_volume root_device",
+        "name type count name_digits image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",
     ),
     aws.AwsServer: Fields("type image count root_volume"),
@@ -492,7 +494,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed host_names",
+        "name role type count racks per_rack start_unit psus_per_feed host_names name_digits",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),
@@ -525,7 +527,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
         statements="route",
         claims=dict.fromkeys(("length", "diameter", "bend_space"), lower(Absent.ELSEWHERE)),
     ),
-    fabric.CableRoute: Fields(claims={"tray": lower(), "drop": lower()}),
+    # Without it, the trays of the hall say how long cables are.
+    fabric.CableRoute: Fields(claims=dict.fromkeys(("tray", "drop"), lower(Absent.ELSEWHERE))),
     fabric.Patch: Fields("node interface switch port", identity=("node", "interface")),
     fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
     fabric.RoceTraffic: Fields("dscp priority"),

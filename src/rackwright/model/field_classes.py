@@ -30,6 +30,8 @@ class Fields:
         claims: the direction that is milder, by field.
         settings: the same.
         identity: the fields that tell an entry of a list from the others.
+        about: the fields that say what its claims are about. Where one changes, the base has said
+            nothing of what is there now.
     """
 
     hardware: str = ""
@@ -39,6 +41,7 @@ class Fields:
     claims: Mapping[str, Milder] = field(default_factory=dict)
     settings: Mapping[str, Milder] = field(default_factory=dict)
     identity: tuple[str, ...] = ("name",)
+    about: tuple[str, ...] = ()
 
     def names(self) -> Iterator[str]:
         """Every field that has a class, as often as it has one."""

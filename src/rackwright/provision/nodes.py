@@ -5,14 +5,17 @@ A name is a tag of the instance and an address record in the private zone of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rackwright.errors import UsageError
 from rackwright.locks import exclusive
+from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
-from rackwright.provision.naming import Naming, NodeInstance, assigned, held, record_changes
+from rackwright.provision.naming import Naming, NodeInstance, assigned, record_changes
 from rackwright.provision.outdated import (
     OutdatedNode,
     ScalingGroup,
@@ -21,6 +24,9 @@ from rackwright.provision.outdated import (
     find_surplus,
 )
 from rackwright.provision.targets import Target
+
+LAUNCH_TIMEOUT, LAUNCH_PAUSE = 1200.0, 15.0
+"""Seconds to wait for instances of node groups in all, and between two looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,11 @@ class Bound:
     surplus: tuple[Surplus, ...] = ()
     protected: int = 0
 
+    @property
+    def is_partial(self) -> bool:
+        """True if a host has no instance with an address."""
+        return any(naming.as_data()["missing"] for naming in self.namings)
+
 
 def planned_site(plan: Plan, name: str) -> AwsSitePlan:
     """The AWS site ``name``, which the plan has."""
@@ -57,6 +68,7 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         region=planned.region,
         zone=planned.network.dns_zone,
         groups={group.group.name: group.group.count for group in planned.groups},
+        digits={group.group.name: group.group.name_digits for group in planned.groups},
         servers=tuple(host for servers in planned.servers for host in servers.names),
     )
 
@@ -70,24 +82,66 @@ def read(fleet: Fleet, target: Target) -> Bound:
     aws = FleetCalls(fleet, target)
     groups = aws.groups()
     found = aws.instances(groups)
-    namings = tuple(held(name, count, found.get(name, ())) for name, count in fleet.groups.items())
+    namings = tuple(fleet.held(name, found.get(name, ())) for name in fleet.groups)
     return Bound(namings, 0, 0, _outdated(aws, groups, namings), _surplus(fleet, found))
 
 
 def surplus(fleet: Fleet, target: Target) -> tuple[Surplus, ...]:
-    """The instances that the blueprint has no place for, by node group.
+    """Return the instances that the blueprint has no place for, by node group.
 
     Raises:
+        UsageError: a running host would get another name.
         ExternalToolError: AWS refuses, or cannot be reached.
     """
-    return _surplus(fleet, FleetCalls(fleet, target).instances())
+    found = FleetCalls(fleet, target).instances()
+    refuse_renames(fleet.held(name, found.get(name, ())) for name in fleet.groups)
+    return _surplus(fleet, found)
+
+
+def refuse_moved_subnets(plan: Plan, name: str, target: Target) -> None:
+    """Let no subnet that holds nodes and file systems be replaced: it cannot be resized or moved.
+
+    Args:
+        plan: the plan.
+        name: the AWS site.
+        target: where it is.
+
+    Raises:
+        UsageError: a subnet of the cluster would be.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    planned, fleet = planned_site(plan, name), fleet_in(plan, name)
+    made = FleetCalls(fleet, target).subnets() if planned.cluster_subnets else {}
+    prefix = site_prefix(fleet.cluster, fleet.site)
+    for subnet in planned.cluster_subnets:
+        cidr = made.get(f"{prefix}-{subnet.name}", subnet.cidr)
+        if cidr != subnet.cidr:
+            raise UsageError(
+                f"the cluster's subnet '{subnet.name}' is {cidr}, and the blueprint plans {subnet.cidr}",
+                hint=f"state 'network.cluster_subnets: [{cidr}]', to which a second subnet may be added",
+            )
+
+
+def refuse_renames(namings: Iterable[Naming]) -> None:
+    """Let no running host get another name.
+
+    Raises:
+        UsageError: one would: Slurm would end its jobs, since the node vanishes from its configuration.
+    """
+    for naming in namings:
+        if renamed := naming.renamed:
+            old, new = next(iter(renamed.items()))
+            digits = len(old.rpartition("-")[2])
+            raise UsageError(
+                f"{len(renamed):,} running hosts of '{naming.group}' would be renamed, like '{old}' to"
+                f" '{new}'",
+                hint=f"set 'name_digits: {digits}' of the node group: Slurm ends the jobs of a node that"
+                " leaves its configuration",
+            )
 
 
 def _surplus(fleet: Fleet, found: Mapping[str, Sequence[NodeInstance]]) -> tuple[Surplus, ...]:
-    each = (
-        find_surplus(held(name, fleet.groups.get(name, 0), there), there)
-        for name, there in sorted(found.items())
-    )
+    each = (find_surplus(fleet.held(name, there), there) for name, there in sorted(found.items()))
     return tuple(one for one in each if one is not None)
 
 
@@ -104,6 +158,43 @@ def launch_failures(fleet: Fleet, target: Target) -> list[str]:
         if there < wanted and (told := aws.last_failure(group.group)) is not None:
             lines.append(f"'{group.group}' has {there:,} of {wanted:,} nodes: {told}")
     return lines
+
+
+def launch(
+    fleet: Fleet,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    timeout: float = LAUNCH_TIMEOUT,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Bound:
+    """Name instances as they come, until each host has one or AWS has none to give.
+
+    Args:
+        fleet: the node groups.
+        target: where they are.
+        say: takes lines about the progress.
+        timeout: seconds after which it waits no longer.
+        sleep: waits, in seconds.
+        clock: tells the time, in seconds.
+
+    Raises:
+        UsageError: a running host would get another name.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    aws, end, refused = FleetCalls(fleet, target), clock() + timeout, 0
+    while True:
+        done = bind(fleet, target, say=say)
+        lacking = [naming.group for naming in done.namings if naming.as_data()["missing"]]
+        failures = [aws.last_failure(group, newest=True) for group in lacking]
+        # An answer may be older than what was asked for just now, so it counts when it is there again.
+        refused = refused + 1 if all(failures) else 0
+        if not lacking or refused > 1 or clock() >= end:
+            return done
+        if refused == 0:
+            say(f"hosts: waiting for instances of {', '.join(lacking)}")
+        sleep(LAUNCH_PAUSE)
 
 
 def release_servers(fleet: Fleet, target: Target) -> list[str]:
@@ -127,8 +218,8 @@ def network_nodes(fleet: Fleet, target: Target) -> dict[str, tuple[str, ...]]:
     found = aws.instances()
     host_of = {
         one.id: host
-        for name, count in fleet.groups.items()
-        for host, one in held(name, count, found.get(name, ())).holders.items()
+        for name in fleet.groups
+        for host, one in fleet.held(name, found.get(name, ())).holders.items()
     }
     told = aws.topology(list(host_of))
     return {host: told[one] for one, host in host_of.items() if one in told}
@@ -179,7 +270,10 @@ def _bind(
     found = aws.instances(groups)
     namings, named = [], 0
     for group, count in fleet.groups.items():
-        naming = assigned(group, count, found.get(group, ()), first)
+        digits = fleet.digits.get(group, 1)
+        naming = assigned(group, count, found.get(group, ()), first, digits=digits)
+        if not dry:
+            refuse_renames([naming])
         unsettled = naming.unsettled
         if unsettled and not dry:
             say(f"hosts: naming {len(unsettled):,} instances of '{group}'")

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from rackwright.cli.options.arguments import add_packs
-from rackwright.cli.options.packs import add_isolated, current_id, packs_here
+from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     packs = packs_here(arguments.pack, isolated=arguments.isolated)
     policies = {policy.id: policy for policy in load_packs(packs)}
-    policy = policies.get(current_id(arguments.topic.upper(), policies.values()))
+    policy = policies.get(arguments.topic.upper())
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
@@ -64,6 +64,7 @@ def _exit_codes() -> str:
         ExitCode.WAIVER: "waiver or baseline hygiene failed",
         ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
         ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
+        ExitCode.PARTIAL: "done in part: hosts have no instance yet",
         ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     }
     return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)

@@ -14,7 +14,9 @@ from rackwright.embedded_aws.api import (
     moto_network,
     moto_route53,
     moto_s3,
+    moto_scaling,
     moto_ssm,
+    moto_sts,
 )
 
 _ADDITIONS = (
@@ -29,7 +31,9 @@ _ADDITIONS = (
     moto_network,
     moto_route53,
     moto_s3,
+    moto_scaling,
     moto_ssm,
+    moto_sts,
 )
 
 

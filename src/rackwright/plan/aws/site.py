@@ -44,6 +44,7 @@ from rackwright.plan.aws.subnets import (
     plan_subnets,
 )
 from rackwright.plan.aws.user_data import node_user_data, server_user_data
+from rackwright.plan.hosts import numbered
 from rackwright.plan.problems import PlanError, PlanProblem
 
 SitePath = tuple[str | int, ...]
@@ -79,6 +80,11 @@ class GroupPlan:
     def efa_interfaces(self) -> int | None:
         """EFA interfaces of one node, None where the layout is unknown."""
         return None if self.nics is None else nic.efa_count(self.nics)
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """Host names of its instances: ``train-1`` to ``train-16``."""
+        return numbered(self.group.name, self.group.count, self.group.name_digits)
 
     @property
     def vcpus(self) -> int | None:
@@ -278,8 +284,14 @@ class AwsSitePlan:
         return server_user_data(self.site, host)
 
     @property
+    def cluster_subnets(self) -> tuple[SubnetPlan, ...]:
+        """Subnets of the nodes, all in the first zone; empty where they are unknown, or exist already."""
+        first = self.network.availability_zones[0]
+        return tuple(one for one in self.subnets if (one.tier, one.zone) == ("private", first))
+
+    @property
     def cluster_subnet(self) -> SubnetPlan | None:
-        """The subnet of all nodes; None where it is unknown, or exists already."""
+        """The subnet of head nodes and file systems; None where it is unknown, or exists already."""
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:

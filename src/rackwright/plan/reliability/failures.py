@@ -33,15 +33,6 @@ def daily_rate(per_1000_days: float) -> float:
     return per_1000_days / 1000
 
 
-def mean_time_to_failure(hosts: float, daily: float) -> float:
-    """Seconds between failures of ``hosts`` together: 1 / (N · r).
-
-    Raises:
-        ZeroDivisionError: nothing ever fails.
-    """
-    return DAY / (hosts * daily)
-
-
 def young_interval(stall: float, mttf: float) -> float:
     """Best interval between checkpoints by Young (1974): √(2·w·M)."""
     return math.sqrt(2 * stall * mttf)

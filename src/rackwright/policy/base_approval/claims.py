@@ -141,6 +141,8 @@ class _Walk:
         fields, made = CLASSES[model], dict(head)
         if bases and all(base == head for base in bases):
             return made
+        if bases and fields.about:
+            bases = [b for b in bases if all(b.get(n) == head.get(n) for n in fields.about)]
         outer = self._racks
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
@@ -151,17 +153,21 @@ class _Walk:
                 return None
         for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
             if inner := granting(model, name):
-                known = self._region(head) if (model, name) == _OF_A_REGION else None
-                self._inside(inner, name, fields, made, known or bases, path)
+                known = self._region(head, bases) if (model, name) == _OF_A_REGION else bases
+                self._inside(inner, name, fields, made, known, path)
         self._racks = outer
         return made
 
-    def _region(self, site: Mapping[str, Any]) -> Things | None:
-        """The sites of the base in the region of a site that the base does not have, if any."""
-        sites = list(mappings((self.base or {}).get("sites")))
-        if any(one.get("name") == site.get("name") for one in sites):
-            return None
-        return [one for one in sites if one.get("region") == site.get("region")]
+    def _region(self, site: Mapping[str, Any], bases: Things | None) -> Things | None:
+        """Return the sites of the base in the region of a site; quotas are those of its account.
+
+        Empty where its region changes to one of which the base says nothing; None where the site
+        and the region are new.
+        """
+        region, sites = site.get("region"), mappings((self.base or {}).get("sites"))
+        there = [one for one in bases or () if one.get("region") == region]
+        there = there or [one for one in sites if one.get("region") == region]
+        return there or (None if bases is None else [])
 
     def _leaf(
         self,
