@@ -99,7 +99,8 @@ def main(tier: str) -> int:
     suites = read_suites()
     if tier == "soak":
         return summarise(tier, run_soak(suites))
-    always, rest = [s for s in suites if s.always], [s for s in suites if not s.always]
+    always = [suite for suite in suites if suite.always]
+    rest = [suite for suite in suites if not suite.always and not suite.soak]
     outcomes = [*run_lint(), run_pytest(Pytest("unit", _paths(always), UNIT)), run_make("tools")]
     if tier == "ci":
         changed = changed_files()

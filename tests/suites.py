@@ -29,6 +29,7 @@ class Suite:
         journeys: the tests of it that ``make test`` runs, as pytest names them.
         needs: targets of the Makefile that install what it drives, besides the Pulumi CLI.
         always: it is part of ``make test`` as a whole.
+        soak: only ``make soak`` runs it.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Suite:
     journeys: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     always: bool = False
+    soak: bool = False
 
     def is_touched_by(self, path: str) -> bool:
         """Whether a change of the file ``path`` may break the promise."""
@@ -58,6 +60,7 @@ def read_suites(table: Path = TABLE) -> tuple[Suite, ...]:
             journeys=tuple(entry.get("journeys", ())),
             needs=tuple(entry.get("needs", ())),
             always=entry.get("always", False),
+            soak=entry.get("soak", False),
         )
         for entry in document["suite"]
     )
@@ -97,10 +100,17 @@ def describe(suites: Iterable[Suite]) -> str:
     """The table of suites and promises, in Markdown."""
     rows = [
         f"| {suite.name} | {suite.promise} | {', '.join(f'`{path}`' for path in suite.paths)} | "
-        f"{'whole' if suite.always else 'a journey' if suite.journeys else ''} |\n"
+        f"{_part(suite)} |\n"
         for suite in suites
     ]
     return "| Suite | Promise | Tests | In `make test` |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _part(suite: Suite) -> str:
+    """Return the part of a suite that ``make test`` runs."""
+    if suite.soak:
+        return "only in `make soak`"
+    return "whole" if suite.always else "a journey" if suite.journeys else ""
 
 
 def _expand(watches: Iterable[str], groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

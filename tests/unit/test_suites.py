@@ -299,6 +299,25 @@ def test_seconds_are_counted_by_suite(folder: Path) -> None:
     assert run_suites.seconds_by_suite([Outcome("unit", tests=tests)]) == {"unit": 3.0}
 
 
+def test_a_suite_of_soak_is_in_no_other_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, set[str]] = {}
+
+    def record(step: Pytest) -> Outcome:
+        asked[step.name] = set(step.tests)
+        return Outcome(step.name)
+
+    monkeypatch.setattr(run_suites, "run_pytest", record)
+    monkeypatch.setattr(run_suites, "run_make", lambda *words: Outcome(words[0]))
+    monkeypatch.setattr(run_suites, "run_lint", list)
+    paths = {path for suite in SUITES if suite.soak for path in suite.paths}
+    assert paths
+    assert run_suites.main("all") == 0
+    assert paths & set().union(*asked.values()) == set()
+    assert run_suites.main("soak") == 0
+    assert paths <= asked["drawn seeds"]
+    assert all("pytest.mark.soak(" in (ROOT / path).read_text("utf-8") for path in paths)
+
+
 @ONE_WORKER
 def test_what_only_soak_runs_says_why() -> None:
     """A test that fails and passes at one revision is fixed that day, or goes there with its reason."""

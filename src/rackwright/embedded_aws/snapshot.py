@@ -6,6 +6,7 @@ import builtins
 import io
 import os
 import pickle
+import re
 import stat
 import threading
 import types
@@ -125,6 +126,8 @@ class _Unpickler(pickle.Unpickler):  # noqa: S301 - restricted, of a file of our
         module = FORMER.get(module, module)
         if (module, name) == ("dill._dill", "loads"):
             return _former_function
+        if (module, name) == ("re", "_compile"):
+            return re.compile
         if module in {"builtins", "__builtin__"}:
             if name == "getattr":
                 return _member
@@ -156,6 +159,8 @@ def _member(owner: Any, name: str) -> Any:
     """
     if name == "__new__" and isinstance(owner, type):
         return owner.__new__
+    if isinstance(owner, (_LOCK, _RLOCK)):  # of a condition, which is pickled with it
+        return getattr(owner, name)
     found = None if name.startswith("_") else getattr(owner, name)
     if found is None or not _is_of_states(found):
         raise pickle.UnpicklingError(f"a state does not name the member '{name}'")

@@ -9,8 +9,8 @@ import pytest
 from factories import CATALOGUE
 from known import known
 from rackwright.catalog.loader import FOLDERS, E
+from rackwright.model.connections import Cable
 from rackwright.model.hardware import (
-    Cable,
     Confidence,
     Fact,
     Node,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.aws import AwsNodeGroup
+from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import NodeGroup
 from rackwright.model.reliability import JobProfile, Reliability

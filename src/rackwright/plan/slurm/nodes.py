@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Node, fact_value
 from rackwright.model.instances import Instance
+from rackwright.model.queues import Partition
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import Reserve
-from rackwright.model.slurm_lines import NodeSettings, Partition
+from rackwright.model.slurm_lines import NodeSettings
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import names_of, numbered_hostlist

@@ -2,8 +2,7 @@
 
 A blueprint grants itself what nobody can see: a cap on the power of nodes, a source that needs no
 redundancy, a budget. Such claims and settings are the base's until a change is merged; where the
-change is stricter, that holds. Hardware is the head's: ``rackwright.model.classes`` says which field
-is what.
+change is stricter, that holds. Hardware is the head's: each field is marked (``rackwright.model.field_kinds``).
 
 Things are matched by what they are called, racks by their names, wherever they stand. One that the
 base does not have is held by what the base says of things of its kind that are gone, for it may be
@@ -21,9 +20,8 @@ from typing import Any
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
-from rackwright.model.classes import CLASSES, Fields
 from rackwright.model.cluster import Blueprint
-from rackwright.model.milder import Absent, Direction, Milder
+from rackwright.model.field_kinds import Absent, Direction, Fields, Milder, marked_fields
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.reliability import JobPart, JobProfile
 from rackwright.policy.base_approval.moves import left_things
@@ -138,7 +136,7 @@ class _Walk:
                 where a thing is.
             path: where it stands.
         """
-        fields, made = CLASSES[model], dict(head)
+        fields, made = marked_fields(model), dict(head)
         if bases and all(base == head for base in bases):
             return made
         if bases and fields.about:
@@ -151,7 +149,7 @@ class _Walk:
                 continue
             if not self._leaf(model, name, rule, made, bases, path):
                 return None
-        for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
+        for name in fields.inside:
             if inner := granting(model, name):
                 known = self._region(head, bases) if (model, name) == _OF_A_REGION else bases
                 self._inside(inner, name, fields, made, known, path)
@@ -224,7 +222,7 @@ class _Walk:
         """Put what holds of the models in one field."""
         now = made.get(name)
         there = None if bases is None else [b[name] for b in bases if b.get(name) is not None]
-        is_thing = name in fields.parts.split()
+        is_thing = name in fields.parts
         if isinstance(now, list) or (now is None and any(isinstance(b, list) for b in there or ())):
             entries = self._entries(models, now or [], there, (*path, name), is_thing=is_thing)
             if entries != (now or []):
@@ -378,7 +376,7 @@ class _Walk:
             return
         if not is_there(item, self.head):
             return
-        bare = {name: item[name] for name in CLASSES[model].identity if name in item}
+        bare = {name: item[name] for name in marked_fields(model).identity if name in item}
         found = self.model(model, bare, [item], path)
         if found and found != bare:
             yield found
