@@ -181,6 +181,15 @@ def test_no_test_begins_after_the_deadline(folder: Path, monkeypatch: pytest.Mon
     assert done == Outcome("own", left_out=(str(folder),))
 
 
+def test_a_quick_run_leaves_out_what_is_late(folder: Path) -> None:
+    soon = "import os; os.environ['RACKWRIGHT_DEADLINE'] = '1'\n"
+    (folder / "test_one.py").write_text(soon + "def test_a(): pass\ndef test_b(): assert False\n")
+    quick = {"RACKWRIGHT_QUICK": "1"}
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",), quick))
+    assert named(done.left_out) == ["test_one.py::test_a", "test_one.py::test_b"]
+    assert done.repeat == ()
+
+
 def test_a_run_without_a_test_has_failed(folder: Path) -> None:
     (folder / "test_one.py").unlink()
     done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
