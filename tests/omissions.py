@@ -53,6 +53,7 @@ BUILT = {
     "sites[].file_systems[].networks[]": "its servers are not on the network",
     "sites[].head.data_volume.snapshots*": "one is made each day, and 14 are kept",
     "sites[].network.existing*": "a VPC is made, with subnets that are large enough",
+    "sites[].network.zone_ids*": "a type that some zones of the region lack is not known to be offered",
     "sites[].network.cluster_subnets*": "the cluster has half of the VPC",
     "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
     "sites[].network.ssh_from*": "the network may not reach the login nodes",

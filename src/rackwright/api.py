@@ -76,7 +76,7 @@ if TYPE_CHECKING:
         VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice, RackKind
+    from rackwright.plan.records.racks import RackClass, RackDevice, RackKind
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.storage.filesystem import FileSystem
@@ -138,7 +138,7 @@ _PLACES = {
     "rackwright.plan.records.nodes": "NodeGroupPlan",
     "rackwright.plan.records.power": "Autonomy FaultCurrent SourceLoad TapOffLoad VoltageDrop",
     "rackwright.plan.records.products": "ShelfSet",
-    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice RackKind",
+    "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.storage.filesystem": "FileSystem",
@@ -161,7 +161,7 @@ __all__ = [
     "Location", "LoopLoad", "LoopProduct", "Measure", "MetadataTargets", "Metres", "Missing",
     "Node", "NodeGroupPlan", "NodeSet", "OnDemand", "Outcome", "OutdoorUnits",
     "PartitionSets", "Pdu", "Percent", "Plan", "Policy", "PolicyExceptions",
-    "PolicyLoadError", "Price", "ProductField", "Profile", "RackClass", "RackDelivery",
+    "PolicyLoadError", "Price", "ProductField", "Profile", "RackClass",
     "RackDevice", "RackKind", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
     "Reservation", "Result", "RideThrough", "Role", "Scheduler", "Seconds", "SecurityRule",
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",

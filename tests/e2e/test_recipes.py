@@ -12,7 +12,7 @@ import pytest
 
 from documented_commands import follow, in_a_shell, reader_environment
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 TARGET = re.compile(r"\bmake ([\w-]+)")

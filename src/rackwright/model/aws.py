@@ -95,6 +95,13 @@ class AwsNetwork(Model):
         ),
     ]
     """Zones that get subnets; the first one holds the cluster."""
+    zone_ids: Annotated[
+        dict[str, Annotated[str, Field(pattern=r"^[a-z0-9]+-az\d+$")]],
+        Claim(looser="either"),
+        POLICIES_ONLY,
+    ] = Field(default_factory=dict)
+    """Id of each availability zone by its name, like ``us-east-1a: use1-az6``. Names differ from account to
+    account; offerings of instance types are known by id. Unknown if omitted."""
     nat: Annotated[
         Literal["single", "per-zone", "none"],
         HARDWARE,

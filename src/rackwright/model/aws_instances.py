@@ -69,6 +69,10 @@ class Reservation(Model):
     """Time at which the reservation is cancelled and launches no more, or ``never``. Unknown if omitted."""
 
 
+ULTRASERVERS = ("p6e-", "trn2u.")
+"""Beginnings of instance types that are bought as UltraServers."""
+
+
 class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
@@ -83,12 +87,16 @@ class CapacityBlock(Model):
     starts: Annotated[Moment | None, Claim(looser="either"), POLICIES_ONLY] = None
     """Time from which instances of the block can be launched, as recorded. Unknown if omitted."""
     ends: Annotated[Moment, Claim(looser="higher"), POLICIES_ONLY]
-    """Time at which AWS takes the instances back; termination starts 30 minutes before."""
+    """Time at which AWS takes the instances back; termination starts 30 minutes before, of UltraServers 60."""
 
-    @property
-    def terminates(self) -> dt.datetime:
-        """When AWS begins to end its instances (Amazon EC2 User Guide, "Capacity Blocks for ML")."""
-        return self.ends - dt.timedelta(minutes=30)
+    def terminates(self, instance_type: str) -> dt.datetime:
+        """Return the moment at which AWS begins to end instances of a type.
+
+        Amazon EC2 User Guide, "Capacity Blocks for ML": 30 minutes before the end. UltraServers: 60 minutes,
+        by a secondary source; the earlier moment loses less if it is wrong.
+        """
+        early = 60 if instance_type.startswith(ULTRASERVERS) else 30
+        return self.ends - dt.timedelta(minutes=early)
 
     @model_validator(mode="after")
     def _ends_after_its_start(self) -> CapacityBlock:

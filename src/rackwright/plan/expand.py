@@ -53,7 +53,7 @@ from rackwright.plan.power.products import (
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
-from rackwright.plan.racks.kinds import BuiltRacks, build_racks
+from rackwright.plan.racks.kinds import BuiltRacks, build_racks, fed_racks
 from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
@@ -64,7 +64,6 @@ from rackwright.plan.racks.placement import (
     list_loads,
     place_groups,
 )
-from rackwright.plan.racks.supply import fed_racks
 from rackwright.plan.racks.tap_offs import check_tap_offs, tap_offs
 from rackwright.plan.reliability.failures import check_reliability
 from rackwright.plan.reliability.interconnect import check_interconnects

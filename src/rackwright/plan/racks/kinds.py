@@ -12,6 +12,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Outlets, RackType, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, Shipping
+from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.electrical import imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
@@ -73,6 +74,27 @@ def build_racks(
         )
         built.append(BuiltRacks(cls, wired, racks))
     return built
+
+
+def fed_racks(built: BuiltRacks) -> FedRacks:
+    """Return what a class of racks asks of its sources."""
+    rack, sources, positions = built.wired, built.racks.sources, built.racks.positions
+    first, second, third = (sum(1 for p in positions if p % 3 == turn) for turn in range(3))
+    counted = zip(rack.counted_loads(frozenset()), rack.circuits, strict=True)
+    loose = rack.uncounted
+    return FedRacks(
+        racks=built.racks.count,
+        turns=(first, second, third),
+        sources=sources,
+        draws=rack.feed_draws,
+        circuits=tuple((sources[circuit.feed], load.legs) for load, circuit in counted),
+        uncounted=(
+            sum(device.power_w or 0.0 for device in loose),
+            total(device.peak_w for device in loose),
+        )
+        if loose
+        else None,
+    )
 
 
 def kind_key(group: RackGroup) -> Hashable:
