@@ -24,6 +24,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.model.field_kinds import Absent, Direction, Fields, Milder, marked_fields
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.reliability import JobPart, JobProfile
+from rackwright.policy.base_approval.moves import left_things
 from rackwright.policy.base_approval.strictest import strictest
 from rackwright.policy.base_approval.things import (
     Identity,
@@ -39,8 +40,6 @@ from rackwright.policy.base_approval.things import (
     model_of,
     rack_groups_of,
     racks_of,
-    takes_away,
-    things_of,
 )
 from rackwright.reading.tree import Path
 
@@ -415,13 +414,10 @@ class _Walk:
 
     @cached_property
     def _left(self) -> Sequence[Thing]:
-        """Return the things of the base that something may leave: all, unless the change only adds."""
-        base = self.base or {}
-        if not takes_away(Blueprint, base, self.head):
-            return ()
+        """The things of the base that the head has, and that hosts or loads leave in it."""
         gone = {(thing.model, thing.chain) for thing in self._gone}
-        every = things_of(Blueprint, base, ())
-        return [thing for thing in every if (thing.model, thing.chain) not in gone]
+        left = left_things(self.base or {}, self.head)
+        return [thing for thing in left if (thing.model, thing.chain) not in gone]
 
 
 def _is_of_kind(thing: Thing, model: type[Model], item: Mapping[str, Any]) -> bool:

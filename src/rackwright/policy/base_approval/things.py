@@ -70,51 +70,6 @@ def gone_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Th
     ]
 
 
-_GROWING = frozenset({"count", "per_rack"})
-"""Fields of hardware of which more takes nothing away from anything else."""
-
-
-def takes_away(model: type[Model], base: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
-    """True if hardware of ``base`` is missing, less, or other hardware in ``head``.
-
-    A change that only adds lets what is new speak for itself: nothing can have moved there.
-    """
-    fields = marked_fields(model)
-    for name in fields.hardware:
-        was, now = base.get(name), head.get(name)
-        if name == "racks" and isinstance(was, str):
-            before = listed_racks(base)
-            kept = listed_racks(head)[: len(before)] == before
-        elif name in _GROWING and isinstance(was, int) and isinstance(now, int):
-            kept = now >= was
-        else:
-            kept = was == now
-        if not kept:
-            return True
-    for name in fields.parts:
-        inner = tuple(models_in(model.model_fields[name].annotation))
-        was, now = base.get(name) or [], head.get(name) or []
-        pairs = [(was, now)]
-        if isinstance(was, list):
-            there = {key: one for one in mappings(now) for key in _keys(model_of(inner, one), one)}
-            pairs = [
-                (one, there.get(next(_keys(model_of(inner, one), one), None)))
-                for one in mappings(was)
-            ]
-        for one, other in pairs:
-            if not isinstance(other, Mapping):
-                return True
-            if takes_away(model_of(inner, one), one, other):
-                return True
-    return False
-
-
-def _keys(model: type[Model], item: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield what an entry of a list is found by: each of the racks of a group, else its identity."""
-    identity = identity_of(model, item)
-    yield from listed_racks(item) if isinstance(identity, frozenset) else (identity,)
-
-
 def groups_of(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     """The node groups of a document, each with its site."""
     for site in mappings(document.get("sites")):
