@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,

@@ -81,9 +81,9 @@ class AwsPricing:
 
 def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
     """The lines of ``site``."""
-    pricing = AwsPricing(prices, costs, site.site.region)
+    pricing = AwsPricing(prices, costs, site.spec.region)
     for plan in site.groups:
-        group = plan.group
+        group = plan.spec
         blocks = isinstance(group.capacity, CapacityBlock)
         yield from _computers(
             site,
@@ -140,7 +140,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
     """Those that are made: one that exists is paid for by whoever has it."""
-    for index, system in enumerate(site.site.file_systems):
+    for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue
         capacity, throughput = made_size(system)
@@ -176,7 +176,7 @@ def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _network(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    network = site.site.network
+    network = site.spec.network
     zones = len(network.availability_zones)
     gateways = {"none": 0, "single": 1, "per-zone": zones}[network.nat]
     public = sum(plan.server.count for plan in site.servers if plan.public)
@@ -207,7 +207,7 @@ def _line(
 ) -> CostLine:
     price, missing = found
     if not quantity:  # nothing costs nothing, whatever its price
-        return CostLine(site.site.name, group, kind, what, 0, price, (), path)
+        return CostLine(site.spec.name, group, kind, what, 0, price, (), path)
     periods = money.HOURS_PER_YEAR if period == "hour" else money.MONTHS_PER_YEAR
     micros = None if price is None else money.recurring(quantity, price.amount, periods)
-    return CostLine(site.site.name, group, kind, what, micros, price, missing, path)
+    return CostLine(site.spec.name, group, kind, what, micros, price, missing, path)
