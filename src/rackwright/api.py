@@ -25,20 +25,13 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rackwright.exit_codes import ExitCode
-    from rackwright.model.aws import CapacityBlock, ExistingNetwork, OnDemand, Reservation
+    from rackwright.model.aws import ExistingNetwork
+    from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
     from rackwright.model.cluster import Blueprint
+    from rackwright.model.connections import Cable
     from rackwright.model.cooling import AirClass
     from rackwright.model.fabric import Cables, Fabric, Role, Segment
-    from rackwright.model.hardware import (
-        Cable,
-        Confidence,
-        Device,
-        Entry,
-        Node,
-        Pdu,
-        RackType,
-        Switch,
-    )
+    from rackwright.model.hardware import Confidence, Device, Entry, Node, Pdu, RackType, Switch
     from rackwright.model.instances import Instance
     from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
     from rackwright.model.power import SourceKind
@@ -110,11 +103,13 @@ _PLACES = {
     "rackwright.catalog.loader": "Catalogue",
     "rackwright.errors": "Location PolicyLoadError RackwrightError SpecError SpecErrors UsageError",
     "rackwright.exit_codes": "ExitCode",
-    "rackwright.model.aws": "CapacityBlock ExistingNetwork OnDemand Reservation",
+    "rackwright.model.aws": "ExistingNetwork",
+    "rackwright.model.aws_instances": "CapacityBlock OnDemand Reservation",
     "rackwright.model.cluster": "Blueprint",
+    "rackwright.model.connections": "Cable",
     "rackwright.model.cooling": "AirClass",
     "rackwright.model.fabric": "Cables Fabric Role Segment",
-    "rackwright.model.hardware": "Cable Confidence Device Entry Node Pdu RackType Switch",
+    "rackwright.model.hardware": "Confidence Device Entry Node Pdu RackType Switch",
     "rackwright.model.instances": "Instance",
     "rackwright.model.operations": "FirmwareBaseline FirmwareComponent",
     "rackwright.model.power": "SourceKind",

@@ -166,7 +166,8 @@ def _check_entries(
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
     """Products that are not in the catalogue."""
-    from rackwright.model.hardware import Cable, Pdu, PowerShelf, RackType, Switch
+    from rackwright.model.connections import Cable
+    from rackwright.model.hardware import Pdu, PowerShelf, RackType, Switch
     from rackwright.model.plant import AirHandler, Cdu
 
     wanted: list[tuple[Any, str, Path]] = []

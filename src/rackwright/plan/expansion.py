@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rackwright.model.hardware import Connector, Node, fact_value
+from rackwright.model.connections import Connector
+from rackwright.model.hardware import Node, fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.plan.records.products import ConnectorLimits

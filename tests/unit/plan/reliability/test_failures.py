@@ -44,7 +44,6 @@ from rackwright.plan.reliability.failures import (
     failures_a_day,
     groups_of,
     longest_restart,
-    mean_time_to_failure,
     reach,
     spares_needed,
     young_interval,
@@ -53,6 +52,11 @@ from rackwright.plan.reliability.failures import (
 HOUR = 3600.0
 RSC_1 = 6.5
 """Failures in 1,000 node-days (arXiv:2410.21680)."""
+
+
+def mean_time_to_failure(hosts: float, daily: float) -> float:
+    """Seconds between failures of ``hosts`` together: 1 / (N · r)."""
+    return DAY / (hosts * daily)
 
 
 def plan_of(*sites: dict[str, Any], **more: Any) -> Plan:

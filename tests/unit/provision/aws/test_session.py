@@ -10,7 +10,7 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import boto3
 import pytest
@@ -86,7 +86,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
     asked: list[str] = []
 
     class Answer:
-        def __enter__(self) -> Answer:
+        def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None: ...
