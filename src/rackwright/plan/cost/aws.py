@@ -183,7 +183,7 @@ def _unused(
     launched = sum(
         one.spec.count
         for one in site.groups
-        if isinstance(one.spec.capacity, Reservation) and one.group.capacity.id == reservation.id
+        if isinstance(one.spec.capacity, Reservation) and one.spec.capacity.id == reservation.id
     )
     unused = max(0, reservation.instances - launched)
     if unused:
