@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.departures import Departure
     from rackwright.plan.slurm.nodes import Gres, NodeSet, PartitionSets
+    from rackwright.plan.slurm.state import StateStorage
     from rackwright.plan.slurm.topology import Block, PlannedTopology, TreeSwitch
     from rackwright.plan.software.needs import (
         Bundle,
@@ -217,6 +218,7 @@ _PLACES = {
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.departures": "Departure",
     "rackwright.plan.slurm.nodes": "Gres NodeSet PartitionSets",
+    "rackwright.plan.slurm.state": "StateStorage",
     "rackwright.plan.slurm.topology": "Block PlannedTopology TreeSwitch",
     "rackwright.plan.software.needs": "Bundle CudaNeeds InstallerNeeds PluginNeeds SoftwareNeeds",
     "rackwright.plan.software.versions": "SiteSoftware",
@@ -376,6 +378,7 @@ __all__ = [
     "SpecErrors",
     "StandingRack",
     "StandingRacks",
+    "StateStorage",
     "Stretch",
     "Subject",
     "SubnetManagerKeys",

@@ -140,7 +140,7 @@ _SLURM = (
     ActionRule("scheduler", "added", _DRAIN, "Slurm is installed on nodes that run without it"),
     ActionRule("scheduler", "removed", _DRAIN, "Slurm is taken off the nodes"),
     *_rules("scheduler/", _IN_PLACE, "slurmctld reads it anew; jobs go on",
-            "partitions/** qos/** preemption/** requeue health_check/** mpi prolog epilog "
+            "partitions/** qos/** preemption/** requeue health_check/** mpi prolog epilog reboot_program "
             "return_to_service topology/switches/** topology/block_sizes default_shares "
             "priority/** priority private_data tuning/** tuning"),
     *_rules("scheduler/", _IN_PLACE, "slurmctld starts again; jobs go on",
@@ -155,7 +155,7 @@ _SLURM = (
     *_rules("scheduler/", _ROLLING, "slurmdbd first, then slurmctld, then slurmd node by node",
             "version"),
     *_rules("scheduler/", _ROLLING, "slurmctld moves to its backup and back",
-            "controllers/** accounting/backup"),
+            "controllers/** accounting/backup shared_state/** shared_state"),
     *_rules("scheduler/", _ROLLING, "slurmd starts again node by node; jobs go on",
             "nodes/** schedulable_memory reserve/** reserve cgroup/**"),
     *_rules("scheduler/", _DRAIN, "slurmd loses track of jobs that run meanwhile",

@@ -182,10 +182,10 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         }
     ),
     scheduler.Scheduler: Fields(
-        "kind version cluster sites requeue mpi prolog epilog auth return_to_service "
+        "kind version cluster sites requeue mpi prolog epilog reboot_program auth return_to_service "
         "schedulable_memory default_shares private_data configless extra",
         parts="controllers accounting partitions qos preemption health_check topology processes "
-        "cgroup reserve priority tuning nodes folders packages",
+        "cgroup reserve priority tuning nodes folders shared_state packages",
     ),
     scheduler.Controller: Fields("host address", identity=("host",)),
     scheduler.Accounting: Fields("host address backup enforce", parts="keep accounts"),
@@ -209,6 +209,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         identity=("groups",),
     ),
     scheduler_settings.Folders: Fields("state spool log run"),
+    scheduler_settings.SharedState: Fields("mount type server"),
     scheduler_settings.Priority: Fields(
         "fair_share age job_size partition qos half_life reset max_age favor_small"
     ),
@@ -220,7 +221,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler_settings.SrunPorts: Fields("first steps"),
     scheduler_settings.Tuning: Fields(
         "message_timeout tree_width max_jobs max_array_size unkillable_step_timeout "
-        "backfill_window backfill_resolution",
+        "reboot_timeout backfill_window backfill_resolution",
         parts="srun_ports",
     ),
     scheduler_settings.Retention: Fields(

@@ -22,6 +22,7 @@ from rackwright.model.scheduler_settings import (
     Program,
     Reserve,
     Retention,
+    SharedState,
     SlurmAccount,
     SlurmName,
     SlurmPackages,
@@ -80,6 +81,8 @@ FIELD_OF = {
     "PriorityWeightJobSize": "priority",
     "PriorityWeightPartition": "priority",
     "PriorityWeightQOS": "priority",
+    "RebootProgram": "reboot_program",
+    "ResumeTimeout": "tuning/reboot_timeout",
     "SrunPortRange": "tuning/srun_ports",
     "TreeWidth": "tuning/tree_width",
     "UnkillableStepTimeout": "tuning/unkillable_step_timeout",
@@ -205,8 +208,9 @@ class HealthCheck(Model):
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
-    ] = ("IDLE",)
-    """Node states in which it runs; not beside a job unless it is quick."""
+    ] = ("ANY",)
+    """Node states in which it runs. A node of a busy cluster is seldom idle, so that a check of idle
+    nodes alone would hardly ever see it."""
     cycle: bool = True
     """Spread over the interval instead of all nodes at once."""
 
@@ -340,7 +344,10 @@ class Scheduler(Model):
     prolog: Program | None = None
     """Seconds at most, and never scontrol: a failure drains the node."""
     epilog: Program | None = None
-    """Program that runs on each node when a job has ended."""
+    """Program that runs on each node when a job has ended. ``/usr/local/sbin/rackwright-epilog`` comes with
+    the generated health checks and takes away what the job left; any other path is a program of the team's."""
+    reboot_program: Program | None = None
+    """Program by which ``scontrol reboot`` restarts a node. ``/usr/sbin/reboot`` if omitted."""
     auth: Literal["munge", "slurm"] = "munge"
     """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
     configless: bool = False
@@ -363,6 +370,9 @@ class Scheduler(Model):
     tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()
     folders: Folders = Folders()
+    shared_state: SharedState | None = None
+    """Storage that all controllers mount and that holds ``folders.state``. Without it a backup controller
+    finds no state to go on with, unless a share or file system of the blueprint holds the folder."""
     extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
@@ -387,6 +397,12 @@ class Scheduler(Model):
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         self._check_configless()
+        shared = self.shared_state
+        if shared is not None and not shared.holds(self.folders.state):
+            raise ValueError(
+                f"'folders.state' is {self.folders.state}, which is not below {shared.mount}, the "
+                f"mount point of 'shared_state': write 'folders: {{state: {shared.mount}/slurmctld}}'"
+            )
         return self
 
     def _check_extra(self) -> None:

@@ -175,6 +175,9 @@ class Tuning(Model):
     """One more than the highest index of a job array; 0 for no arrays."""
     unkillable_step_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None = None
     """Time that processes have to end once they were killed, before the node is drained."""
+    reboot_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None = None
+    """Time that a node may take to come back from ``scontrol reboot`` before it is set down: ResumeTimeout.
+    30 minutes if omitted."""
     backfill_window: Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None = None
     """How far ahead jobs are planned."""
     backfill_resolution: Annotated[WholeSeconds, Field(ge=1, le=3600)] | None = None
@@ -271,10 +274,33 @@ class Folders(Model):
     """Where the daemons keep things."""
 
     state: Program = "/var/spool/slurmctld"
-    """Of slurmctld; shared storage where there is a backup controller."""
+    """StateSaveLocation of slurmctld. With a backup controller it has to be on shared storage."""
     spool: Program = "/var/spool/slurmd"
     """State of slurmd on each host."""
     log: Program = "/var/log/slurm"
     """Logs of the daemons."""
     run: Program = "/run/slurm"
     """Their files while they run."""
+
+
+class SharedState(Model):
+    """Storage on which all controllers see the same state, so that a backup can take over.
+
+    The storage is the team's own: a filer, a cluster file system, or DRBD below one. Rackwright mounts
+    nothing here; it checks on each controller that the mount is there, writable and the same one.
+    """
+
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$")]
+    """Mount point on every controller, like ``/srv/slurm``. ``folders.state`` is below it."""
+    type: (
+        Literal["beegfs", "ceph", "gfs2", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "wekafs"] | None
+    ) = None
+    """File system as the kernel names it in ``/proc/self/mountinfo``; any if omitted. DRBD is mounted by
+    one host at a time unless the file system on it is ``gfs2`` or ``ocfs2``."""
+    server: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None = None
+    """Host name or address of the server. It is not a controller: the loss of that host would take
+    controller and state together."""
+
+    def holds(self, folder: str) -> bool:
+        """True if ``folder`` is below the mount point, or is it."""
+        return f"{folder}/".startswith(f"{self.mount}/")

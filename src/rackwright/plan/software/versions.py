@@ -17,6 +17,9 @@ from rackwright.plan.storage.filesystem import serves_lustre
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
 """GPUs whose 8-way boards have NVSwitches that the fabric manager of the node sets up."""
 
+NVLINK_5 = frozenset({"b200", "b300"})
+"""Those of them whose fabric manager needs NVLSM, the subnet manager of NVLink from the fifth on."""
+
 WIDE_NVLINK = frozenset({"gb200", "gb300"})
 """GPUs whose NVLink spans hosts; memory is shared across them by IMEX."""
 
@@ -129,6 +132,11 @@ def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 def has_nvswitch(board: Accelerators) -> bool:
     """Whether the host of ``board`` has NVSwitches that its own fabric manager sets up."""
     return board.gres in NVSWITCH and board.count >= 8
+
+
+def has_nvlsm(board: Accelerators) -> bool:
+    """True if the host of ``board`` runs NVLSM beside its fabric manager."""
+    return board.gres in NVLINK_5 and has_nvswitch(board)
 
 
 def numbers(version: str) -> tuple[int, ...]:
