@@ -77,6 +77,7 @@ def a_group(**changes: Any) -> dict[str, Any]:
         "name": "gpu",
         "type": "p5.48xlarge",
         "count": 16,
+        "name_digits": 2,
         "capacity": {"kind": "on-demand"},
         "image": "ami-0123456789abcdef0",
         "root_volume": "200 GiB",

@@ -38,6 +38,7 @@ def a_cloud(**more: Any) -> dict[str, Any]:
                     "name": "train",
                     "type": "p5.48xlarge",
                     "count": 16,
+                    "name_digits": 2,
                     "capacity": {"kind": "on-demand"},
                     "image": IMAGE,
                     "root_volume": "500 GiB",

@@ -83,6 +83,7 @@ def some_nodes(
         "count": count,
         "racks": racks,
         "per_rack": per_rack,
+        "name_digits": len(str(count)),
         **more,
     }
 

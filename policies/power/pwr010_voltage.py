@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -88,9 +88,9 @@ def _circuits_of_pdus(site: SitePlan, names: RackNames) -> Iterator[Measure]:
         )
 
 
-def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, Path]]]:
+def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, FieldPath]]]:
     """The voltage at the outlets of each feed of a class of racks, and the feed's place."""
-    found: dict[int, list[tuple[float | None, Path]]] = {}
+    found: dict[int, list[tuple[float | None, FieldPath]]] = {}
     for row in site.feeds:
         if row.pdu_entry is not None:
             found.setdefault(row.rack_class, []).append((row.outlet_voltage_v, row.path))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -50,13 +50,13 @@ class TapOffBoxes(Policy):
                 yield _breaker(names, row)
 
 
-def _undeclared(names: RackNames, rack_class: int, feed: str, path: Path) -> Finding:
+def _undeclared(names: RackNames, rack_class: int, feed: str, path: FieldPath) -> Finding:
     at = names.subject(rack_class, f"feed {feed}", path=path)
     what = "whether the tap-off box of the feed carries its racks"
     return Finding(at, ok=None, message=what, missing=(_unsaid(path, "tap_off"),))
 
 
-def _unsaid(feed: Path, name: str) -> Missing:
+def _unsaid(feed: FieldPath, name: str) -> Missing:
     return Missing(f"'{name}' of the feed", (*feed, name))
 
 

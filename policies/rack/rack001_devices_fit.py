@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -57,7 +57,7 @@ def _height(site: SitePlan, row: RackClass) -> Measure:
 
 def _homeless(site: SitePlan, row: RackClass) -> Iterator[Finding]:
     """What found no free place, by product; a device of unknown height is the measure's matter."""
-    found: dict[tuple[str, Path], list[float]] = {}
+    found: dict[tuple[str, FieldPath], list[float]] = {}
     for device in site.devices_of(row.rack_class):
         if not device.fits and device.height_u:
             found.setdefault((device.entry, device.path), []).append(device.height_u)

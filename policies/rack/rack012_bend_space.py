@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rackwright.api import (
     Cables,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -30,7 +30,7 @@ class _Plug:
     """An end of a kind of cables; ``path`` is the place of the kind."""
 
     link: Cables
-    path: Path
+    path: FieldPath
     end: End
 
     @property
@@ -71,9 +71,9 @@ class BendSpace(Policy):
                     yield _measure(site, row, here)
 
 
-def _plugs(plan: Plan) -> Mapping[Path, Sequence[_Plug]]:
+def _plugs(plan: Plan) -> Mapping[FieldPath, Sequence[_Plug]]:
     """The ends of all kinds of cables by the place of the devices that they end at."""
-    found: dict[Path, list[_Plug]] = {}
+    found: dict[FieldPath, list[_Plug]] = {}
     for fabric in fabrics_of(plan):
         if fabric.layout is None:
             continue

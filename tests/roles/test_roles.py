@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from collection_support import INCLUDE, ROOT, ansible, roles_of
+from parsed import parsed
 from rackwright.ansible_runs.events import LAST_TASK
 
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
@@ -199,7 +200,7 @@ REFUSES = re.compile(r"(bad|refused)(_|$)|test_.*refuse", re.IGNORECASE)
 
 def texts(module: Path) -> Iterator[str]:
     """The texts in the tables and tests of a module that say what a role refuses."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(module).tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 pass

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import run_suites
+from parsed import ONE_WORKER, parsed_below
 from run_suites import Outcome, Pytest
 from suites import ROOT, Suite, describe, read_suites, touched
 
@@ -45,10 +46,11 @@ def names_in(tree: ast.AST) -> set[str]:
     return variables | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
+@ONE_WORKER
 def test_what_tries_more_with_many_examples_is_asked_to() -> None:
     """The calculator's 5,000 sites were run by no tier: none of its tests had a mark."""
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
-    names = {str(file.relative_to(ROOT)): names_in(ast.parse(file.read_text())) for file in files}
+    files = parsed_below(ROOT / "tests", "test_*.py")
+    names = {str(file.path.relative_to(ROOT)): names_in(file.tree) for file in files}
     asking = {file: found for file, found in names.items() if "MANY" in found}
     assert len(asking) > 4
     assert [file for file, found in asking.items() if not {"sweep", "given"} & found] == []

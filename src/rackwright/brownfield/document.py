@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rackwright.brownfield.groups import DeviceBlock, blocks_of
 from rackwright.brownfield.halls import SITE, FoundRack, Halls, height_of, in_rows, racks_of
-from rackwright.brownfield.names import free_name, label_of, ordered_hostlist, stem_of
+from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist, stem_of
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.records import (
     Found,
@@ -28,7 +28,6 @@ from rackwright.model.hardware import Entry, Node, Switch, fact_value
 from rackwright.model.intents import PowerIntent
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed, SitePower
-from rackwright.plan.hosts import numbered
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.render.todo import Blank, ListItem
 
@@ -365,8 +364,7 @@ class _Maker:
         for (stem, _), names in view.absent(standing).items():
             name = free_name(label_of(stem) or "node", taken)
             group: dict[str, Any] = {"name": name, "role": "compute", "count": len(names)}
-            if names != numbered(name, len(names)):
-                group["host_names"] = ordered_hostlist(names)
+            group |= host_naming(name, names)
             made.append(group)
             view.told(names, name)
             path = (*here, "node_groups", ListItem("name", name))
@@ -477,8 +475,8 @@ def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[s
         "per_rack": block.per_rack,
         "start_unit": f"{block.low:g} U",
     }
-    if block.names and block.names != numbered(name, len(block.names)):
-        group["host_names"] = ordered_hostlist(block.names)
+    if block.names:
+        group |= host_naming(name, block.names)
     return group | ({"psus_per_feed": dict(supplies)} if supplies else {})
 
 

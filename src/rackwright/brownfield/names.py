@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rackwright.model.names import LABEL
+from rackwright.plan.hosts import numbered
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
@@ -36,6 +38,16 @@ def free_name(base: str, taken: set[str]) -> str:
         name, number = f"{base[:55]}-set{number}", number + 1
     taken.add(name)
     return name
+
+
+def host_naming(group: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the fields by which the hosts of a node group keep ``names``; none where those are derived."""
+    if list(names) == list(numbered(group, len(names), 1)):
+        return {}
+    digits = len(names[0].rpartition("-")[2])
+    if 1 <= digits <= 9 and list(names) == list(numbered(group, len(names), digits)):
+        return {"name_digits": digits}
+    return {"host_names": ordered_hostlist(names)}
 
 
 def ordered_hostlist(names: Sequence[str]) -> str:

@@ -165,6 +165,12 @@ _SLURM = (
             "queued jobs and their accounting stay with the old one", "cluster"),
 )  # fmt: skip
 
+_NAMES_FOLLOW = "hosts that it renames are listed with the group's hosts"
+_RENAMED = (
+    "hosts are renamed: Slurm ends the jobs of nodes that leave its configuration; keep the names, or "
+    "replace the hosts in a group of another name"
+)
+
 _AWS = (
     ActionRule("sites/aws/region", "any", _REPLACE, "nothing moves between regions", data=True),
     ActionRule("sites/aws/tags/**", "any", _IN_PLACE, "tags"),
@@ -247,6 +253,8 @@ _AWS = (
     ActionRule("sites/aws/node_groups/*", "added", _IN_PLACE, "new instances"),
     ActionRule("sites/aws/node_groups/*", "removed", _DRAIN, _SURPLUS),
     ActionRule("sites/aws/node_groups/*/count", "grown", _IN_PLACE, "more instances"),
+    ActionRule("sites/aws/node_groups/*/name_digits", "any", _IN_PLACE, _NAMES_FOLLOW),
+    ActionRule("sites/aws/node_groups/*/(hosts)", "any", _REFUSED, _RENAMED),
     ActionRule("sites/aws/node_groups/*/count", "shrunk", _DRAIN, _SURPLUS),
     *_rules("sites/aws/node_groups/*/", _ROLLING, _TEMPLATE,
             "type image root_volume root_device metadata_hops"),
@@ -329,8 +337,8 @@ _ONPREM = (
     ActionRule(f"{_NODES}/host_names", "any", _REVIEW, "hosts are added, given up or renamed"),
     ActionRule(f"{_NODES}/role", "any", _DRAIN, "the nodes are set up anew", data=True),
     ActionRule(f"{_NODES}/power_cap", "any", _IN_PLACE, "set through the management controllers"),
-    ActionRule(f"{_NODES}/(hosts)", "any", _DRAIN,
-         "the numbers of the hosts get another width: every host is renamed"),
+    ActionRule(f"{_NODES}/name_digits", "any", _IN_PLACE, _NAMES_FOLLOW),
+    ActionRule(f"{_NODES}/(hosts)", "any", _REFUSED, _RENAMED),
 )  # fmt: skip
 
 _ADDRESSES = "sites/onprem/addresses"

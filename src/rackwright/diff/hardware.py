@@ -27,8 +27,7 @@ class HostChange:
     """Hosts of one node group.
 
     Attributes:
-        added: a host list, empty when there are none; on AWS, where instances have no names
-            before they run, empty as well.
+        added: a host list, empty when there are none.
         before: their number.
     """
 
@@ -64,23 +63,15 @@ def compare_hosts(before: Plan | None, after: Plan | None) -> tuple[HostChange, 
     )
 
 
-def _host_change(
-    key: tuple[str, str], one: tuple[str, ...] | int, other: tuple[str, ...] | int
-) -> HostChange:
-    before, after = _count(one), _count(other)
-    if isinstance(one, int) or isinstance(other, int):
-        return HostChange(*key, before, after, "", "")
+def _host_change(key: tuple[str, str], one: tuple[str, ...], other: tuple[str, ...]) -> HostChange:
     added = compress_hostlist(set(other) - set(one))
-    return HostChange(*key, before, after, added, compress_hostlist(set(one) - set(other)))
+    removed = compress_hostlist(set(one) - set(other))
+    return HostChange(*key, len(one), len(other), added, removed)
 
 
-def _count(hosts: tuple[str, ...] | int) -> int:
-    return hosts if isinstance(hosts, int) else len(hosts)
-
-
-def _hosts(plan: Plan | None) -> Mapping[tuple[str, str], tuple[str, ...] | int]:
-    """Names, or on AWS the number, of the hosts of each group by site and name."""
-    found: dict[tuple[str, str], tuple[str, ...] | int] = {}
+def _hosts(plan: Plan | None) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the names of the hosts of each group, by site and name."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
     for site in plan.onprem if plan else ():
         for group in site.groups:
             found[site.name, group.name] = group.host_names
@@ -88,5 +79,5 @@ def _hosts(plan: Plan | None) -> Mapping[tuple[str, str], tuple[str, ...] | int]
         for server in aws.servers:
             found[aws.name, server.role] = server.names
         for placed in aws.groups:
-            found[aws.name, placed.group.name] = placed.group.count
+            found[aws.name, placed.group.name] = placed.host_names
     return found

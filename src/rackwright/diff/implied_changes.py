@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rackwright.diff.changes import Change, shorten
 from rackwright.model.names import compress_hostlist
@@ -14,6 +15,7 @@ from rackwright.reading.tree import Path, Tree
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
+CLOUD_HOSTS = "sites/aws/node_groups/*/(hosts)"
 """What the changes are called in the table of actions."""
 
 
@@ -57,23 +59,47 @@ def _addresses(site: AwsSitePlan) -> dict[str, str]:
 
 
 def _renamed_hosts(before: Plan, after: LoadedPlan) -> Iterator[Change]:
-    old = {site.name: site for site in before.onprem}
-    for site in after.plan.onprem:
-        was = old.get(site.name)
-        groups = {} if was is None else was.groups_by_name
+    old = {(one.site, one.group): one for one in _named_groups(before)}
+    for one in _named_groups(after.plan):
+        was = old.get((one.site, one.group))
+        if was is None:
+            continue
+        leaving = set(was.hosts) - set(one.hosts)
+        # Hosts that a smaller group gives up are no renames.
+        if len(leaving) > max(0, len(was.hosts) - len(one.hosts)):
+            then, now = leaving, set(one.hosts) - set(was.hosts)
+            yield _change(
+                f"sites.{one.site}.node_groups.{one.group} hosts",
+                one.pattern,
+                (compress_hostlist(then), compress_hostlist(now)),
+                after.tree,
+                one.place,
+                was.owner,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedGroup:
+    """A node group with the names of its hosts."""
+
+    site: str
+    group: str
+    pattern: str
+    hosts: tuple[str, ...]
+    place: Path
+    owner: Mapping[str, object]
+
+
+def _named_groups(plan: Plan) -> Iterator[_NamedGroup]:
+    for site in plan.onprem:
         for group in site.groups:
-            if group.name not in groups:
-                continue
-            then, now = groups[group.name].host_names, group.host_names
-            if not set(then) & set(now):
-                yield _change(
-                    f"sites.{site.name}.node_groups.{group.name} hosts",
-                    HOSTS,
-                    (compress_hostlist(then), compress_hostlist(now)),
-                    after.tree,
-                    (*group.path, "count"),
-                    groups[group.name].group.model_dump(mode="json"),
-                )
+            data, where = group.group.model_dump(mode="json"), (*group.path, "name")
+            yield _NamedGroup(site.name, group.name, HOSTS, group.host_names, where, data)
+    for cloud in plan.aws:
+        for nodes in cloud.groups:
+            data, where = nodes.group.model_dump(mode="json"), (*nodes.path, "name")
+            name = nodes.group.name
+            yield _NamedGroup(cloud.name, name, CLOUD_HOSTS, nodes.host_names, where, data)
 
 
 def _change(

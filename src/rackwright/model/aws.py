@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.aws_storage import ElasticFileSystem, ExistingLustre, SecurityGroupId
 from rackwright.model.base import MaybeEmpty, Model
-from rackwright.model.names import Name
+from rackwright.model.names import Name, NameDigits
 from rackwright.model.storage import Workload
 from rackwright.model.units import (
     Gibibytes,
@@ -107,6 +107,9 @@ class AwsNodeGroup(Model):
     """EC2 instance type."""
     count: Annotated[int, Field(ge=0)]
     """Number of instances."""
+    name_digits: NameDigits = 1
+    """Least number of digits in its host names: with 4, the first is ``train-0001``. A group that grows
+    renames no host. 1 if omitted: numbers have no leading zeros."""
     capacity: Capacity
     """How the instances are bought."""
     image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]

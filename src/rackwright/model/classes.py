@@ -1,8 +1,8 @@
 """What each field of a blueprint is: hardware, a claim, or a setting.
 
-Hardware is what is bought, built or set up from the blueprint: a change may change it, and the diff
-shows it. A claim is what the blueprint says of hardware, and nothing but its word makes it so. A
-setting is what its owner asks for. A change does not approve its own claims and settings: those of
+Hardware is what a purchase, a building site or a roll-out changes, and the diff says so. A claim is
+what the blueprint says of hardware or of the place, and nothing but its word makes it so: distances,
+capacities and weights without a product among them. A setting is what its owner asks for. A change does not approve its own claims and settings: those of
 its base hold until it is merged (``rackwright.policy.base_approval.claims``).
 
 A test fails for a field that is in no class.
@@ -97,7 +97,11 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         },
         identity=("product", "field"),
     ),
-    interconnect.Interconnect: Fields("name sites bandwidth", claims={"round_trip_time": lower()}),
+    interconnect.Interconnect: Fields(
+        "name sites",
+        claims={"bandwidth": higher(), "round_trip_time": lower()},
+        identity=("name", "sites"),
+    ),
     reliability.Reliability: Fields(
         statements="groups",
         asked="jobs",
@@ -129,11 +133,11 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     ),
     reliability.WanNeed: Fields(settings={"bandwidth": lower(), "round_trip_time": higher()}),
     operations.Operations: Fields(
-        # Rackwright sets hosts up by these; a digest is the catalogue's own or is refused.
-        "drain_on_xids catalogue_digest",
+        "drain_on_xids",
         parts="software firmware memory hosts",
         statements="burn_in changes all_reduce",
         claims={"health_checks": SAID},
+        settings={"catalogue_digest": APART},  # the catalogue's own, or it is refused
     ),
     operations.FirmwareBaseline: Fields(
         "type versions", claims={"enforced": SAID}, identity=("type",)
@@ -256,7 +260,7 @@ _AWS: Mapping[type[Model], Fields] = {
     ),
     aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
-        "name type count image efa placement_group metadata_hops root_volume root_device",
+        "name type count name_digits image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",
     ),
     aws.AwsServer: Fields("type image count root_volume"),
@@ -307,12 +311,13 @@ _AWS: Mapping[type[Model], Fields] = {
 
 _PLANT: Mapping[type[Model], Fields] = {
     onprem.OnPremSite: Fields(
-        "provider name altitude",
+        "provider name",
         parts="power halls loops plant facility_water node_groups fabrics file_systems nfs addresses",
         statements="security",
         claims={
             "pue": lower(Absent.ELSEWHERE),  # what has an entry of its own may say less
             "allow_estimates": GRANTED,
+            "altitude": lower(),
             "design_dry_bulb": lower(),
             "design_wet_bulb": lower(),
         },
@@ -351,20 +356,28 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     power.PowerSource: Fields(
-        "name kind fed_by product capacity voltage rating",
+        "name kind fed_by product",
         parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
             **dict.fromkeys(_MORE_OF_A_SOURCE, higher(Absent.ELSEWHERE)),
             **dict.fromkeys(_LESS_OF_A_SOURCE, lower(Absent.ELSEWHERE)),
+            "capacity": higher(Absent.ELSEWHERE),
+            # More carries more, and its short circuits are larger.
+            "rating": other(),
+            "voltage": other(),
             "fuel": higher(),
             "walk_in": GRANTED,
             "start_step": other(Absent.STRICT),
             "fault_current": lower(Absent.ELSEWHERE),
         },
     ),
-    power.Conductors: Fields("length parallel cross_section material resistance reactance"),
-    power.Modules: Fields("count capacity", claims={"spare": lower()}),
+    # What is short loses less voltage, and limits a short circuit less.
+    power.Conductors: Fields(
+        "parallel cross_section material",
+        claims=dict.fromkeys(("length", "resistance", "reactance"), other(Absent.UNKNOWN)),
+    ),
+    power.Modules: Fields("count", claims={"capacity": higher(Absent.ELSEWHERE), "spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
     power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off conductors"),
     power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
@@ -377,7 +390,13 @@ _PLANT: Mapping[type[Model], Fields] = {
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.CableTrays: Fields(
-        "height row_pitch joined", parts="section crossing", claims={"fill": lower()}
+        "joined",
+        parts="section crossing",
+        claims={
+            "height": other(Absent.UNKNOWN),
+            "row_pitch": other(Absent.UNKNOWN),
+            "fill": lower(),
+        },
     ),
     onprem.TraySection: Fields("width depth"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
@@ -387,7 +406,10 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
     onprem.Row: Fields(
-        "name length", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}
+        "name",
+        parts="rack_groups",
+        claims={"length": other()},
+        settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.RackGroup: Fields(
         "racks type air_direction gap",
@@ -403,10 +425,12 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door rear_door_loop rear_door_capacity rear_door_difference",
+        "mode loop rear_door rear_door_loop",
         parts="manifolds",
         claims={
             # Where the racks do not say these, the product of their door may.
+            "rear_door_capacity": higher(Absent.ELSEWHERE),
+            "rear_door_difference": lower(Absent.ELSEWHERE),
             "rear_door_weight": lower(Absent.ELSEWHERE),
             "rear_door_pressure_drop": lower(Absent.ELSEWHERE),
             "lift_allowance": lower(),
@@ -416,7 +440,7 @@ _PLANT: Mapping[type[Model], Fields] = {
             "isolation": SAID,
         },
     ),
-    cooling.Manifolds: Fields("count height weight"),
+    cooling.Manifolds: Fields("count", claims={"height": lower(), "weight": lower()}),
     cooling.Supply: Fields("count fed_by", identity=("fed_by",)),
     cooling.FacilityWater: Fields(
         "name fluid",
@@ -428,17 +452,18 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.AirSupply: Fields(
-        "type count inlet_temperature containment fed_by water",
+        "type count containment fed_by water",
         parts="supplies",
         claims={
             **_MACHINE,
             "volume": higher(),
             "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
+            "inlet_temperature": other(Absent.UNKNOWN),
             "temperature_rise": higher(),
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count in_rack fluid flow_limit fed_by water",
+        "name cdu count in_rack fluid fed_by water",
         parts="supplies",
         claims={
             **_MACHINE,
@@ -451,20 +476,22 @@ _PLANT: Mapping[type[Model], Fields] = {
             "dew_point": lower(),
             "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
+            "flow_limit": other(Absent.UNKNOWN),
             "pressure_drop": lower(),
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind product count fed_by water capacity rejects_to",
+        "name kind product count fed_by water rejects_to",
         parts="supplies",
         claims={
             **_MACHINE,
+            "capacity": higher(Absent.ELSEWHERE),
             "restart": lower(Absent.ELSEWHERE),
             "outdoor_temperature": higher(Absent.ELSEWHERE),
         },
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed host_names",
+        "name role type count racks per_rack start_unit psus_per_feed host_names name_digits",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),
@@ -473,9 +500,10 @@ _PLANT: Mapping[type[Model], Fields] = {
 
 _NETWORK: Mapping[type[Model], Fields] = {
     fabric.Fabric: Fields(
-        "name role technology rail_optimized unit_hosts last_unit_hosts top_of_rack shared_racks rate subnets "
+        "name technology rail_optimized unit_hosts last_unit_hosts top_of_rack shared_racks rate subnets "
         "routing_engine m_key sa_key mtu pfc ecn",
         parts="tiers attached links patches subnet_managers roce segments routing_run",
+        claims={"role": other(Absent.UNKNOWN)},
         settings={"oversubscription": higher(Absent.STRICT)},
     ),
     # A run is about one fabric, by its digest: one of another fabric is another run.
@@ -491,11 +519,13 @@ _NETWORK: Mapping[type[Model], Fields] = {
     ),
     fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(
-        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length diameter "
-        "bend_space lower_shell upper_shell",
-        parts="route",
+        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre "
+        "lower_shell upper_shell",
+        statements="route",
+        claims=dict.fromkeys(("length", "diameter", "bend_space"), lower(Absent.ELSEWHERE)),
     ),
-    fabric.CableRoute: Fields("tray drop"),
+    # Without it, the trays of the hall say how long cables are.
+    fabric.CableRoute: Fields(claims=dict.fromkeys(("tray", "drop"), lower(Absent.ELSEWHERE))),
     fabric.Patch: Fields("node interface switch port", identity=("node", "interface")),
     fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
     fabric.RoceTraffic: Fields("dscp priority"),

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from rackwright.model.addresses import Prefix
 from rackwright.model.base import Model
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.onprem import Shipping
 from rackwright.model.power import Circuit, Conductors, RackShelves, SourceKind
 from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
@@ -72,6 +72,13 @@ class PowerIntent(Model):
     """The branch circuit of each PDU."""
     conductors: Conductors | None = None
     """Those of the branch circuit."""
+
+    @field_validator("feeds")
+    @classmethod
+    def _feeds_differ(cls, feeds: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a feed that is named twice."""
+        refuse_twins("feed", feeds)
+        return feeds
 
 
 class RackIntent(Model):

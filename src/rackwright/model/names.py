@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated
@@ -15,6 +15,9 @@ LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 
 Name = Annotated[str, Field(pattern=LABEL)]
 """A DNS label: it ends up in host names, tags and Slurm files."""
+
+NameDigits = Annotated[int, Field(ge=1, le=9)]
+"""Least number of digits in the names of the hosts of a node group."""
 
 _TERM = re.compile(r"((?:[a-z0-9][a-z0-9-]*?)?)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
@@ -155,36 +158,30 @@ HostList = Annotated[str, AfterValidator(_check_hostlist)]
 
 
 def compress_hostlist(names: Iterable[str]) -> str:
-    """The shortest host list for ``names``, sorted: ``c01, c02, c03`` gives ``c[01-03]``."""
-    numbered: dict[tuple[str, int], list[int]] = {}
-    plain: list[str] = []
-    for name in sorted(set(names)):
+    """Return the shortest host list for ``names``, sorted: ``c01, c02, c03`` gives ``c[01-03]``."""
+    numbered: dict[str, list[str]] = {}
+    parts: list[str] = []
+    for name in set(names):
         match = _NUMBERED.fullmatch(name)
         if match is None:
-            plain.append(name)
+            parts.append(name)
         else:
-            prefix, digits = match.groups()
-            numbered.setdefault((prefix, len(digits)), []).append(int(digits))
-    parts = []
-    for (prefix, width), numbers in sorted(numbered.items()):
-        if len(numbers) == 1:
-            parts.append(f"{prefix}{numbers[0]:0{width}d}")
-        else:
-            parts.append(f"{prefix}[{_ranges(sorted(numbers), width)}]")
-    return ",".join(sorted([*plain, *parts]))
+            numbered.setdefault(match[1], []).append(match[2])
+    for prefix, numbers in numbered.items():
+        inside = ",".join(_ranges(sorted(numbers, key=lambda one: (len(one), one))))
+        parts.append(f"{prefix}{inside}" if len(numbers) == 1 else f"{prefix}[{inside}]")
+    return ",".join(sorted(parts))
 
 
-def _ranges(numbers: list[int], width: int) -> str:
-    texts = []
+def _ranges(numbers: Sequence[str]) -> Iterator[str]:
+    """Yield the ranges of numbers that are sorted by length and value; a range keeps the zeros of its start."""
     start = previous = numbers[0]
-    for number in [*numbers[1:], -1]:
-        if number == previous + 1:
+    for number in [*numbers[1:], ""]:
+        if number and number == f"{int(previous) + 1:0{len(previous)}d}":
             previous = number
             continue
-        run = f"{start:0{width}d}"
-        texts.append(run if start == previous else f"{run}-{previous:0{width}d}")
+        yield start if start == previous else f"{start}-{previous}"
         start = previous = number
-    return ",".join(texts)
 
 
 def refuse_twins(what: str, names: Iterable[str]) -> None:

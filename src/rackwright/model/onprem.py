@@ -20,6 +20,7 @@ from rackwright.model.fabric import Fabric
 from rackwright.model.names import (
     HostList,
     Name,
+    NameDigits,
     expand_hostlist,
     hostlist_size,
     refuse_twins,
@@ -214,7 +215,10 @@ class NodeGroup(Model):
     """Lowest rack unit to use, counted from 1."""
     host_names: HostList | None = None
     """Names of its hosts where they stand already, in the order in which racks are filled, like
-    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-01``."""
+    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-1``."""
+    name_digits: NameDigits = 1
+    """Least number of digits in its host names: with 4, the first is ``dgx-0001``. A group that grows
+    renames no host. 1 if omitted: numbers have no leading zeros."""
     scratch: LocalScratch | None = None
     """What its local drives are used for; absent, they are left alone."""
     psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.expansion import Expansion, SitePlan
-from rackwright.plan.hosts import numbered
 from rackwright.plan.records.nodes import HostHardware, describe_host
 
 
@@ -128,7 +127,7 @@ def _cloud(planned: AwsSitePlan, sites: Mapping[str, Collection[str]]) -> Iterat
             )
     for nodes in planned.groups:
         group, equipment = nodes.group, describe_host(nodes.instance)
-        for name in numbered(group.name, group.count):
+        for name in nodes.host_names:
             yield Host(
                 name=name,
                 inventory_name=_in_inventory(name, site, sites[group.name]),

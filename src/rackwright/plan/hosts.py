@@ -35,42 +35,61 @@ def switch_count(tier: SwitchTier, catalogue: Catalogue) -> int:
     return tier.count * catalogue.get(Switch, tier.type).switches
 
 
-def numbered(prefix: str, count: int) -> tuple[str, ...]:
-    """``count`` names: ``prefix``, a dash and a number of equal width, counted from 1."""
-    width = len(str(count))
+def numbered(prefix: str, count: int, digits: int | None = None) -> tuple[str, ...]:
+    """Return ``count`` names: ``prefix``, a dash and a number, counted from 1.
+
+    Args:
+        prefix: beginning of each name.
+        count: number of names.
+        digits: least number of digits, which keeps a name however many there are; None for as many
+            as the last number has.
+    """
+    width = _width(count, digits)
     return tuple(f"{prefix}-{number:0{width}d}" for number in range(1, count + 1))
 
 
-def names_of(group: str, hosts: int, own: str | None) -> tuple[str, ...]:
-    """The names of the hosts of a group, in the order in which racks are filled.
+def _width(count: int, digits: int | None) -> int:
+    return len(str(count)) if digits is None else digits
+
+
+def names_of(group: str, hosts: int, own: str | None, digits: int | None) -> tuple[str, ...]:
+    """Return the names of the hosts of a group, in the order in which racks are filled.
 
     Args:
-        group: by which they are called.
-        hosts: number of them.
-        own: their names as a host list, where they have names of their own.
+        group: name of the group, with which the names begin.
+        hosts: number of hosts.
+        own: names of their own, as a host list.
+        digits: as of ``numbered``.
     """
-    return numbered(group, hosts) if own is None else listed(own)
+    return numbered(group, hosts, digits) if own is None else listed(own)
 
 
-def name_of(group: str, hosts: int, own: str | None, index: int) -> str:
-    """One of ``names_of``, by its index."""
+def name_of(group: str, hosts: int, own: str | None, index: int, digits: int | None) -> str:
+    """Return one of ``names_of``, by its index."""
     if own is not None:
         return listed(own)[index]
-    return f"{group}-{index + 1:0{len(str(hosts))}d}"
+    return f"{group}-{index + 1:0{_width(hosts, digits)}d}"
 
 
-def index_of(group: str, hosts: int, own: str | None, name: str) -> int | None:
-    """The index of ``name`` among ``names_of``; None where it is none of them."""
-    return numbered_index(group, hosts, name) if own is None else index_in(own, name)
+def index_of(group: str, hosts: int, own: str | None, name: str, digits: int | None) -> int | None:
+    """Return the index of ``name`` among ``names_of``; None for any other name."""
+    return numbered_index(group, hosts, name, digits) if own is None else index_in(own, name)
 
 
-def numbered_index(prefix: str, count: int, name: str) -> int | None:
-    """The index of ``name`` among ``numbered(prefix, count)``, of which none is made."""
-    stem, _, digits = name.rpartition("-")
-    if stem != prefix or not digits.isdecimal() or len(digits) != len(str(count)):
+def numbered_index(prefix: str, count: int, name: str, digits: int | None = None) -> int | None:
+    """Return the index of ``name`` among ``numbered(prefix, count, digits)``, of which none is made."""
+    stem, _, number = name.rpartition("-")
+    if stem != prefix or not number.isdecimal() or not number.isascii():
         return None
-    number = int(digits)
-    return number - 1 if 1 <= number <= count else None
+    index = int(number) - 1
+    same = f"{index + 1:0{_width(count, digits)}d}" == number
+    return index if same and 0 <= index < count else None
+
+
+def numbered_hostlist(prefix: str, count: int, digits: int) -> str:
+    """Return ``numbered(prefix, count, digits)`` as Slurm lists hosts: ``dgx-[01-32]``."""
+    first, last = f"{1:0{digits}d}", f"{count:0{digits}d}"
+    return f"{prefix}-{first}" if count == 1 else f"{prefix}-[{first}-{last}]"
 
 
 @lru_cache(maxsize=256)

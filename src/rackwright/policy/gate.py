@@ -20,7 +20,6 @@ from rackwright.policy.exceptions.exceptions import (
     PolicyExceptions,
     read_exceptions,
 )
-from rackwright.policy.packs.loader import former_ids
 from rackwright.policy.packs.process import judging_rules, team_rules
 from rackwright.policy.packs.team_config import packs_for
 from rackwright.reading.links import refuse_links
@@ -50,7 +49,7 @@ class Gate:
         """
         found = judging_rules(self.packs)
         edited = self.approval.edited if self.approval else ()
-        known = {rule.id for rule in found} | former_ids(found).keys()
+        known = {rule.id for rule in found}
         deleted = [rule for pack in edited for rule in team_rules(pack) if rule.id not in known]
         return (*found, *deleted)
 

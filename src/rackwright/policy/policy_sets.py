@@ -24,6 +24,13 @@ RELEASED = "0.3"
 _PROFILES = tuple(Profile)
 
 
+def next_set() -> str:
+    """Return the policy set that a new rule belongs to: the one after the newest released."""
+    later = SETS[SETS.index(RELEASED) + 1 :]
+    major, _, minor = RELEASED.partition(".")
+    return later[0] if later else f"{major}.{int(minor) + 1}"
+
+
 @dataclass(frozen=True, slots=True)
 class Regime:
     """What a blueprint asks to be judged by; as it stands here, the strictest."""

@@ -89,6 +89,17 @@ class Naming:
         """Hosts whose instance does not carry exactly this name in its tag."""
         return {host: one for host, one in self.holders.items() if one.host != host}
 
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """New name of each host whose instance carries the same number with other digits."""
+        return {
+            one.host: host
+            for host, one in self.holders.items()
+            if one.host is not None
+            and one.host != host
+            and _number(self.group, one.host) == _number(self.group, host)
+        }
+
     def as_data(self) -> dict[str, Any]:
         """It as plain data: the form in which ``rackwright status --json`` tells it."""
         return {
@@ -119,13 +130,19 @@ class Naming:
             yield f"{len(unnamed):,} instances of '{self.group}' have no host name: {shown}"
 
 
-def held(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
-    """The names that instances have by their tags.
+def held(group: str, count: int, instances: Iterable[NodeInstance], *, digits: int = 1) -> Naming:
+    """Return the names that instances have by their tags.
 
-    A tag counts by its number: when a group grows from 9 to 10, ``dgx-3`` becomes ``dgx-03`` and is
-    the same host. Of two instances with one name the elder keeps it.
+    A tag counts by its number: ``dgx-03`` and ``dgx-3`` are the same host, which ``renamed`` lists where
+    the tag has other digits than the plan. Of two instances with one name the elder keeps it.
+
+    Args:
+        group: the node group.
+        count: number of its hosts.
+        instances: those of the group that live.
+        digits: least number of digits in the names of its hosts.
     """
-    hosts = numbered(group, count)
+    hosts = numbered(group, count, digits)
     holders: dict[str, NodeInstance] = {}
     unnamed = []
     for one in sorted(instances, key=_age):
@@ -138,13 +155,18 @@ def held(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
 
 
 def assigned(
-    group: str, count: int, instances: Iterable[NodeInstance], first: Collection[str] = ()
+    group: str,
+    count: int,
+    instances: Iterable[NodeInstance],
+    first: Collection[str] = (),
+    *,
+    digits: int = 1,
 ) -> Naming:
     """The same, with the free names given to the instances without one, the eldest first.
 
     Of the free names those of ``first`` are given first.
     """
-    found = held(group, count, instances)
+    found = held(group, count, instances, digits=digits)
     holders = dict(found.holders)
     free = sorted(found.missing, key=lambda host: host not in first)
     holders.update(zip(free, found.unnamed, strict=False))

@@ -5,14 +5,15 @@ A name is a tag of the instance and an address record in the private zone of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rackwright.errors import UsageError
 from rackwright.locks import exclusive
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
-from rackwright.provision.naming import Naming, NodeInstance, assigned, held, record_changes
+from rackwright.provision.naming import Naming, NodeInstance, assigned, record_changes
 from rackwright.provision.outdated import (
     OutdatedNode,
     ScalingGroup,
@@ -57,6 +58,7 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         region=planned.region,
         zone=planned.network.dns_zone,
         groups={group.group.name: group.group.count for group in planned.groups},
+        digits={group.group.name: group.group.name_digits for group in planned.groups},
         servers=tuple(host for servers in planned.servers for host in servers.names),
     )
 
@@ -70,24 +72,42 @@ def read(fleet: Fleet, target: Target) -> Bound:
     aws = FleetCalls(fleet, target)
     groups = aws.groups()
     found = aws.instances(groups)
-    namings = tuple(held(name, count, found.get(name, ())) for name, count in fleet.groups.items())
+    namings = tuple(fleet.held(name, found.get(name, ())) for name in fleet.groups)
     return Bound(namings, 0, 0, _outdated(aws, groups, namings), _surplus(fleet, found))
 
 
 def surplus(fleet: Fleet, target: Target) -> tuple[Surplus, ...]:
-    """The instances that the blueprint has no place for, by node group.
+    """Return the instances that the blueprint has no place for, by node group.
 
     Raises:
+        UsageError: a running host would get another name.
         ExternalToolError: AWS refuses, or cannot be reached.
     """
-    return _surplus(fleet, FleetCalls(fleet, target).instances())
+    found = FleetCalls(fleet, target).instances()
+    refuse_renames(fleet.held(name, found.get(name, ())) for name in fleet.groups)
+    return _surplus(fleet, found)
+
+
+def refuse_renames(namings: Iterable[Naming]) -> None:
+    """Let no running host get another name.
+
+    Raises:
+        UsageError: one would: Slurm would end its jobs, since the node vanishes from its configuration.
+    """
+    for naming in namings:
+        if renamed := naming.renamed:
+            old, new = next(iter(renamed.items()))
+            digits = len(old.rpartition("-")[2])
+            raise UsageError(
+                f"{len(renamed):,} running hosts of '{naming.group}' would be renamed, like '{old}' to"
+                f" '{new}'",
+                hint=f"set 'name_digits: {digits}' of the node group: Slurm ends the jobs of a node that"
+                " leaves its configuration",
+            )
 
 
 def _surplus(fleet: Fleet, found: Mapping[str, Sequence[NodeInstance]]) -> tuple[Surplus, ...]:
-    each = (
-        find_surplus(held(name, fleet.groups.get(name, 0), there), there)
-        for name, there in sorted(found.items())
-    )
+    each = (find_surplus(fleet.held(name, there), there) for name, there in sorted(found.items()))
     return tuple(one for one in each if one is not None)
 
 
@@ -127,8 +147,8 @@ def network_nodes(fleet: Fleet, target: Target) -> dict[str, tuple[str, ...]]:
     found = aws.instances()
     host_of = {
         one.id: host
-        for name, count in fleet.groups.items()
-        for host, one in held(name, count, found.get(name, ())).holders.items()
+        for name in fleet.groups
+        for host, one in fleet.held(name, found.get(name, ())).holders.items()
     }
     told = aws.topology(list(host_of))
     return {host: told[one] for one, host in host_of.items() if one in told}
@@ -179,7 +199,10 @@ def _bind(
     found = aws.instances(groups)
     namings, named = [], 0
     for group, count in fleet.groups.items():
-        naming = assigned(group, count, found.get(group, ()), first)
+        digits = fleet.digits.get(group, 1)
+        naming = assigned(group, count, found.get(group, ()), first, digits=digits)
+        if not dry:
+            refuse_renames([naming])
         unsettled = naming.unsettled
         if unsettled and not dry:
             say(f"hosts: naming {len(unsettled):,} instances of '{group}'")

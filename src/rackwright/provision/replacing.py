@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
-from rackwright.provision.naming import Naming, held
+from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
@@ -60,8 +60,8 @@ class Replacing:
         groups = {group.group: group for group in self.calls.groups()}
         found = self.calls.instances(list(groups.values()))
         empty: dict[str, list[str]] = {}
-        for name, count in self.fleet.groups.items():
-            naming = held(name, count, found.get(name, ()))
+        for name in self.fleet.groups:
+            naming = self.fleet.held(name, found.get(name, ()))
             there = {one.id for one in found.get(name, ())}
             for host in (host for host in naming.hosts if host in hosts):
                 one = naming.holders.get(host)

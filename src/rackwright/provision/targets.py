@@ -110,8 +110,12 @@ def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
 
 
 def _open_aws(folder: Path) -> Target:
+    from rackwright.provision.aws.session import Job, RoleSession
+
     backend = read_backend(os.environ)
-    return Target("aws", folder, {}, backend.url, secrets_provider=backend.secrets_provider)
+    job = Job.read(os.environ)
+    variables = {} if job is None else RoleSession(folder / "session", os.environ).begin(job)
+    return Target("aws", folder, variables, backend.url, secrets_provider=backend.secrets_provider)
 
 
 def passphrase_file(folder: Path) -> Path:

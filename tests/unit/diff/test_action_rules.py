@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import ActionRule
 from rackwright.diff.changes import ORDER, Change
-from rackwright.diff.implied_changes import CLUSTER_SUBNET, HOSTS, SUBNETS
+from rackwright.diff.implied_changes import CLOUD_HOSTS, CLUSTER_SUBNET, HOSTS, SUBNETS
 from rackwright.model.cluster import Blueprint
 
 
@@ -44,7 +44,7 @@ def patterns(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
             yield from patterns(inside, f"{here}/")
 
 
-PATTERNS = sorted({*patterns(Blueprint), CLUSTER_SUBNET, SUBNETS, HOSTS})
+PATTERNS = sorted({*patterns(Blueprint), CLUSTER_SUBNET, SUBNETS, HOSTS, CLOUD_HOSTS})
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.pattern}-{rule.event}")

@@ -164,13 +164,41 @@ def test_another_first_zone_moves_the_cluster_subnet() -> None:
     assert found["sites.cloud.cluster subnet"].action is Action.REFUSED
 
 
-def test_hosts_whose_numbers_get_wider_are_renamed() -> None:
+@pytest.mark.parametrize(("before", "after"), [(9, 10), (10, 9), (99, 100), (4, 12)])
+def test_group_that_grows_or_shrinks_renames_no_host(before: int, after: int) -> None:
     racks = [a_hall(rows=[a_row(a_rack_group("c[01-30]"))])]
-    site = a_site(halls=racks, node_groups=[some_nodes(count=99, racks="c[01-30]")])
-    found = updates_of(in_site(*GROUP, "count", to=100), site)
+    nodes = some_nodes(count=before, racks="c[01-30]", name_digits=1)
+    site = a_site(halls=racks, node_groups=[nodes])
+    found = updates_of(in_site(*GROUP, "count", to=after), site)
+    assert not any("hosts" in path for path in found)
+
+    cloud = a_cloud()
+    cloud["node_groups"][0] |= {"count": before, "name_digits": 1}
+    found = updates_of(in_cloud(*GROUP, "count", to=after), cloud)
+    assert found["sites.cloud.node_groups.train.count"].action is not Action.REFUSED
+    assert not any("hosts" in path for path in found)
+
+
+def test_hosts_whose_numbers_get_wider_are_renamed_and_refused() -> None:
+    site = a_site(node_groups=[some_nodes()])
+    renamed = updates_of(in_site(*GROUP, "name_digits", to=4), site)[
+        "sites.lab.node_groups.dgx hosts"
+    ]
+    assert (renamed.action, renamed.change.before) == (Action.REFUSED, "dgx-[1-4]")
+    found = updates_of(in_cloud(*GROUP, "name_digits", to=4), a_cloud())
+    renamed = found["sites.cloud.node_groups.train hosts"]
+    assert (renamed.action, renamed.change.after) == (Action.REFUSED, "train-[0001-0016]")
+
+
+def test_own_names_that_change_are_renamed_and_refused() -> None:
+    site = a_site(node_groups=[some_nodes(host_names="n[1-4]")])
+    found = updates_of(in_site(*GROUP, "host_names", to="n[1-3,9]"), site)
     renamed = found["sites.lab.node_groups.dgx hosts"]
-    assert (renamed.action, renamed.change.before) == (Action.DRAIN, "dgx-[01-99]")
-    assert not any("hosts" in path for path in updates_of(in_site(*GROUP, "count", to=98), site))
+    assert (renamed.action, renamed.change.before, renamed.change.after) == (
+        Action.REFUSED,
+        "n4",
+        "n9",
+    )
 
 
 def test_storage_servers_are_not_taken_away() -> None:

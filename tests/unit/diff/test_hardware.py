@@ -69,7 +69,7 @@ def test_instances_of_groups_and_servers_add_up() -> None:
     ]
     assert hosts_of(change, a_cloud()) == (
         HostChange("cloud", "login", 0, 2, "login-[1-2]", ""),
-        HostChange("cloud", "train", 16, 18, "", ""),
+        HostChange("cloud", "train", 16, 18, "train-[17-18]", ""),
     )
 
 

@@ -8,6 +8,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
+from rackwright.diff.action_rules import RULES as ACTIONS
+from rackwright.diff.actions import decide
+from rackwright.diff.changes import Change
 from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, FieldClass
 from rackwright.model.cluster import Blueprint
@@ -98,6 +101,34 @@ def test_entries_of_lists_are_told_apart_by_fields_that_they_have() -> None:
     assert not [one for one in entries if set(CLASSES[one].identity) - set(one.model_fields)]
 
 
+def hardware() -> Iterator[str]:
+    """Every field of hardware but those that tell entries apart, by the patterns of its changes."""
+
+    def walk(model: type[Model], above: str) -> Iterator[str]:
+        fields = CLASSES[model]
+        for name, info in model.model_fields.items():
+            here = f"{above}{name}"
+            if name in fields.hardware.split() and name not in fields.identity:
+                yield here
+            item = "/*" if get_origin(info.annotation) is tuple else ""
+            for inner in models_in(info.annotation):
+                place = f"{here}{item}"
+                if here == "sites":
+                    place = f"sites/{get_args(inner.model_fields['provider'].annotation)[0]}"
+                yield from walk(inner, f"{place}/")
+
+    yield from walk(Blueprint, "")
+
+
+def test_no_field_is_hardware_of_which_the_diff_says_that_nothing_changes() -> None:
+    """Altitude, bandwidth of a line between sites and role of a fabric approved themselves."""
+    changes = [Change(p, p, "changed", 1, 2, "", "", None, {}) for p in hardware()]
+    nothing = "read by the policies only"
+    updates = decide(changes, ACTIONS)
+    assert any(nothing in rule.reason for rule in ACTIONS)
+    assert [u.change.path for u in updates if u.reason.startswith(nothing)] == []
+
+
 @pytest.mark.parametrize(
     ("model", "name", "expected"),
     [
@@ -109,6 +140,21 @@ def test_entries_of_lists_are_told_apart_by_fields_that_they_have() -> None:
         ("Blueprint", "profile", FieldClass.SETTING),
         ("Costs", "budget_per_year", FieldClass.SETTING),
         ("NodeGroup", "count", FieldClass.HARDWARE),
+        ("OnPremSite", "altitude", FieldClass.CLAIM),
+        ("Interconnect", "bandwidth", FieldClass.CLAIM),
+        ("Fabric", "role", FieldClass.CLAIM),
+        ("CableRoute", "tray", FieldClass.CLAIM),
+        ("Cables", "length", FieldClass.CLAIM),
+        ("Cables", "cable", FieldClass.HARDWARE),
+        ("CableTrays", "row_pitch", FieldClass.CLAIM),
+        ("Conductors", "length", FieldClass.CLAIM),
+        ("Conductors", "cross_section", FieldClass.HARDWARE),
+        ("PowerSource", "capacity", FieldClass.CLAIM),
+        ("PowerSource", "product", FieldClass.HARDWARE),
+        ("Modules", "capacity", FieldClass.CLAIM),
+        ("MechanicalPlant", "capacity", FieldClass.CLAIM),
+        ("RackCooling", "rear_door_capacity", FieldClass.CLAIM),
+        ("Manifolds", "weight", FieldClass.CLAIM),
     ],
 )
 def test_classes_that_were_decided(model: str, name: str, expected: FieldClass) -> None:

@@ -84,10 +84,17 @@ def test_the_eldest_get_the_first_names_and_of_twins_the_elder_keeps_its_own() -
 
 def test_a_group_that_grows_keeps_the_numbers_of_its_hosts() -> None:
     made = assigned("dgx", 10, [instance(3, "dgx-3"), instance(7)])
-    assert hosts(made) == {"dgx-01": "7", "dgx-03": "3"}
-    assert list(made.unsettled) == ["dgx-01", "dgx-03"]
+    assert hosts(made) == {"dgx-1": "7", "dgx-3": "3"}
+    assert list(made.unsettled) == ["dgx-1"]
     shrunk = held("dgx", 2, [instance(3, "dgx-3")])
     assert not shrunk.holders, "a number beyond the group is no name of it"
+
+
+def test_instances_whose_numbers_have_other_digits_are_renamed() -> None:
+    made = held("dgx", 4, [instance(3, "dgx-3"), instance(7)], digits=2)
+    assert made.renamed == {"dgx-3": "dgx-03"}
+    assert held("dgx", 4, [instance(3, "dgx-3")]).renamed == {}
+    assert assigned("dgx", 4, [instance(3, "dgx-9")]).renamed == {}, "nobody was called so here"
 
 
 def a_record(host: str, *values: str, kind: str = "A", ttl: int = 60) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ec2, moto_instances
-from rackwright.errors import ExternalToolError
+from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
@@ -23,7 +24,7 @@ from rackwright.provision.nodes import bind, network_nodes, read, release_server
 from rackwright.provision.targets import Target
 
 REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
-FLEET = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT}, ("head-1",))
+FLEET = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT}, ("head-1",), {"dgx": 2})
 
 
 class Cloud:
@@ -116,6 +117,19 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 def addresses(cloud: Cloud) -> dict[str, str | None]:
     (naming,) = read(FLEET, cloud.target).namings
     return {host: one.address for host, one in naming.holders.items()}
+
+
+def test_running_hosts_are_never_renamed(cloud: Cloud) -> None:
+    cloud.group("dgx", COUNT)
+    bind(FLEET, cloud.target)
+    before = cloud.records()
+    for act in (bind, surplus):
+        with pytest.raises(
+            UsageError, match="12 running hosts of 'dgx' would be renamed"
+        ) as refused:
+            act(replace(FLEET, digits={}), cloud.target)
+        assert "'name_digits: 2'" in str(refused.value.hint)
+    assert cloud.records() == before
 
 
 def test_every_instance_gets_a_name_and_a_replacement_a_free_one(cloud: Cloud) -> None:

@@ -15,6 +15,7 @@ from rackwright.embedded_aws.api import (
     moto_route53,
     moto_s3,
     moto_ssm,
+    moto_sts,
 )
 
 _ADDITIONS = (
@@ -30,6 +31,7 @@ _ADDITIONS = (
     moto_route53,
     moto_s3,
     moto_ssm,
+    moto_sts,
 )
 
 

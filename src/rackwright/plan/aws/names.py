@@ -82,7 +82,7 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
         if plan.placement.group == "cluster":
             yield AwsName("placement group", f"{prefix}-{name}", where, of)
         if plan.group.count:
-            yield from _host(f"{name}-{plan.group.count}", site, where, of)
+            yield from _host(plan.host_names[-1], site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
     if planned.makes_key:

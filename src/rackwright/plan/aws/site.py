@@ -44,6 +44,7 @@ from rackwright.plan.aws.subnets import (
     plan_subnets,
 )
 from rackwright.plan.aws.user_data import node_user_data, server_user_data
+from rackwright.plan.hosts import numbered
 from rackwright.plan.problems import PlanError, PlanProblem
 
 SitePath = tuple[str | int, ...]
@@ -79,6 +80,11 @@ class GroupPlan:
     def efa_interfaces(self) -> int | None:
         """EFA interfaces of one node, None where the layout is unknown."""
         return None if self.nics is None else nic.efa_count(self.nics)
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """Host names of its instances: ``train-1`` to ``train-16``."""
+        return numbered(self.group.name, self.group.count, self.group.name_digits)
 
     @property
     def vcpus(self) -> int | None:

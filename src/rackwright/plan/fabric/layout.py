@@ -73,7 +73,7 @@ class Hosts:
     @property
     def names(self) -> tuple[str, ...]:
         """The hosts' names, like ``dgx-01``."""
-        return names_of(self.group.name, self.count, self.group.host_names)
+        return names_of(self.group.name, self.count, self.group.host_names, self.group.name_digits)
 
     @property
     def endpoints(self) -> int | None:
@@ -356,7 +356,8 @@ def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
     """The attachment and the index in its group of the host called ``name``."""
     for index, hosts in enumerate(layout.hosts):
-        found = index_of(hosts.group.name, hosts.count, hosts.group.host_names, name)
+        group = hosts.group
+        found = index_of(group.name, hosts.count, group.host_names, name, group.name_digits)
         if found is not None:
             return index, found
     return None

@@ -370,7 +370,7 @@ def _owner(layout: Layout, leaf: int, port: int, moved: set[tuple[str, int]]) ->
         interface = run.leaves.index(leaf) + offset % run.ports * len(run.leaves)
         if interface < (hosts.interfaces or 0):
             group, number = hosts.group, run.first + offset // run.ports
-            node = name_of(group.name, hosts.count, group.host_names, number)
+            node = name_of(group.name, hosts.count, group.host_names, number, group.name_digits)
             if (node, interface + 1) not in moved:
                 return f"interface {interface + 1} of {node}"
     return None

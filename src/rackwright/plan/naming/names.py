@@ -99,6 +99,8 @@ class _Site:
     """Hosts of each node group, and switches of each tier, by what their names begin with."""
     own_names: Mapping[str, str | None] = field(init=False)
     """Names of the hosts of each node group that are not called by it."""
+    digits: Mapping[str, int] = field(init=False)
+    """Least number of digits in the names of the hosts of each node group."""
     taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
     """The network in which a thing has its addresses with a suffix, by version of IP."""
 
@@ -106,6 +108,7 @@ class _Site:
         site = self.planned.site
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
         self.own_names = {group.name: group.host_names for group in site.node_groups}
+        self.digits = {group.name: group.name_digits for group in site.node_groups}
         self.switches = {
             switch_stem(planned.fabric, tier): switches
             for planned in self.planned.fabrics
@@ -239,6 +242,7 @@ class _Site:
             is_switches=is_switches,
             count=self.switches[of] if is_switches else self.groups[of],
             names=None if is_switches else self.own_names[of],
+            digits=None if is_switches else self.digits[of],
             each=each,
             suffix=suffix,
             first=int(first),

@@ -21,14 +21,14 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
         path: where it is.
         catalogue: where they are looked up.
     """
-    numbered = {
-        group.name: host_count(group, catalogue)
+    numbered: dict[str, tuple[int, int | None]] = {
+        group.name: (host_count(group, catalogue), group.name_digits)
         for group in site.node_groups
         if group.host_names is None
     }
     for fabric in site.fabrics:
         for tier in fabric.tiers:
-            numbered[switch_stem(fabric, tier)] = switch_count(tier, catalogue)
+            numbered[switch_stem(fabric, tier)] = switch_count(tier, catalogue), None
     owners: dict[str, str] = {}
     for index, group in enumerate(site.node_groups):
         if group.host_names is None:
@@ -46,7 +46,8 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
             stem = name.rpartition("-")[0]
             other = owners.get(name)
             if other is None and stem in numbered:
-                found = numbered_index(stem, numbered[stem], name)
+                count, digits = numbered[stem]
+                found = numbered_index(stem, count, name, digits)
                 other = None if found is None else stem
             if other is not None:
                 message = f"'{name}' is a name in '{other}' already"

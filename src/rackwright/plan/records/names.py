@@ -50,6 +50,8 @@ class Range:
         before: hosts of the group with a lower number, which have addresses in subnets of other racks.
         of_all: number of hosts of the group; None where all of them are here.
         names: those of all hosts of the group as a host list, where they have names of their own.
+        digits: least number of digits in the names of hosts; None for switches, whose numbers are as
+            long as the last.
         each: addresses of one of them; more than 1 where several interfaces are in the network.
         suffix: what labels have after the name of the owner, like ``-bmc``; empty for the address
             by which others reach it.
@@ -68,6 +70,7 @@ class Range:
     before: int = 0
     of_all: int | None = None
     names: str | None = None
+    digits: int | None = None
 
     @property
     def last(self) -> int:
@@ -76,7 +79,8 @@ class Range:
 
     def owner(self, index: int) -> str:
         """Name of the thing with this index, counted from 0: ``dgx-01``."""
-        return name_of(self.of, self.of_all or self.count, self.names, self.before + index)
+        number = self.before + index
+        return name_of(self.of, self.of_all or self.count, self.names, number, self.digits)
 
     def labels(self, index: int) -> Iterator[str]:
         """The label of each address of the thing with this index."""
@@ -97,7 +101,7 @@ class Range:
 
     def index_of(self, owner: str) -> int | None:
         """The index of the thing called ``owner``; None where it is none of these."""
-        among = index_of(self.of, self.of_all or self.count, self.names, owner)
+        among = index_of(self.of, self.of_all or self.count, self.names, owner, self.digits)
         index = None if among is None else among - self.before
         return index if index is not None and 0 <= index < self.count else None
 

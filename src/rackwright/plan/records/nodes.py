@@ -42,7 +42,7 @@ class NodeGroupPlan:
     @property
     def host_names(self) -> tuple[str, ...]:
         """The hosts in the order in which racks are filled: ``dgx-01`` to ``dgx-32``."""
-        return names_of(self.group.name, self.hosts, self.group.host_names)
+        return names_of(self.group.name, self.hosts, self.group.host_names, self.group.name_digits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
-from rackwright.plan.hosts import names_of, numbered
+from rackwright.plan.hosts import names_of, numbered_hostlist
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
@@ -74,6 +74,7 @@ class NodeSet:
         detect: what slurmd asks for NVIDIA GPUs; None where it asks nothing.
         by_socket: the accelerators are spread evenly over the sockets, in their order.
         own_names: those of its hosts as a host list, where they are not called by the group.
+        digits: least number of digits in the names of its hosts.
     """
 
     group: str
@@ -98,6 +99,7 @@ class NodeSet:
     detect: str | None = None
     by_socket: bool = False
     own_names: str | None = None
+    digits: int = 1
 
     @property
     def accelerators(self) -> int:
@@ -122,15 +124,14 @@ class NodeSet:
     @property
     def names(self) -> tuple[str, ...]:
         """Its hosts, in order."""
-        return names_of(self.group, self.count, self.own_names)
+        return names_of(self.group, self.count, self.own_names, self.digits)
 
     @property
     def hostlist(self) -> str:
         """Its hosts, compact: ``dgx-[01-32]``."""
         if self.own_names is not None:
             return self.own_names.replace(" ", "")
-        width = len(str(self.count))
-        return f"{self.group}-{'1' if self.count == 1 else f'[{1:0{width}d}-{self.count}]'}"
+        return numbered_hostlist(self.group, self.count, self.digits)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -232,6 +233,7 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 uneven=entry.accelerators is not None and gres is None,
                 shape=_shape(entry),
                 own_names=group.group.host_names,
+                digits=group.group.name_digits,
             )
 
 
@@ -259,6 +261,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 known_memory=_share(memory, 100.0),
                 gres=gres,
                 known_gres=gres,
+                digits=group.group.name_digits,
             )
 
 
@@ -344,7 +347,7 @@ def _hosts(plan: Expansion, wanted: Collection[str] | None) -> Iterator[tuple[Se
             yield servers.names, cloud.site.name
         for nodes in cloud.groups:
             if may_have(nodes.group.name):
-                yield numbered(nodes.group.name, nodes.group.count), cloud.site.name
+                yield nodes.host_names, cloud.site.name
 
 
 def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:

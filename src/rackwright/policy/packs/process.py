@@ -62,8 +62,6 @@ class TeamPolicy(Policy):
 
     pack: ClassVar[PackProcess]
     file: ClassVar[Path]
-    asked_as: ClassVar[str]
-    """Its id in its own pack."""
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     _answer: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
@@ -89,7 +87,7 @@ class TeamPolicy(Policy):
     def question(self) -> dict[str, Any]:
         """What its pack is asked."""
         day = None if self.judged_on is None else self.judged_on.isoformat()
-        return {"rule": self.asked_as, "parameters": self._given, "day": day}
+        return {"rule": self.id, "parameters": self._given, "day": day}
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """What its pack has answered; ``plan`` is the one that it was asked about.
@@ -159,7 +157,7 @@ class PackProcess:
             ValidationError: the pack does not take ``parameters``.
             PolicyLoadError: its process has ended.
         """  # noqa: DOC501 - from_exception_data() makes the ValidationError
-        told = self._ask({"rule": rule.asked_as, "parameters": parameters})
+        told = self._ask({"rule": rule.id, "parameters": parameters})
         if told is None:
             raise PolicyLoadError(f"the policy pack '{self.folder}' ended its process")
         if "wrong" in told:
@@ -185,7 +183,6 @@ class PackProcess:
         path = Path(facts["file"])
         for name, value in {
             "id": facts["id"],
-            "asked_as": facts["id"],
             "title": facts["title"],
             "severity": Severity(facts["severity"]),
             "since": facts["since"],
@@ -193,7 +190,6 @@ class PackProcess:
             "enforcement": Enforcement(facts["enforcement"]),
             "profile": Profile(facts["profile"]),
             "waivable": facts["waivable"],
-            "formerly": tuple(facts["formerly"]),
             "file": path,
             "pack": self,
         }.items():

@@ -55,7 +55,6 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "enforcement": policy.enforcement,
         "profile": policy.profile,
         "waivable": policy.waivable,
-        "formerly": policy.formerly,
         "file": str(policy_file(policy)),
         "fields": list(policy.model_fields),
     }

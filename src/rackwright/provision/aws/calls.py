@@ -16,14 +16,15 @@ ATTEMPTS = 10
 def make_client(target: Target, service: str, region: str) -> Any:
     """A client of the place where ``target`` provisions.
 
-    On AWS the credentials are those that boto3 finds, the same that the Pulumi provider does.
+    On AWS the credentials are those that the Pulumi provider has: of the role that a job has taken, or
+    those that boto3 finds.
     """
     import boto3
     from botocore.config import Config
 
     retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
     if target.endpoint is None:
-        made = boto3.session.Session().client(
+        made = _session(target).client(
             service, region_name=region, config=Config(retries=retries)
         )
     else:
@@ -38,6 +39,18 @@ def make_client(target: Target, service: str, region: str) -> Any:
             config=Config(retries=retries, proxies={}),
         )
     return made
+
+
+def _session(target: Target) -> Any:
+    import boto3
+    import botocore.session
+
+    if "AWS_CONFIG_FILE" not in target.environment:
+        return boto3.session.Session()
+    own = botocore.session.Session(profile=target.environment["AWS_PROFILE"])
+    own.set_config_variable("config_file", target.environment["AWS_CONFIG_FILE"])
+    own.set_config_variable("credentials_file", target.environment["AWS_SHARED_CREDENTIALS_FILE"])
+    return boto3.session.Session(botocore_session=own)
 
 
 @contextmanager

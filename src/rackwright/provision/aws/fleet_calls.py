@@ -9,7 +9,7 @@ Reading takes ``autoscaling:DescribeAutoScalingGroups``, ``ec2:DescribeInstances
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,14 @@ from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.names import site_prefix
 from rackwright.provision.aws.calls import error_code, make_client, refusals
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
-from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
+from rackwright.provision.naming import (
+    GROUP_TAG,
+    HOST_TAG,
+    Naming,
+    NodeInstance,
+    TemplateVersion,
+    held,
+)
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
 
@@ -47,6 +54,7 @@ class Fleet:
     Attributes:
         zone: name of the private zone.
         groups: instances wanted, by node group.
+        digits: least number of digits in the host names of a node group; 1 where it is not there.
         servers: hosts whose names somebody else keeps.
     """
 
@@ -56,6 +64,11 @@ class Fleet:
     zone: str
     groups: Mapping[str, int]
     servers: tuple[str, ...]
+    digits: Mapping[str, int] = field(default_factory=dict)
+
+    def held(self, group: str, instances: Iterable[NodeInstance]) -> Naming:
+        """Return the names that instances of ``group`` have by their tags."""
+        return held(group, self.groups.get(group, 0), instances, digits=self.digits.get(group, 1))
 
 
 class NothingProvisionedError(ExternalToolError):

@@ -89,7 +89,7 @@ def test_two_units_on_one_switch_are_half_misplaced(tmp_path: Path) -> None:
 def test_names_and_host_lists_agree_with_those_of_the_plan() -> None:
     plan = load_plan(builtin_pack() / "fixtures" / "slurm.yaml").plan
     (nodes,) = node_sets(plan)
-    assert nodes.names == numbered("dgx", 64)
+    assert nodes.names == numbered("dgx", 64, 2)
     assert nodes.hostlist == "dgx-[01-64]"
     (cabled,) = cabling(plan, [nodes])
     assert (cabled.units, cabled.unplaced, cabled.linked) == (2, 0, True)

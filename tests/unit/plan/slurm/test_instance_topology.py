@@ -75,7 +75,7 @@ def test_every_host_is_in_the_tree_once(above: dict[str, tuple[str, ...]]) -> No
 def test_the_layer_makes_slurm_s_tree_of_what_aws_told(tmp_path: Path) -> None:
     scheduler, told = tmp_path / "scheduler.yaml", tmp_path / "told.yaml"
     scheduler.write_text(SCHEDULER)
-    above = {f"train-{n:02}": ("nn-1", f"nn-{2 + n % 3}") for n in range(1, 17)}
+    above = {f"train-{n}": ("nn-1", f"nn-{2 + n % 3}") for n in range(1, 17)}
     plan = load_plan(AWS, [scheduler]).plan
     switches = told_tree(plan, "use1", above)
     told.write_text(switches_layer(switches))
