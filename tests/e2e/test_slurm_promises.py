@@ -162,28 +162,32 @@ def test_jobs_without_gpus_share_a_node_with_those_that_have_some(tmp_path: Path
         assert memory[2] == memory[3] == "249036M", "the share of a GPU, however many cores it has"
 
 
-def alone(match: re.Match[str]) -> str:
-    return "dgx-01" if match.group().startswith("dgx") else ""
+def on_one_host(files: Mapping[str, str], group: str, name: str) -> dict[str, str]:
+    """The files for a host that runs slurmctld and slurmd, without control groups and databases."""
+
+    def alone(match: re.Match[str]) -> str:
+        return name if match.group().startswith(group) else ""
+
+    out = (
+        r"^(Accounting\w*|Prolog|Epilog|HealthCheck\w*|JobAcct\w*|PrologFlags|TopologyPlugin)=.*\n"
+    )
+    text = re.sub(out, "", files["slurm.conf"], flags=re.MULTILINE)
+    text = re.sub(r"^(ProctrackType=).*", r"\1proctrack/linuxproc", text, flags=re.MULTILINE)
+    text = re.sub(r"^(TaskPlugin=).*", r"\1task/none", text, flags=re.MULTILINE)
+    text = re.sub(rf"{group}-\[[^]]*\]", alone, text)
+    text += "SlurmdParameters=config_overrides\n"
+    # There are no GPUs that a driver would find.
+    gres = re.sub(rf"{group}-\[[^]]*\]| AutoDetect=nvidia", alone, files["gres.conf"])
+    return {"slurm.conf": text, "gres.conf": gres, "cgroup.conf": "CgroupPlugin=disabled\n"}
 
 
 def test_slurmd_comes_up_without_a_gpu_and_the_node_drains_with_the_reason(tmp_path: Path) -> None:
     """slurmd 24.11 ended at the missing /dev/nvidia7, and its node was down without a reason."""
     files = controllers(files_of(tmp_path / "blueprint", "onprem-h100", "three-feeds"), "dgx-01")
-    text = re.sub(
-        r"^(Accounting\w*|Prolog|Epilog|HealthCheck\w*|JobAcct\w*|PrologFlags)=.*\n", "",
-        files["slurm.conf"], flags=re.MULTILINE,
-    )  # fmt: skip
-    text = re.sub(r"^(ProctrackType=).*", r"\1proctrack/linuxproc", text, flags=re.MULTILINE)
-    text = re.sub(r"^(TaskPlugin=).*", r"\1task/none", text, flags=re.MULTILINE)
-    text = re.sub(r"dgx-\[[^]]*\]|^TopologyPlugin=.*\n", alone, text, flags=re.MULTILINE)
-    text += "SlurmdParameters=config_overrides\n"
-    gres = re.sub(
-        r"dgx-\[[^]]*\]| AutoDetect=nvidia", alone, files["gres.conf"]
-    )  # none is to be found
+    made = on_one_host(files, "dgx", "dgx-01")
     with slurm_machines(tmp_path, SUITE, "dgx-01") as (machine,):
         for number in range(7):
             machine.on(f"mknod /dev/nvidia{number} c 195 {number}")
-        made = {"slurm.conf": text, "gres.conf": gres, "cgroup.conf": "CgroupPlugin=disabled\n"}
         start(machine, made)
         slurmd = machine.start("slurmd -D -N dgx-01", "slurmd.log")
         assert slurmd.wait(timeout=90) != 0
@@ -217,3 +221,22 @@ def test_slurmd_comes_up_without_a_gpu_and_the_node_drains_with_the_reason(tmp_p
 
 def state_of(machine: SlurmMachine, node: str) -> str:
     return machine.on(f"sinfo -h -n {node} -o %T", check=False)
+
+
+def test_mi300x_nodes_come_up_with_all_their_gpus(tmp_path: Path) -> None:
+    """AutoDetect=rsmi without its library gave a node no GPU, and it was invalid."""
+    files = controllers(files_of(tmp_path / "blueprint", "onprem-mi300x", "one-unit"), "amd-01")
+    made = on_one_host(files, "amd", "amd-01")
+    with slurm_machines(tmp_path, SUITE, "amd-01") as (machine,):
+        machine.on("mkdir /dev/dri")
+        for number in range(64):  # the kernel makes eight for each GPU
+            machine.on(f"mknod /dev/dri/renderD{128 + number} c 226 {128 + number}")
+        start(machine, made)
+        machine.start("slurmd -D -N amd-01", "slurmd.log")
+        wait_for(lambda: state_of(machine, "amd-01").startswith("idle"), "slurmd")
+        told = machine.on("scontrol show node amd-01")
+        assert "Gres=gpu:mi300x:8" in told
+        assert "State=IDLE" in told
+        told = machine.on("srun --gpus=2 printenv")
+        assert "ROCR_VISIBLE_DEVICES=0,1" in told.splitlines()
+        assert "CUDA_VISIBLE_DEVICES" not in told

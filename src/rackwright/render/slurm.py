@@ -330,7 +330,9 @@ def _gres_conf(sets: Sequence[NodeSet]) -> str:
         if (gres := nodes.gres) is None:
             continue
         detect = f" AutoDetect={nodes.detect}" if nodes.detect is not None else ""
-        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}"
+        # HIP heeds the variable of CUDA as well, by which what a job has would be chosen from twice.
+        flags = " Flags=amd_gpu_env" if gres.vendor == "amd" else ""
+        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}{flags}"
         lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes)]
     return "".join(lines)
 

@@ -6,7 +6,6 @@ Ansible refuses to reboot the machine that it runs on, by which a case is known 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 

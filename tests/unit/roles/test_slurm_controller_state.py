@@ -13,7 +13,9 @@ import pytest
 
 from role_cases import failure_of, play_cases, role_tasks
 
-LOCAL = "would be a folder of {name} alone, and no backup takes over without the state of the primary"
+LOCAL = (
+    "would be a folder of {name} alone, and no backup takes over without the state of the primary"
+)
 NOTHING = "{name} has nothing mounted at /srv/slurm, which is to hold the state of all controllers"
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "alone": ({}, ""),

@@ -24,9 +24,7 @@ def make_client(target: Target, service: str, region: str) -> Any:
 
     retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
     if target.endpoint is None:
-        made = _session(target).client(
-            service, region_name=region, config=Config(retries=retries)
-        )
+        made = _session(target).client(service, region_name=region, config=Config(retries=retries))
     else:
         # Real credentials and a proxy's hosts must not meet the embedded AWS.
         made = boto3.session.Session(
