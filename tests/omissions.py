@@ -22,7 +22,7 @@ from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import load_packs
-from rackwright.policy.policy_sets import Standing, regime_of, standing_with
+from rackwright.policy.policy_sets import Standing, regime_for, standing_with
 from rackwright.policy.settings import configure
 from rackwright.reading.tree import Item, Path, Tree
 
@@ -53,6 +53,8 @@ BUILT = {
     "sites[].file_systems[].networks[]": "its servers are not on the network",
     "sites[].head.data_volume.snapshots*": "one is made each day, and 14 are kept",
     "sites[].network.existing*": "a VPC is made, with subnets that are large enough",
+    "sites[].network.zone_ids*": "a type that some zones of the region lack is not known to be offered",
+    "sites[].network.cluster_subnets*": "the cluster has half of the VPC",
     "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
     "sites[].network.ssh_from*": "the network may not reach the login nodes",
     "sites[].node_groups[].efa": "every EFA interface is attached",
@@ -150,12 +152,12 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
     for site in plan.onprem:
         name = site.site.name
-        for number, count in site.rack_counts.items():
-            for device in site.devices_of(number):
-                found[name, device.entry] += count
-        for feed in site.feeds:
-            if feed.pdu_entry is not None:
-                found[name, feed.pdu_entry] += feed.pdus * site.rack_counts[feed.rack_class]
+        for racks in site.racks:
+            for device in racks.kind.devices:
+                found[name, device.entry] += racks.count
+            for feed in racks.kind.feeds:
+                if feed.pdu_entry is not None:
+                    found[name, feed.pdu_entry] += feed.pdus * racks.count
         for hall in site.site.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:
@@ -248,7 +250,7 @@ def configured(blueprint: Blueprint) -> list[Policy]:
 
 def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
-    regime = regime_of(blueprint)
+    regime = regime_for(blueprint.profile, blueprint.policy_set)
     mandatory = Enforcement.MANDATORY
     return [
         policy

@@ -56,15 +56,17 @@ class SubnetAddresses(Policy):
                     missing=_unknown_types(site),
                 )
                 continue
-            limit = int(subnet.usable * (100 - self.headroom) / 100)
+            usable = sum(one.usable for one in site.cluster_subnets)
+            limit = int(usable * (100 - self.headroom) / 100)
+            where = ", ".join(one.cidr for one in site.cluster_subnets)
             yield Measure(
                 at,
                 value=demand.present,
                 limit=limit,
                 unit="addresses",
-                what=f"addresses in {subnet.cidr}, keeping {self.headroom:g} % of {subnet.usable}",
+                what=f"addresses in {where}, keeping {self.headroom:g} % of {usable}",
                 contributors=_contributors(site),
-                fix=f"raise 'growth' above {site.network.growth:g} %: the subnet doubles",
+                fix="add a subnet to 'network.cluster_subnets', which keeps those that are there",
             )
 
     def _existing(self, site: AwsSitePlan, existing: ExistingNetwork) -> Measure:

@@ -42,12 +42,12 @@ class CapacityWindows(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each reservation or block, and a measure of each block with a known start."""
         for site in plan.aws:
-            for at, capacity in _reserved(site):
-                yield self._end(at, capacity)
+            for at, capacity, launched in _reserved(site):
+                yield self._end(at, capacity, launched)
                 if isinstance(capacity, CapacityBlock) and capacity.starts is not None:
                     yield from self._start(at, capacity, capacity.starts)
 
-    def _end(self, at: Subject, capacity: Reservation | CapacityBlock) -> Finding:
+    def _end(self, at: Subject, capacity: Reservation | CapacityBlock, launched: str) -> Finding:
         what, ends, today = "end of the capacity", capacity.ends, self.judged_on
         if ends is None:
             missing = Missing(
@@ -60,7 +60,8 @@ class CapacityWindows(Policy):
             return Finding(at, ok=True, message=f"'{capacity.id}' has no end", what=what)
         message = f"'{capacity.id}' ends on {ends:%Y-%m-%d %H:%M} UTC"
         if isinstance(capacity, CapacityBlock):
-            message += f", and its instances are ended from {capacity.terminates:%H:%M} UTC on"
+            ended = capacity.terminates(launched)
+            message += f", and its instances are ended from {ended:%H:%M} UTC on"
         if today is None:
             missing = Missing("the day that the blueprint is judged for", (*at.path, "ends"))
             return Finding(at, ok=None, message=message, missing=(missing,), what=what)
@@ -94,12 +95,12 @@ class CapacityWindows(Policy):
             )
 
 
-def _reserved(site: AwsSitePlan) -> Iterator[tuple[Subject, Reservation | CapacityBlock]]:
-    """Each reservation and block of a site, with its place; what groups say alike of one only once."""
+def _reserved(site: AwsSitePlan) -> Iterator[tuple[Subject, Reservation | CapacityBlock, str]]:
+    """Each reservation and block of a site, with its place and its instance type; what groups say alike of one only once."""
     seen: list[Reservation | CapacityBlock] = []
     for planned in site.groups:
         capacity = planned.group.capacity
         if isinstance(capacity, (Reservation, CapacityBlock)) and capacity not in seen:
             seen.append(capacity)
             at = Subject(f"{site.name} {capacity.id}", (*planned.path, "capacity"))
-            yield at, capacity
+            yield at, capacity, planned.group.type

@@ -25,20 +25,13 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rackwright.exit_codes import ExitCode
-    from rackwright.model.aws import CapacityBlock, ExistingNetwork, OnDemand, Reservation
+    from rackwright.model.aws import ExistingNetwork
+    from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
     from rackwright.model.cluster import Blueprint
+    from rackwright.model.connections import Cable
     from rackwright.model.cooling import AirClass
     from rackwright.model.fabric import Cables, Fabric, Role, Segment
-    from rackwright.model.hardware import (
-        Cable,
-        Confidence,
-        Device,
-        Entry,
-        Node,
-        Pdu,
-        RackType,
-        Switch,
-    )
+    from rackwright.model.hardware import Confidence, Device, Entry, Node, Pdu, RackType, Switch
     from rackwright.model.instances import Instance
     from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
     from rackwright.model.power import SourceKind
@@ -61,6 +54,12 @@ if TYPE_CHECKING:
     from rackwright.plan.missing import Missing, ProductField
     from rackwright.plan.model import Contributor, FieldPath, Plan, SitePlan, Subject
     from rackwright.plan.racks.capacity import CircuitRoom
+    from rackwright.plan.records.circuits import (
+        CircuitAfterLoss,
+        CircuitLoad,
+        DevicesAfterLoss,
+        FeedLoad,
+    )
     from rackwright.plan.records.cooling import (
         CoolingStage,
         OutdoorUnits,
@@ -71,17 +70,13 @@ if TYPE_CHECKING:
     from rackwright.plan.records.nodes import NodeGroupPlan
     from rackwright.plan.records.power import (
         Autonomy,
-        CircuitAfterLoss,
-        CircuitLoad,
-        DevicesAfterLoss,
         FaultCurrent,
-        FeedLoad,
         SourceLoad,
         TapOffLoad,
         VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice
+    from rackwright.plan.records.racks import RackClass, RackDevice, RackKind
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.slurm.state import StateStorage
@@ -109,11 +104,13 @@ _PLACES = {
     "rackwright.catalog.loader": "Catalogue",
     "rackwright.errors": "Location PolicyLoadError RackwrightError SpecError SpecErrors UsageError",
     "rackwright.exit_codes": "ExitCode",
-    "rackwright.model.aws": "CapacityBlock ExistingNetwork OnDemand Reservation",
+    "rackwright.model.aws": "ExistingNetwork",
+    "rackwright.model.aws_instances": "CapacityBlock OnDemand Reservation",
     "rackwright.model.cluster": "Blueprint",
+    "rackwright.model.connections": "Cable",
     "rackwright.model.cooling": "AirClass",
     "rackwright.model.fabric": "Cables Fabric Role Segment",
-    "rackwright.model.hardware": "Cable Confidence Device Entry Node Pdu RackType Switch",
+    "rackwright.model.hardware": "Confidence Device Entry Node Pdu RackType Switch",
     "rackwright.model.instances": "Instance",
     "rackwright.model.operations": "FirmwareBaseline FirmwareComponent",
     "rackwright.model.power": "SourceKind",
@@ -136,12 +133,13 @@ _PLACES = {
     "rackwright.plan.missing": "Missing ProductField",
     "rackwright.plan.model": "Contributor FieldPath Plan SitePlan Subject",
     "rackwright.plan.racks.capacity": "CircuitRoom",
+    "rackwright.plan.records.circuits": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad",
     "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad LoopProduct SiteTotals",
     "rackwright.plan.records.nodes": "NodeGroupPlan",
-    "rackwright.plan.records.power": "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad TapOffLoad VoltageDrop",
+    "rackwright.plan.records.power": "Autonomy FaultCurrent SourceLoad TapOffLoad VoltageDrop",
     "rackwright.plan.records.products": "ShelfSet",
-    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice",
+    "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.slurm.state": "StateStorage",
@@ -165,8 +163,8 @@ __all__ = [
     "Location", "LoopLoad", "LoopProduct", "Measure", "MetadataTargets", "Metres", "Missing",
     "Node", "NodeGroupPlan", "NodeSet", "OnDemand", "Outcome", "OutdoorUnits",
     "PartitionSets", "Pdu", "Percent", "Plan", "Policy", "PolicyExceptions",
-    "PolicyLoadError", "Price", "ProductField", "Profile", "RackClass", "RackDelivery",
-    "RackDevice", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
+    "PolicyLoadError", "Price", "ProductField", "Profile", "RackClass",
+    "RackDevice", "RackKind", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
     "Reservation", "Result", "RideThrough", "Role", "Scheduler", "Seconds", "SecurityRule",
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",
     "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "StateStorage", "Subject",

@@ -28,5 +28,7 @@ class ExitCode(IntEnum):
     """What was asked is done, and nodes run that are not what the blueprint says: they are named."""
     CONFLICT = 9
     """What was asked is done, and files hold conflicts that a person has to decide."""
+    PARTIAL = 10
+    """What was asked is done in part: hosts have no instance, since AWS has no capacity for them now."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -317,6 +317,32 @@ def written_by(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield {**shared, **entry}
 
 
+RESTARTS = re.compile(r"systemctl\W+(try-)?restart\b")
+
+
+@each_role
+def test_it_restarts_what_was_restarted_before(role: Path) -> None:
+    """Ansible's own modules meet the start limit of a unit, as three runs of ``sssd`` within seconds did."""
+    names = [
+        task.get("name", "")
+        for task in tasks_of(role)
+        for arguments in task.values()
+        if isinstance(arguments, dict) and arguments.get("state") == "restarted"
+    ]
+    assert names == [], "use rackwright.cluster.restart"
+    scripts = [path for path in role.rglob("*") if path.is_file() and path.suffix != ".md"]
+    assert scripts
+    own = [path.name for path in scripts if RESTARTS.search(path.read_text("utf-8", "replace"))]
+    assert own == [], "use rackwright.cluster.restart, or reset-failed before it"
+
+
+def test_roles_restart_units() -> None:
+    restarting = [
+        task for role in ROLES for task in tasks_of(role) if "rackwright.cluster.restart" in task
+    ]
+    assert len(restarting) > 15
+
+
 @each_role
 def test_its_files_are_short(role: Path) -> None:
     paths = [path for path in role.rglob("*") if path.suffix in {".yml", ".j2"}]

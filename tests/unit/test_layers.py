@@ -182,3 +182,16 @@ def test_what_bypasses_the_plan_is_seen() -> None:
         assert _bypasses(ast.parse(f"x = 1\n{text}")) == [2], text
     for text in ("host.site", "plan.name", "arguments.blueprint", "site.groups"):
         assert _bypasses(ast.parse(text)) == [], text
+
+
+def test_no_module_has_five_hundred_lines() -> None:
+    """A module of that length has more than one purpose."""
+    modules = [*(ROOT / "src").rglob("*.py"), *(ROOT / "policies").rglob("*.py")]
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines())
+        for path in modules
+        if "_bundled" not in path.parts
+    }
+    assert len(lengths) > 600
+    long = {name for name, lines in lengths.items() if lines >= 500}
+    assert long == set()

@@ -137,7 +137,7 @@ class Cluster(pulumi.ComponentResource):
                 user_data=plan.node_user_data,
                 key_pair=access.key_pair,
             )
-            fleet = NodeGroup(args, group, self._subnet("private"), wiring, opts=options)
+            fleet = NodeGroup(args, group, self._node_subnets(), wiring, opts=options)
             accelerators = group.instance.accelerators
             exports["node_groups"][group.group.name] = {
                 "autoscaling_group": fleet.group_name,
@@ -156,6 +156,14 @@ class Cluster(pulumi.ComponentResource):
         if plan.efs:
             exports["efs"] = self._lookup("aws-storage", "efs")
         return exports
+
+    def _node_subnets(self) -> list[pulumi.Output[str]]:
+        """The ids of the subnets of node groups."""
+        planned = self._args.plan.cluster_subnets
+        if not planned:
+            return [self._subnet("private")]
+        ids = self._lookup("aws-network", "subnet_ids")
+        return [ids[plan.name] for plan in planned]
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
         """The id of the tier's subnet in the zone that holds the cluster.

@@ -104,7 +104,7 @@ class Network(pulumi.ComponentResource):
                 self,
                 self._args,
                 name,
-                protect=self._ground and plan == self._args.plan.cluster_subnet,
+                protect=self._ground and plan in self._args.plan.cluster_subnets,
             ),
         )
         return subnet.id

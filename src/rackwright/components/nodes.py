@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pulumi
 import pulumi_aws as aws
 
-from rackwright.components.tags import SLOW, SiteArgs, child_options
+from rackwright.components.tags import SLOW_END, SiteArgs, child_options
 from rackwright.plan.aws.launch_template import Wiring
 from rackwright.plan.aws.site import GroupPlan
 
@@ -23,7 +24,7 @@ class NodeGroup(pulumi.ComponentResource):
         self,
         args: SiteArgs,
         group: GroupPlan,
-        subnet_id: pulumi.Input[str],
+        subnet_ids: Sequence[pulumi.Input[str]],
         wiring: Wiring,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -57,7 +58,7 @@ class NodeGroup(pulumi.ComponentResource):
             min_size=count,
             max_size=count,
             desired_capacity=count,
-            vpc_zone_identifiers=[subnet_id],
+            vpc_zone_identifiers=list(subnet_ids),
             placement_group=(
                 wiring.placement_group if placed.group == "cluster" else placed.group_name
             ),
@@ -66,16 +67,17 @@ class NodeGroup(pulumi.ComponentResource):
                 "version": template.latest_version.apply(str),
             },
             health_check_type="EC2",
-            # A fixed fleet in one zone: a node that fails is drained and judged first.
+            # A fixed fleet in one zone: a node that fails is drained first. The provider suspends these
+            # after it has waited for capacity, which may not be there for days.
             suspended_processes=["AZRebalance", "ReplaceUnhealthy"],
             # Which node goes is said by name, after its jobs have ended, and never chosen by the group.
             protect_from_scale_in=True,
-            wait_for_capacity_timeout="20m",
+            wait_for_capacity_timeout="0",  # 'up' waits for nodes, and names those that come
             tags=[
                 {"key": key, "value": value, "propagate_at_launch": True}
                 for key, value in sorted({**tags, "Name": name}.items())
             ],
-            opts=child_options(self, args, name, custom_timeouts=SLOW),
+            opts=child_options(self, args, name, custom_timeouts=SLOW_END),
         )
         self.group_name = fleet.name
         self.template_id = template.id

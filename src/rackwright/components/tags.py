@@ -19,6 +19,8 @@ from rackwright.plan.aws.site import AwsSitePlan
 SLOW = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
 """For what takes longer than the provider waits by itself: 30 minutes for a file system, 10 for a data
 repository association, and 10 for the instances of a group to end. Judgement: AWS promises no time."""
+SLOW_END = pulumi.CustomTimeouts(update="2h", delete="2h")
+"""The same for an Auto Scaling group, whose creation the provider does not wait for."""
 
 FORMER_NAMES: Mapping[str, tuple[str, ...]] = {}
 """Names that a resource had in earlier releases, by its present name without the site's prefix."""

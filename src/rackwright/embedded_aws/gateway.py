@@ -18,8 +18,10 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from rackwright.embedded_aws import snapshot
+from rackwright.embedded_aws.api import moto_scaling
 from rackwright.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
+from rackwright.errors import StateError
 from rackwright.faults import damaged
 
 ADMIN = "/rackwright/"
@@ -49,14 +51,14 @@ class StateFile:
         """Returns how many backends the file held; a missing file holds none.
 
         Raises:
-            StateError: it is damaged, or written in another format.
+            StateError: it is damaged, written in another format, or others may write it.
             OSError: it cannot be read.
         """  # noqa: DOC501 - damaged() makes the StateError
         if not self._path.exists():
             return 0
         try:
-            return snapshot.load_backends(self._path.read_bytes())
-        except OSError:
+            return snapshot.load_backends(snapshot.read_own(self._path))
+        except (OSError, StateError):
             raise
         except Exception:  # noqa: BLE001 - a damaged pickle raises whatever it likes
             _LOG.exception("the state in '%s' cannot be read", self._path)
@@ -214,6 +216,14 @@ class Gateway:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", _JSON, reply)
             document = {"faults": self.book.pending()}
+        elif (method, action) == ("POST", "capacity"):
+            try:
+                with self._guard:
+                    moto_scaling.limit(json.loads(body))
+            except (ValueError, TypeError, AttributeError) as error:
+                reply = json.dumps({"error": str(error)}).encode()
+                return _reply(start_response, "400 Bad Request", _JSON, reply)
+            self._state.save()
         elif (method, action) == ("POST", "reset"):
             with self._guard:
                 BackendDict.reset()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from rackwright.plan.aws.site import AwsSitePlan
-
-_READERS = {"instance-connect": ["ec2-instance-connect"]}
-"""Users beside root that a way to hosts needs: sshd looks for keys that were sent as the one of EC2 Instance
-Connect (``AuthorizedKeysCommandUser`` of the package ``ec2-instance-connect``)."""
+from rackwright.plan.aws.user_data import metadata_readers
 
 
 def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
     """Variables of all hosts of an AWS site."""
-    return {"instance_metadata_users": _READERS.get(site.access.connect, [])}
+    return {"instance_metadata_users": metadata_readers(site.site)}
 
 
 def forwarding_variables(site: AwsSitePlan, group: str) -> dict[str, bool]:

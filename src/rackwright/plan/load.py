@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.files import AnyPath
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.derive import Derived, derive, named_rules
 from rackwright.plan.derivation.draft import Derivation
@@ -42,8 +42,8 @@ class LoadedPlan:
 
 
 def load_plan(
-    path: str | PathLike[str],
-    layers: Sequence[str | PathLike[str]] = (),
+    path: AnyPath,
+    layers: Sequence[AnyPath] = (),
     *,
     catalogue: Catalogue | None = None,
 ) -> LoadedPlan:

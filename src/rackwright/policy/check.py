@@ -25,7 +25,7 @@ from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
-from rackwright.policy.stated_facts import stated_facts
+from rackwright.policy.stated_facts import stated_facts, unfilled_layers
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -169,7 +169,7 @@ def check_plan(
         # As it is written, which is how the branch is judged once the change is merged.
         report = worst_of(report, permitted(judge(loaded, own, wanted)))
     report = replace(report, lowered=held.lowered)
-    if notices := (*held.notices, *told, *stated_facts(judged)):
+    if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

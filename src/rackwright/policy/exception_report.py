@@ -25,6 +25,7 @@ class NoticeKind(StrEnum):
     LOWERED = "lowered"
     STATED = "stated"
     EXAMPLE = "example"
+    UNFILLED = "unfilled"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"

@@ -23,6 +23,7 @@ from rackwright.policy.exceptions.exceptions import (
 from rackwright.policy.packs.process import judging_rules, team_rules
 from rackwright.policy.packs.team_config import packs_for
 from rackwright.reading.links import refuse_links
+from rackwright.reading.loader import layers_of
 from rackwright.team.digest import folder_digest
 
 
@@ -94,7 +95,8 @@ def open_gate(
     """
     approval = None
     if choice is not None and choice.base_ref is not None:
-        refuse_links((blueprint, *layers))
+        refuse_links((blueprint,))
+        refuse_links((*layers_of(blueprint), *layers))
         approval = read_approval(blueprint, layers, choice.base_ref, isolated=isolated)
     folders = packs_for(blueprint, packs, isolated=isolated)
     former = None if approval is None else approval.former

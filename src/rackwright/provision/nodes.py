@@ -5,11 +5,13 @@ A name is a tag of the instance and an address record in the private zone of the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.errors import UsageError
 from rackwright.locks import exclusive
+from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
@@ -22,6 +24,9 @@ from rackwright.provision.outdated import (
     find_surplus,
 )
 from rackwright.provision.targets import Target
+
+LAUNCH_TIMEOUT, LAUNCH_PAUSE = 1200.0, 15.0
+"""Seconds to wait for instances of node groups in all, and between two looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,11 @@ class Bound:
     outdated: tuple[OutdatedNode, ...] = ()
     surplus: tuple[Surplus, ...] = ()
     protected: int = 0
+
+    @property
+    def is_partial(self) -> bool:
+        """True if a host has no instance with an address."""
+        return any(naming.as_data()["missing"] for naming in self.namings)
 
 
 def planned_site(plan: Plan, name: str) -> AwsSitePlan:
@@ -88,6 +98,30 @@ def surplus(fleet: Fleet, target: Target) -> tuple[Surplus, ...]:
     return _surplus(fleet, found)
 
 
+def refuse_moved_subnets(plan: Plan, name: str, target: Target) -> None:
+    """Let no subnet that holds nodes and file systems be replaced: it cannot be resized or moved.
+
+    Args:
+        plan: the plan.
+        name: the AWS site.
+        target: where it is.
+
+    Raises:
+        UsageError: a subnet of the cluster would be.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    planned, fleet = planned_site(plan, name), fleet_in(plan, name)
+    made = FleetCalls(fleet, target).subnets() if planned.cluster_subnets else {}
+    prefix = site_prefix(fleet.cluster, fleet.site)
+    for subnet in planned.cluster_subnets:
+        cidr = made.get(f"{prefix}-{subnet.name}", subnet.cidr)
+        if cidr != subnet.cidr:
+            raise UsageError(
+                f"the cluster's subnet '{subnet.name}' is {cidr}, and the blueprint plans {subnet.cidr}",
+                hint=f"state 'network.cluster_subnets: [{cidr}]', to which a second subnet may be added",
+            )
+
+
 def refuse_renames(namings: Iterable[Naming]) -> None:
     """Let no running host get another name.
 
@@ -124,6 +158,43 @@ def launch_failures(fleet: Fleet, target: Target) -> list[str]:
         if there < wanted and (told := aws.last_failure(group.group)) is not None:
             lines.append(f"'{group.group}' has {there:,} of {wanted:,} nodes: {told}")
     return lines
+
+
+def launch(
+    fleet: Fleet,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    timeout: float = LAUNCH_TIMEOUT,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Bound:
+    """Name instances as they come, until each host has one or AWS has none to give.
+
+    Args:
+        fleet: the node groups.
+        target: where they are.
+        say: takes lines about the progress.
+        timeout: seconds after which it waits no longer.
+        sleep: waits, in seconds.
+        clock: tells the time, in seconds.
+
+    Raises:
+        UsageError: a running host would get another name.
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    aws, end, refused = FleetCalls(fleet, target), clock() + timeout, 0
+    while True:
+        done = bind(fleet, target, say=say)
+        lacking = [naming.group for naming in done.namings if naming.as_data()["missing"]]
+        failures = [aws.last_failure(group, newest=True) for group in lacking]
+        # An answer may be older than what was asked for just now, so it counts when it is there again.
+        refused = refused + 1 if all(failures) else 0
+        if not lacking or refused > 1 or clock() >= end:
+            return done
+        if refused == 0:
+            say(f"hosts: waiting for instances of {', '.join(lacking)}")
+        sleep(LAUNCH_PAUSE)
 
 
 def release_servers(fleet: Fleet, target: Target) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from rackwright.model.names import compress_hostlist
-from rackwright.model.scheduler import Partition, Preemption, Scheduler
+from rackwright.model.queues import Partition, Preemption
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import Priority, slurm_time
 from rackwright.model.slurm_conf_keys import LISTS
 from rackwright.plan.model import Plan

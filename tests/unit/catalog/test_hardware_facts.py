@@ -9,10 +9,9 @@ import pytest
 
 from known import known
 from rackwright.catalog.loader import load_catalogue
+from rackwright.model.connections import Cable, Connector
 from rackwright.model.hardware import (
-    Cable,
     Confidence,
-    Connector,
     Device,
     Entry,
     Node,

@@ -27,6 +27,8 @@ CLUSTER = StackOutcome("aws-cluster", {}, 7, {}, {"servers": {}})
 @pytest.fixture(autouse=True)
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(nodes, "launch_failures", lambda *_args: [])
+    monkeypatch.setattr(nodes, "refuse_moved_subnets", lambda *_args: None)
     Path("first-set.yaml").write_text('policy_set: "0.1"\n')
     here = Target("aws", tmp_path, {}, None)
     monkeypatch.setattr(targets, "open_target", lambda _name: here)
@@ -46,8 +48,8 @@ def run(verb: str, *more: str) -> int:
     return main([verb, str(BLUEPRINT), *layer, "--target", "aws", *more])
 
 
-@pytest.mark.parametrize(("instances", "code"), [(3, 0), (2, 6)])
-def test_a_host_without_an_instance_is_named_and_ends_with_6(
+@pytest.mark.parametrize(("instances", "code"), [(3, 0), (2, 10)])
+def test_a_host_without_an_instance_is_named_and_ends_with_10(
     instances: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = Bound((a_group(3, instances),), instances, instances)
@@ -55,7 +57,7 @@ def test_a_host_without_an_instance_is_named_and_ends_with_6(
     assert run("hosts", "--json") == code
     shown = capsys.readouterr()
     assert json.loads(shown.out)["nodes"]["train"]["private_ips"]["train-2"] == "10.0.0.2"
-    assert ("no instance with an address: train-3" in shown.err) == (code == 6)
+    assert ("no instance with an address: train-3" in shown.err) == (code == 10)
     assert run("hosts") == code
     assert f"{instances} instances named" in capsys.readouterr().out
 
@@ -73,11 +75,11 @@ def test_status_tells_addresses_and_that_it_does_not_know_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(nodes, "read", lambda *_args: Bound((a_group(3, 2),), 0, 0))
-    assert run("status", "--json") == 0
+    assert run("status", "--json") == 10
     shown = capsys.readouterr()
     assert json.loads(shown.out)["nodes"]["train"]["missing"] == ["train-3"]
     assert "1 of 3 hosts of 'train' have no instance" in shown.err
-    assert run("status") == 0
+    assert run("status") == 10
     assert "hosts of train: 2 of 3 with an address: train-[1-2]" in capsys.readouterr().out
 
     def refuse(*_args: Any) -> Any:
@@ -120,7 +122,7 @@ def test_topology_writes_a_layer_where_it_changed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = Bound((a_group(16, 16),), 0, 0)
-    above = {f"train-{number:02}": ("nn-1", f"nn-{2 + number % 2}") for number in range(1, 17)}
+    above = {f"train-{number}": ("nn-1", f"nn-{2 + number % 2}") for number in range(1, 17)}
     monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: done)
     monkeypatch.setattr(nodes, "network_nodes", lambda *_args: above)
     assert run("hosts", "--topology", "told.yaml") == 2
@@ -188,6 +190,23 @@ def test_up_lets_no_group_choose_which_nodes_go(
     monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: would)
     assert run("preview", "--expect-no-changes") == 5
     assert "'up' will refuse to end nodes" in capsys.readouterr().err
+
+
+def test_up_with_a_part_of_the_nodes_ends_with_10_and_the_words_of_aws(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Bound((a_group(4, 2),), 2, 2, (OUTDATED,))
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: ())
+    monkeypatch.setattr(engine, "up", lambda *_args, **_options: [CLUSTER])
+    monkeypatch.setattr(nodes, "launch", lambda *_args, **_options: found)
+    monkeypatch.setattr(
+        nodes, "launch_failures", lambda *_args: ["'train' has 2 of 4 nodes: none left"]
+    )
+    assert run("up", "--yes") == 10
+    shown = capsys.readouterr()
+    assert "hosts of train: 2 of 4 with an address: train-[1-2]" in shown.out
+    assert "'train' has 2 of 4 nodes: none left" in shown.err
+    assert "rackwright hosts" in shown.err
 
 
 def test_what_aws_says_of_nodes_is_shown_when_the_engine_fails(

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rackwright.model.scheduler import Scheduler, job_minutes
+from rackwright.model.queues import job_minutes
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import slurm_time
 
 

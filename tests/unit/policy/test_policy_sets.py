@@ -24,7 +24,7 @@ from rackwright.policy.policy_sets import (
     Regime,
     Standing,
     is_preview,
-    regime_of,
+    regime_for,
     standing,
     standing_with,
 )
@@ -112,14 +112,9 @@ def test_a_report_names_profile_and_set() -> None:
     assert "profile lab" in render_text(report)
 
 
-def blueprint(**changes: Any) -> Any:
-    made: Any = Blueprint.model_construct(**({"profile": None, "policy_set": None} | changes))
-    return made
-
-
 def test_a_silent_blueprint_is_judged_by_production_and_the_released_set() -> None:
-    assert regime_of(blueprint()) == Regime(Profile.PRODUCTION, RELEASED)
-    assert regime_of(blueprint(profile="lab", policy_set="0.2")) == Regime(Profile.LAB, "0.2")
+    assert regime_for(None, None) == Regime(Profile.PRODUCTION, RELEASED)
+    assert regime_for("lab", "0.2") == Regime(Profile.LAB, "0.2")
 
 
 def check(tmp_path: Path, text: str) -> Report:

@@ -15,12 +15,20 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_ec2, moto_instances
+from rackwright.embedded_aws.api import moto_ec2, moto_instances, moto_scaling
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
-from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus
+from rackwright.provision.nodes import (
+    bind,
+    launch,
+    launch_failures,
+    network_nodes,
+    read,
+    release_servers,
+    surplus,
+)
 from rackwright.provision.targets import Target
 
 REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
@@ -119,13 +127,35 @@ def addresses(cloud: Cloud) -> dict[str, str | None]:
     return {host: one.address for host, one in naming.holders.items()}
 
 
+def test_up_waits_no_longer_than_aws_says_that_there_is_no_capacity(cloud: Cloud) -> None:
+    moto_instances.install()
+    moto_scaling.install()
+    moto_scaling.limit({REGION: {"t3.micro": 5}})
+    cloud.group("dgx", COUNT)
+    said: list[str] = []
+    slept: list[float] = []
+    done = launch(FLEET, cloud.target, say=said.append, sleep=slept.append)
+    assert done.is_partial
+    assert [len(one.holders) for one in done.namings] == [5]
+    assert len(slept) == 1, "an answer counts when it is there again"
+    (line,) = launch_failures(FLEET, cloud.target)
+    assert line.startswith("'dgx' has 5 of 12 nodes: We currently do not have sufficient t3.micro")
+
+    def more(_seconds: float) -> None:
+        moto_scaling.limit({REGION: {"t3.micro": None}})
+
+    done = launch(FLEET, cloud.target, say=said.append, sleep=more)
+    assert not done.is_partial, "the group asks again by itself"
+    assert len(cloud.records()) == COUNT + 1
+
+
 def test_running_hosts_are_never_renamed(cloud: Cloud) -> None:
     cloud.group("dgx", COUNT)
     bind(FLEET, cloud.target)
     before = cloud.records()
     for act in (bind, surplus):
         with pytest.raises(
-            UsageError, match="12 running hosts of 'dgx' would be renamed"
+            UsageError, match="9 running hosts of 'dgx' would be renamed"
         ) as refused:
             act(replace(FLEET, digits={}), cloud.target)
         assert "'name_digits: 2'" in str(refused.value.hint)
@@ -285,7 +315,8 @@ def changed_template(cloud: Cloud, **data: str) -> None:
 
 
 def test_nodes_are_outdated_until_they_are_replaced(cloud: Cloud) -> None:
-    moto_instances.install()  # moto's own groups do not say what their instances were launched from
+    moto_instances.install()
+    moto_scaling.install()  # moto's own groups do not say what their instances were launched from
     fleet = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 3}, ())
     cloud.group("dgx", 3)
     assert bind(fleet, cloud.target).outdated == ()
@@ -330,7 +361,7 @@ def test_nodes_that_the_blueprint_has_no_place_for_are_named(cloud: Cloud) -> No
     cloud.group("dgx", COUNT)
     bind(FLEET, cloud.target)
     assert surplus(FLEET, cloud.target) == ()
-    smaller = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT - 2}, ())
+    smaller = replace(FLEET, groups={"dgx": COUNT - 2})
     (found,) = surplus(smaller, cloud.target)
     assert sorted(filter(None, found.nodes.values())) == ["dgx-11", "dgx-12"]
     assert read(smaller, cloud.target).surplus == (found,)

@@ -64,6 +64,7 @@ def _exit_codes() -> str:
         ExitCode.WAIVER: "waiver or baseline hygiene failed",
         ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
         ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
+        ExitCode.PARTIAL: "done in part: hosts have no instance yet",
         ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     }
     return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)

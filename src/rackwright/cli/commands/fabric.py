@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
     ):
         action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
-        add_blueprint(action)
+        add_blueprint(action, required=name == "compare")
         action.add_argument("--site", help="its site; needed when several have fabrics")
         action.add_argument("--fabric", help="which fabric; else the compute fabric")
         if name == "compare":

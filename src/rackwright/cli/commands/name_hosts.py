@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Name the instances; the exit code is 6 when a host is left without an instance.
+    """Name the instances; the exit code is 10 when a host is left without an instance.
 
     Raises:
         UsageError: the blueprint has no AWS site, it is not clear which is meant, or ``--topology``
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(line)
     if arguments.topology is not None and not arguments.check:
         say(_write_topology(arguments.topology, loaded.plan, fleet, target))
-    return ExitCode.UNKNOWN if any(one["missing"] for one in groups.values()) else ExitCode.CLEAN
+    return ExitCode.PARTIAL if any(one["missing"] for one in groups.values()) else ExitCode.CLEAN
 
 
 def _write_topology(path: Path, plan: Plan, fleet: Fleet, target: Target) -> str:

@@ -99,9 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
         nodes.release_servers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = engine.down(site, target, say=tell_progress)
     elif verb == "up":
+        nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         _refuse_surplus(loaded, site, target)
         outcomes = _up(arguments, loaded, site, target)
     else:
+        nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         outcomes = engine.preview(
             site,
             target,
@@ -134,6 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.VIOLATION
     if rolls and found is not None:
         return _roll(arguments, loaded, site, target, found)
+    if found is not None and found.is_partial:
+        return ExitCode.PARTIAL
     if verb == "up" and found is not None and found.outdated:
         return ExitCode.OUTDATED
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
@@ -238,10 +242,16 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
     found = (
-        nodes.bind(fleet, target, say=tell_progress) if verb == "up" else nodes.read(fleet, target)
+        nodes.launch(fleet, target, say=tell_progress)
+        if verb == "up"
+        else nodes.read(fleet, target)
     )
     for line in (line for one in found.namings for line in one.complaints()):
         say(line)
+    if found.is_partial:
+        for line in nodes.launch_failures(fleet, target):
+            say(line)
+        say("hosts that come later get their names by 'rackwright hosts'")
     return found
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.arguments import add_layers, add_packs
+from rackwright.cli.options.arguments import BLUEPRINT, add_layers, add_packs, in_folder
 from rackwright.cli.options.exceptions import add_judging, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -78,7 +78,13 @@ def _action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=summary)
-    parser.add_argument("blueprint", type=Path, help="the blueprint that they belong to")
+    parser.add_argument(
+        "blueprint",
+        type=in_folder,
+        nargs="?",
+        default=BLUEPRINT,
+        help=f"the blueprint that they belong to, or its folder (default: {BLUEPRINT})",
+    )
     parser.add_argument(
         "--waivers",
         type=Path,

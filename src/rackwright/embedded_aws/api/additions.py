@@ -14,6 +14,7 @@ from rackwright.embedded_aws.api import (
     moto_network,
     moto_route53,
     moto_s3,
+    moto_scaling,
     moto_ssm,
     moto_sts,
 )
@@ -30,6 +31,7 @@ _ADDITIONS = (
     moto_network,
     moto_route53,
     moto_s3,
+    moto_scaling,
     moto_ssm,
     moto_sts,
 )

@@ -8,19 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
-from rackwright.model.aws import (
-    AwsAccess,
-    AwsHead,
-    AwsNetwork,
-    AwsNodeGroup,
-    AwsServer,
-    AwsSite,
-    DataVolume,
-    Limits,
-    LustreFileSystem,
-    Snapshots,
-)
-from rackwright.model.aws_storage import ElasticFileSystem
+from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
+from rackwright.model.aws_instances import AwsHead, AwsNodeGroup, AwsServer, DataVolume, Snapshots
+from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic
@@ -284,8 +274,14 @@ class AwsSitePlan:
         return server_user_data(self.site, host)
 
     @property
+    def cluster_subnets(self) -> tuple[SubnetPlan, ...]:
+        """Subnets of the nodes, all in the first zone; empty where they are unknown, or exist already."""
+        first = self.network.availability_zones[0]
+        return tuple(one for one in self.subnets if (one.tier, one.zone) == ("private", first))
+
+    @property
     def cluster_subnet(self) -> SubnetPlan | None:
-        """The subnet of all nodes; None where it is unknown, or exists already."""
+        """The subnet of head nodes and file systems; None where it is unknown, or exists already."""
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Subnets of a VPC, by arithmetic: from what the nodes and services take to CIDR blocks.
 
-The cluster's subnet starts at the lowest address of the VPC and doubles when it must; all others
-are cut from the top. So a node group that grows inside the same power of two moves nothing, and
-one that outgrows it changes the cluster's subnet alone.
+The cluster's subnet is the lower half of the VPC, and all others are cut from the top: addresses of a VPC
+cost nothing, and a subnet cannot be enlarged while anything is in it. A blueprint may state the cluster's
+subnets instead: those of a cluster made before, and more of them when nodes need more addresses. EFA works
+between subnets of one zone (AWS, What's New: "EFA now supports cross-subnet communication").
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from ipaddress import IPv4Address, IPv4Network, ip_network
 from typing import Literal
 
 from rackwright.errors import RackwrightError
-from rackwright.model.aws import AwsNetwork, LustreFileSystem
+from rackwright.model.aws import AwsNetwork
 from rackwright.model.aws_partitions import REGION
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.fsx import made_size
 
@@ -139,27 +141,71 @@ def plan_subnets(
             f"'{network.cidr}' is a /{vpc.prefixlen}"
         )
     small = _small_subnets(network, public_servers)
-    size = block_size(demand.planned)
     room = int(vpc.broadcast_address) + 1
     cut: list[SubnetPlan] = []
     for name, tier, zone, needed in small:
         length = max(USUAL_SIZE, block_size(needed))
         room = (room - length) // length * length
         cut.append(SubnetPlan(name, tier, zone, _cidr(room, length), needed))
-    low = int(vpc.network_address)
+    zone = network.availability_zones[0]
+    own = tuple(map(IPv4Network, network.cluster_subnets))
+    if own:
+        _check_own(vpc, own, cut)
+    else:
+        own = (_lower_half(vpc, demand, room, small),)
+    cluster = (
+        SubnetPlan(_cluster_name(zone, index), "private", zone, str(one), demand.planned)
+        for index, one in enumerate(own)
+    )
+    return (*cluster, *cut)
+
+
+def _cluster_name(zone: str, index: int) -> str:
+    name = f"private-{_letter(zone)}"
+    return f"{name}-{index + 1}" if index else name
+
+
+def _lower_half(
+    vpc: IPv4Network, demand: Demand, room: int, small: Sequence[tuple[str, Tier, str, int]]
+) -> IPv4Network:
+    """Return the lower half of the VPC, whose addresses cost nothing; less where the others take more.
+
+    Raises:
+        SubnetError: the cluster and the other subnets do not fit.
+    """
+    low, end = int(vpc.network_address), int(vpc.broadcast_address) + 1
+    size = block_size(demand.planned)
+    half = vpc.num_addresses // 2
+    if low + half <= room:
+        size = max(size, half)
     if low + size > room:
         raise SubnetError(
-            f"the VPC '{network.cidr}' holds {vpc.num_addresses:,} addresses; the cluster's "
+            f"the VPC '{vpc}' holds {vpc.num_addresses:,} addresses; the cluster's "
             f"subnet takes {size:,} (for {demand.planned:,} addresses and the {RESERVED} that "
-            f"AWS keeps) and the other {len(cut)} subnets take "
-            f"{int(vpc.broadcast_address) + 1 - room:,}",
+            f"AWS keeps) and the other {len(small)} subnets take {end - room:,}",
             hint=_smallest_vpc(small, size),
         )
-    zone = network.availability_zones[0]
-    cluster = SubnetPlan(
-        f"private-{_letter(zone)}", "private", zone, _cidr(low, size), demand.planned
-    )
-    return (cluster, *cut)
+    return IPv4Network(_cidr(low, size))
+
+
+def _check_own(vpc: IPv4Network, own: Sequence[IPv4Network], cut: Sequence[SubnetPlan]) -> None:
+    """Check that the subnets that the blueprint states fit into the VPC, beside the others.
+
+    Raises:
+        SubnetError: one does not.
+    """
+    taken = [IPv4Network(plan.cidr) for plan in cut]
+    for index, one in enumerate(own):
+        if not one.subnet_of(vpc) or not LARGEST_PREFIX <= one.prefixlen <= SMALLEST_PREFIX:
+            raise SubnetError(
+                f"the cluster's subnet '{one}' is not one of the VPC '{vpc}'",
+                hint=f"a subnet lies in the VPC and is between /{SMALLEST_PREFIX} and /{LARGEST_PREFIX}",
+            )
+        if other := next((two for two in (*own[:index], *taken) if one.overlaps(two)), None):
+            raise SubnetError(
+                f"the cluster's subnet '{one}' overlaps '{other}'",
+                hint="the other subnets are cut from the top of the VPC: use lower addresses",
+            )
 
 
 def _small_subnets(network: AwsNetwork, public_servers: int) -> list[tuple[str, Tier, str, int]]:

@@ -4,7 +4,7 @@ Head and login nodes are single instances, whose names are known when they are m
 all made from one launch template: each waits for the tag that ``rackwright up`` and ``rackwright hosts`` give it, which
 it reads in its own metadata.
 
-Metadata are root's from the first boot on, before anybody can log in and before slurmd: cloud-init runs ``bootcmd``
+Metadata are root's, and of the readers that the way to hosts needs, from the first boot on, before anybody can log in and before slurmd: cloud-init runs ``bootcmd``
 before both, at every boot, and where the role ``instance_metadata`` has come it leaves them to its rules. An image
 without nftables has them from the role on. Nothing here is secret all the same.
 """
@@ -19,17 +19,22 @@ from rackwright.plan.aws.tags import HOST_TAG
 LONGEST = 16_384
 """Bytes of user data before they are encoded (Amazon EC2 User Guide, "Run commands when you launch an EC2 instance")."""
 
+_READERS = {"instance-connect": ["ec2-instance-connect"]}
+"""Users that a way to hosts needs: sshd looks for keys that were sent as the one of EC2 Instance Connect
+(``AuthorizedKeysCommandUser`` of the package ``ec2-instance-connect``)."""
+
 _BEGIN = """\
 #cloud-config
 preserve_hostname: {preserve}
 bootcmd:
   - |
-    test -e /etc/rackwright/instance-metadata.nft || nft -f - <<'END'
+    readers=0{readers}
+    test -e /etc/rackwright/instance-metadata.nft || nft -f - <<END
     table inet rackwright_instance_metadata {{
       chain output {{
         type filter hook output priority 0;
-        ip daddr 169.254.169.254 meta skuid != 0 reject
-        ip6 daddr fd00:ec2::254 meta skuid != 0 reject
+        ip daddr 169.254.169.254 meta skuid != {{ $readers }} reject
+        ip6 daddr fd00:ec2::254 meta skuid != {{ $readers }} reject
       }}
     }}
     END
@@ -39,6 +44,9 @@ write_files:
       [Resolve]
       Domains={zone}
 """
+
+_READER = "$(id -u {user} 2>/dev/null | sed 's/^/, /')"
+"""Another reader of the metadata; nothing where the image does not have the account."""
 
 _NAMED = """\
 hostname: {host}
@@ -91,12 +99,24 @@ runcmd:
 def server_user_data(site: AwsSite, host: str) -> str:
     """What names a head or login node at its first boot, with metadata for root alone."""
     zone = site.network.dns_zone
-    return (_BEGIN + _NAMED).format(preserve="false", zone=zone, host=host)
+    return (_BEGIN + _NAMED).format(preserve="false", zone=zone, host=host, readers=_readers(site))
 
 
 def node_user_data(site: AwsSite) -> str:
     """What names an instance of a node group as soon as it has its tag, and at each boot; the metadata are root's."""
-    return (_BEGIN + _BY_TAG).format(preserve="true", zone=site.network.dns_zone, tag=HOST_TAG)
+    zone = site.network.dns_zone
+    return (_BEGIN + _BY_TAG).format(
+        preserve="true", zone=zone, tag=HOST_TAG, readers=_readers(site)
+    )
+
+
+def metadata_readers(site: AwsSite) -> list[str]:
+    """Return the users beside root that read the metadata, for the way in which hosts are reached."""
+    return _READERS.get(site.access.connect, [])
+
+
+def _readers(site: AwsSite) -> str:
+    return "".join(_READER.format(user=user) for user in metadata_readers(site))
 
 
 def encoded(user_data: str) -> str:

@@ -1,21 +1,23 @@
 """Cost of a site on AWS: every instance on all hours of the year, storage and network by the hour.
 
+A reservation is billed for every instance that it reserves, and a capacity block once, up front, whole.
 Cost = instances × price + volumes + file systems + NAT gateways + addresses + endpoints. Traffic,
 requests, buckets, backups, snapshots and taxes depend on use and are not part of it.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from rackwright.model.aws import CapacityBlock
+from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
 from rackwright.plan.aws.fsx import made_size
-from rackwright.plan.aws.site import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
 from rackwright.plan.cost.lines import CostLine, Kind, UsedPrice
@@ -82,17 +84,26 @@ class AwsPricing:
 def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
     """The lines of ``site``."""
     pricing = AwsPricing(prices, costs, site.site.region)
+    charged: set[str] = set()
     for plan in site.groups:
-        group = plan.group
-        blocks = isinstance(group.capacity, CapacityBlock)
-        yield from _computers(
-            site,
-            pricing,
-            group.name,
-            (group.type, group.count, group.root_volume),
-            Offer.CAPACITY_BLOCK if blocks else pricing.offer(group.type),
-            plan.path,
-        )
+        group, capacity = plan.group, plan.group.capacity
+        if isinstance(capacity, CapacityBlock):
+            if capacity.id not in charged:
+                yield _block(site, pricing, plan, capacity)
+            yield _volumes(site, pricing, group.name, group.count, group.root_volume, plan.path)
+        else:
+            yield from _computers(
+                site,
+                pricing,
+                group.name,
+                (group.type, group.count, group.root_volume),
+                pricing.offer(group.type),
+                plan.path,
+            )
+            if isinstance(capacity, Reservation) and capacity.id not in charged:
+                yield from _unused(site, pricing, plan, capacity)
+        if not isinstance(capacity, OnDemand):
+            charged.add(capacity.id)
     for servers in site.servers:
         server = servers.server
         yield from _computers(
@@ -121,10 +132,64 @@ def _computers(
     what = f"{count:,} × {name} {TERMS[offer]}"
     found = pricing.instance(name, offer)
     yield _line(site, group, "instances", what, Decimal(count), found, "hour", path)
+    yield _volumes(site, pricing, group, count, volume, path)
+
+
+def _volumes(
+    site: AwsSitePlan, pricing: AwsPricing, group: str, count: int, volume: float, path: Path
+) -> CostLine:
     size = math.ceil(volume)  # a volume has whole GiB, as in the launch template
     what = f"{count:,} × {size:,} GiB gp3"
     found = pricing.find(Offer.STORAGE, "ebs-gp3")
-    yield _line(site, group, "volumes", what, Decimal(count * size), found, "month", path)
+    return _line(site, group, "volumes", what, Decimal(count * size), found, "month", path)
+
+
+def _block(
+    site: AwsSitePlan, pricing: AwsPricing, plan: GroupPlan, block: CapacityBlock
+) -> CostLine:
+    """Return the price of a whole capacity block, which is paid once and up front, launched or not.
+
+    EC2 User Guide, "Capacity Blocks pricing and billing".
+    """
+    name, path = plan.group.type, (*plan.path, "capacity")
+    price, missing = pricing.instance(name, Offer.CAPACITY_BLOCK)
+    for field, value in (("instances", block.instances), ("starts", block.starts)):
+        if value is None:
+            missing = (*missing, Missing(f"'{field}' of '{block.id}'", (*path, field)))
+    if block.instances is None or block.starts is None or price is None:
+        what = f"'{block.id}' of {name}, paid up front"
+        return CostLine(site.name, plan.group.name, "instances", what, None, price, missing, path)
+    hours = Decimal((block.ends - block.starts) // dt.timedelta(seconds=1)) / 3600
+    what = (
+        f"{block.instances:,} × {name} {TERMS[Offer.CAPACITY_BLOCK]}, {hours:,.0f} h paid up front"
+    )
+    micros = money.recurring(Decimal(block.instances), price.amount, hours)
+    return CostLine(site.name, plan.group.name, "instances", what, micros, price, (), path)
+
+
+def _unused(
+    site: AwsSitePlan, pricing: AwsPricing, plan: GroupPlan, reservation: Reservation
+) -> Iterator[CostLine]:
+    """Yield the instances of a reservation that no group launches: they are billed as if they ran.
+
+    EC2 User Guide, "Capacity Reservation pricing and billing".
+    """
+    name, path = plan.group.type, (*plan.path, "capacity", "instances")
+    if reservation.instances is None:
+        missing = (Missing(f"'instances' of '{reservation.id}'", path),)
+        what = f"instances of '{reservation.id}' that are not launched"
+        yield CostLine(site.name, plan.group.name, "instances", what, None, None, missing, path)
+        return
+    launched = sum(
+        one.group.count
+        for one in site.groups
+        if isinstance(one.group.capacity, Reservation) and one.group.capacity.id == reservation.id
+    )
+    unused = max(0, reservation.instances - launched)
+    if unused:
+        what = f"{unused:,} × {name} reserved in '{reservation.id}' and not launched"
+        found = pricing.instance(name, pricing.offer(name))
+        yield _line(site, plan.group.name, "instances", what, Decimal(unused), found, "hour", path)
 
 
 def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:

@@ -36,7 +36,7 @@ def hourly(micros_per_year: int) -> int:
     return whole + (twice > HOURS_PER_YEAR or (twice == HOURS_PER_YEAR and whole % 2 == 1))
 
 
-def recurring(quantity: Decimal, price: Decimal, periods_per_year: int) -> int:
+def recurring(quantity: Decimal, price: Decimal, periods_per_year: Decimal | int) -> int:
     """Micro-dollars a year of ``quantity`` units that cost ``price`` dollars each period."""
     with localcontext() as context:
         context.prec = _DIGITS

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rackwright.model.aws import CapacityBlock
+from rackwright.model.aws_instances import CapacityBlock
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.nodes import NodeSet
 
@@ -33,18 +33,18 @@ class Departure:
 def departures(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Departure, ...]:
     """Each capacity block with the nodes among ``sets`` that are launched into it."""
     nodes = {(one.site, one.group): one.hostlist for one in sets}
-    found: dict[str, tuple[CapacityBlock, list[str]]] = {}
+    found: dict[str, tuple[dt.datetime, list[str]]] = {}
     for cloud in plan.aws:
         for planned in cloud.groups:
             capacity = planned.group.capacity
             names = nodes.get((cloud.site.name, planned.group.name))
             if isinstance(capacity, CapacityBlock) and names is not None:
                 # Groups of one block may record its end differently; AWS-011 tells it.
-                first, hosts = found.setdefault(capacity.id, (capacity, []))
-                if capacity.ends < first.ends:
-                    found[capacity.id] = capacity, hosts
+                ended = capacity.terminates(planned.group.type)
+                first, hosts = found.setdefault(capacity.id, (ended, []))
+                if ended < first:
+                    found[capacity.id] = ended, hosts
                 hosts.append(names)
     return tuple(
-        Departure(name, ",".join(hosts), block.terminates - MARGIN)
-        for name, (block, hosts) in found.items()
+        Departure(name, ",".join(hosts), start - MARGIN) for name, (start, hosts) in found.items()
     )

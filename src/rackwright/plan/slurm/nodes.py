@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Node, fact_value
 from rackwright.model.instances import Instance
-from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
+from rackwright.model.queues import Partition
+from rackwright.model.scheduler import NodeSettings, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rackwright.model.scheduler import Scheduler, job_minutes
+from rackwright.model.queues import job_minutes
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import LARGEST_PORT
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.catalog.offerings import builtin_offerings
 from rackwright.plan.aws import fsx
 from rackwright.plan.aws.endpoints import (
     NEEDED,
@@ -12,6 +13,7 @@ from rackwright.plan.aws.endpoints import (
     is_known,
     unreachable,
 )
+from rackwright.plan.aws.images import image_facts
 from rackwright.plan.aws.launch_template import required_group, server_args
 from rackwright.plan.aws.names import AwsName, resource_names
 from rackwright.plan.aws.nic import LayoutError, UnknownLayoutError
@@ -32,8 +34,10 @@ __all__ = [
     "LayoutError",
     "QuotaUse",
     "UnknownLayoutError",
+    "builtin_offerings",
     "endpoint_type",
     "fsx",
+    "image_facts",
     "is_known",
     "key_problem",
     "network_rules",

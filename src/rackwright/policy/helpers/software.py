@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rackwright.plan.model import Plan
 from rackwright.plan.software.needs import (
     BUNDLES,
     CUDA_NEEDS,
@@ -34,6 +35,7 @@ __all__ = [
     "InstallerNeeds",
     "PluginNeeds",
     "SiteSoftware",
+    "accelerator_vendors",
     "at_least",
     "bundle_of",
     "numbers",
@@ -43,3 +45,14 @@ __all__ = [
     "site_software",
     "upstream",
 ]
+
+
+def accelerator_vendors(plan: Plan, site: str) -> frozenset[str]:
+    """Return the vendors of the accelerators of a site."""
+    products = [
+        *(group.product for one in plan.onprem if one.name == site for group in one.groups),
+        *(group.instance for one in plan.aws if one.name == site for group in one.groups),
+    ]
+    return frozenset(
+        product.accelerators.vendor for product in products if product.accelerators is not None
+    )

@@ -4,7 +4,7 @@ A pack is code that a change may have written. Where it ran beside the engine it
 engine's results, or another pack's, so it runs apart: it is given the blueprint and the parameters,
 plans by itself, and sends measures and findings back as JSON, which are checked here before a
 report is made of them. It has the rights of the user and no variables of the environment but those
-in ``_KEPT``, so that tokens of CI are not in its reach by chance.
+in ``_KEPT``, and this process hides its own, so that tokens of CI are not in its reach by chance.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from rackwright.policy.packs.exchange import decode_all
 from rackwright.policy.packs.loader import builtin_rules, check_contract, unique
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.policy.result_validation import RuleFailedError
+from rackwright.processes import hide_process
 
 _KEPT = frozenset(
     [
@@ -118,6 +119,7 @@ class PackProcess:
             SpecErrors: its ``pack.yaml`` is not valid.
         """
         read_manifest(folder)
+        hide_process()
         self.folder = folder
         self._lock = threading.Lock()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process

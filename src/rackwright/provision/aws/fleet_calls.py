@@ -32,6 +32,7 @@ from rackwright.provision.targets import Target
 
 GROUPS_PER_PAGE = 100
 INSTANCES_PER_PAGE = 1000
+SUBNETS_PER_PAGE = 1000
 PROTECTED_PER_CALL = 50
 TOPOLOGIES_PER_CALL = 100
 ACTIVITIES_READ = 20
@@ -123,6 +124,12 @@ class FleetCalls:
             {"Name": "tag:rackwright:site", "Values": [self.fleet.site]},
         ]
 
+    def subnets(self) -> dict[str, str]:
+        """Return the addresses of each subnet that the site's network has, by the name in its tag."""
+        pages = self._pages("ec2", "describe_subnets", SUBNETS_PER_PAGE, Filters=self._own())
+        described = (one for page in pages for one in page["Subnets"])
+        return {_tags(one).get("Name", ""): str(one["CidrBlock"]) for one in described}
+
     def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
         """What is in a version of a launch template; None where it is no more.
 
@@ -167,19 +174,23 @@ class FleetCalls:
                 AutoScalingGroupName=name, MinSize=count
             )
 
-    def last_failure(self, group: str) -> str | None:
-        """What AWS says of the last instance that a node group could not launch, and what to do about it.
+    def last_failure(self, group: str, *, newest: bool = False) -> str | None:
+        """Return what AWS says of the last instance that a node group could not launch, and what to do.
 
         None where it could launch all of the last ones.
+
+        Args:
+            group: the node group.
+            newest: look at the newest activity alone, after which the group waits before it asks again.
         """
         found = next((one for one in self.groups() if one.group == group), None)
         if found is None:
             return f"the node group '{group}' has no Auto Scaling group"
         with refusals("autoscaling:DescribeScalingActivities"):
             told = self._client("autoscaling").describe_scaling_activities(
-                AutoScalingGroupName=found.name, MaxRecords=ACTIVITIES_READ
+                AutoScalingGroupName=found.name, MaxRecords=1 if newest else ACTIVITIES_READ
             )["Activities"]
-        failed = (one for one in told if one["StatusCode"] == "Failed")
+        failed = (one for one in (told[:1] if newest else told) if one["StatusCode"] == "Failed")
         last = next(failed, None)
         return None if last is None else _with_advice(str(last.get("StatusMessage", "")))
 

@@ -27,7 +27,7 @@ CARDS = {
     "p5en.48xlarge": range(16),
     "p6-b200.48xlarge": range(8),
     "p6-b300.48xlarge": range(1, 17),
-    "p6e-gb200.36xlarge": range(17),
+    "p6e-gb200.36xlarge": range(1, 17),
     "g6e.24xlarge": range(2),
     "g6e.48xlarge": range(4),
     "g7e.24xlarge": range(2),

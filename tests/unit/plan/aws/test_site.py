@@ -40,7 +40,7 @@ def test_a_group_knows_its_interfaces_addresses_and_vcpus():
     assert plan.demand is not None
     assert (plan.demand.nodes, plan.demand.servers) == (16, 1)
     assert plan.cluster_subnet is not None
-    assert plan.cluster_subnet.cidr == "10.20.0.0/27"
+    assert plan.cluster_subnet.cidr == "10.20.0.0/17"
 
 
 def test_the_launch_template_of_p5_has_the_documented_interfaces():

@@ -51,7 +51,7 @@ def test_tiers_and_order():
     )
 
     assert [(plan.name, plan.cidr) for plan in plans] == [
-        ("private-a", "10.20.0.0/27"),
+        ("private-a", "10.20.0.0/17"),
         ("intra-a", "10.20.255.192/26"),
         ("public-a", "10.20.255.128/26"),
         ("intra-b", "10.20.255.64/26"),
@@ -67,19 +67,38 @@ def test_local_zones_have_names_of_their_own():
     assert {plan.name for plan in plans} >= {"intra-a", "intra-dfw-2a"}
 
 
-def test_growth_inside_the_same_power_of_two_moves_nothing():
-    before = plan_subnets(network(), demand(nodes=130), public_servers=0)
-    after = plan_subnets(network(), demand(nodes=249), public_servers=0)
+@pytest.mark.parametrize(("before", "after"), [(4, 12), (16, 17), (16, 24), (130, 4_000)])
+def test_cluster_that_grows_keeps_its_subnets(before, after):
+    plans = [
+        plan_subnets(network(), demand(nodes, growth=25), public_servers=2)
+        for nodes in (before, after)
+    ]
+    assert [plan.cidr for plan in plans[0]] == [plan.cidr for plan in plans[1]]
+    assert plans[0][0].usable == 2**15 - 5
 
-    assert [plan.cidr for plan in before] == [plan.cidr for plan in after]
+
+def test_cluster_made_before_keeps_its_subnet_and_gets_a_second_one():
+    stated = ["10.20.0.0/26", "10.20.128.0/20"]
+    plans = plan_subnets(network(cluster_subnets=stated), demand(nodes=300), public_servers=0)
+    assert [(plan.name, plan.cidr, plan.tier) for plan in plans[:2]] == [
+        ("private-a", "10.20.0.0/26", "private"),
+        ("private-a-2", "10.20.128.0/20", "private"),
+    ]
+    assert plans[2:] == plan_subnets(network(), demand(), public_servers=0)[1:]
 
 
-def test_outgrowing_it_changes_the_clusters_subnet_alone():
-    before = plan_subnets(network(), demand(nodes=250), public_servers=0)
-    after = plan_subnets(network(), demand(nodes=251), public_servers=0)
-
-    assert (before[0].cidr, after[0].cidr) == ("10.20.0.0/24", "10.20.0.0/23")
-    assert before[1:] == after[1:]
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        (["10.21.0.0/26"], "is not one of the VPC"),
+        (["10.20.0.0/29"], "is not one of the VPC"),
+        (["10.20.0.0/24", "10.20.0.64/26"], "overlaps '10.20.0.0/24'"),
+        (["10.20.255.0/24"], "overlaps '10.20.255.192/26'"),
+    ],
+)
+def test_cluster_subnet_that_cannot_be_is_refused(stated, told):
+    with pytest.raises(SubnetError, match=told):
+        plan_subnets(network(cluster_subnets=stated), demand(), public_servers=0)
 
 
 def test_a_new_zone_leaves_the_others_alone():

@@ -45,8 +45,27 @@ def test_metadata_are_roots_before_the_role_comes(data: str, tmp_path) -> None:
     assert words[:3] == ["table", "inet", role["instance_metadata_table"]]
     assert f"test -e {role['instance_metadata_rules']} || nft" in command
     text = " ".join(words)
-    assert "ip daddr 169.254.169.254 meta skuid != 0 reject" in text
-    assert "ip6 daddr fd00:ec2::254 meta skuid != 0 reject" in text
+    assert "ip daddr 169.254.169.254 meta skuid != { 0 } reject" in text
+    assert "ip6 daddr fd00:ec2::254 meta skuid != { 0 } reject" in text
+
+
+@pytest.mark.parametrize(("known", "readers"), [("114", "{ 0, 114 }"), ("", "{ 0 }")])
+def test_keys_that_instance_connect_sends_open_a_host_at_its_first_boot(
+    known: str, readers: str, tmp_path: Path
+) -> None:
+    site = a_site(access={"connect": "instance-connect"})
+    (command,) = yaml.safe_load(node_user_data(site))["bootcmd"]
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "nft").write_text(f"#!/bin/sh\ncat > {tmp_path}/rules\n")
+    asked = 'test "$*" = "-u ec2-instance-connect"'
+    (tools / "id").write_text(f"#!/bin/sh\n{asked} && test -n '{known}' && echo {known}\n")
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    environment = {"PATH": f"{tools}:/usr/bin:/bin"}
+    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=60)
+    text = " ".join((tmp_path / "rules").read_text().split())
+    assert f"ip daddr 169.254.169.254 meta skuid != {readers} reject" in text
 
 
 def test_a_node_waits_for_its_tag_before_slurmd_starts() -> None:

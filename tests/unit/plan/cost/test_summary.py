@@ -165,6 +165,52 @@ def test_a_block_has_its_own_price_and_no_discount():
     assert known(known(head.price).listed).amount == Decimal("0.8064")
 
 
+BLOCK = {
+    "kind": "capacity-block",
+    "id": "cr-0123456789abcdef0",
+    "instances": 16,
+    "starts": "2026-12-01T11:30:00Z",
+    "ends": "2026-12-29T11:30:00Z",
+}
+
+
+def test_capacity_block_is_charged_whole_and_once() -> None:
+    groups = [
+        aws_factories.a_group(name=name, count=count, capacity=BLOCK)
+        for name, count in (("train", 4), ("more", 2))
+    ]
+    block, head = lines(summarise(a_plan(an_aws_site(node_groups=groups))), "instances")
+    assert block.what == "16 × p5.48xlarge in a capacity block, 672 h paid up front"
+    assert block.micros == 16 * 672 * 39_330_000
+    assert head.group == "head"
+
+
+@pytest.mark.parametrize("field", ["instances", "starts"])
+def test_capacity_block_of_unknown_size_has_no_price(field: str) -> None:
+    block = {name: value for name, value in BLOCK.items() if name != field}
+    site = an_aws_site(node_groups=[aws_factories.a_group(count=4, capacity=block)])
+    summary = summarise(a_plan(site))
+    assert f"'{field}' of 'cr-0123456789abcdef0'" in summary.missing
+
+
+def test_reservation_is_charged_for_what_is_not_launched() -> None:
+    reservation = {"kind": "reservation", "id": "cr-0123456789abcdef0", "instances": 16}
+    groups = [
+        aws_factories.a_group(name=name, count=count, capacity=reservation)
+        for name, count in (("train", 4), ("more", 2))
+    ]
+    first, unused, second, _ = lines(
+        summarise(a_plan(an_aws_site(node_groups=groups))), "instances"
+    )
+    assert unused.what == "10 × p5.48xlarge reserved in 'cr-0123456789abcdef0' and not launched"
+    assert [line.micros for line in (first, unused, second)] == [
+        count * 8760 * 55_040_000 for count in (4, 10, 2)
+    ]
+    del reservation["instances"]
+    site = an_aws_site(node_groups=[aws_factories.a_group(count=4, capacity=reservation)])
+    assert "'instances' of 'cr-0123456789abcdef0'" in summarise(a_plan(site)).missing
+
+
 def test_reserved_instances_have_their_own_price_and_a_negotiated_discount():
     group = aws_factories.a_group(count=2, type="p4d.24xlarge")
     costs = {"reserved": ["p4d.24xlarge"], "discount": "10 %"}

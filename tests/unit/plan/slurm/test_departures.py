@@ -71,3 +71,14 @@ def test_reservations_without_instances_and_other_capacity_go_never(tmp_path: Pa
         ("odcr", 2, reservation),  # instances outlive it: they are billed on demand from then on
     )
     assert known(plan.slurm).departures == ()
+
+
+def test_ultraservers_are_ended_an_hour_before_their_block(tmp_path: Path) -> None:
+    block = ("block", 4, BLOCK % "2026-12-24T11:30:00Z")
+    path = tmp_path / "type.yaml"
+    for name in ("p6e-gb200.36xlarge", "trn2u.48xlarge"):
+        a_plan(tmp_path, block)
+        path.write_text(f"sites: [{{name: use1, node_groups: [{{name: block, type: {name}}}]}}]\n")
+        plan = load_plan(AWS, (tmp_path / "layer.yaml", path)).plan
+        (found,) = known(plan.slurm).departures
+        assert found.start == dt.datetime(2026, 12, 24, 10, 20, tzinfo=dt.UTC)

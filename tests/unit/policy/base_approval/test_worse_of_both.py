@@ -221,3 +221,76 @@ def test_parameters_that_a_change_makes_stricter_judge_before_it_is_merged() -> 
     base, head = edited(), edited(stricter)
     assert alone(head).exit_code is ExitCode.VIOLATION
     assert with_base(head, base).exit_code is ExitCode.VIOLATION
+
+
+def east(data: Any) -> Any:
+    """The site on AWS with its quotas, which are those of one region."""
+    site = cloud(data)
+    assert site["region"] == "us-east-1"
+    assert site["limits"]["quotas"]
+    return site
+
+
+def test_quotas_of_a_region_say_nothing_of_the_one_that_a_site_moves_to() -> None:
+    def move(data: Any) -> None:
+        east(data)["region"] = "us-west-2"
+        cloud(data)["network"]["availability_zones"] = ["us-west-2a"]
+
+    report = with_base(edited(move), edited())
+    assert report.exit_code is ExitCode.UNKNOWN
+    assert [name for name in lowered(report) if ".limits" in name]
+
+
+def test_quotas_of_another_site_in_the_region_are_those_of_a_site_that_moves_there() -> None:
+    def second(data: Any) -> None:
+        other = copy.deepcopy(east(data))
+        other |= {"name": "west", "region": "us-west-2", "node_groups": [], "file_systems": []}
+        other["network"] |= {"cidr": "10.60.0.0/16", "availability_zones": ["us-west-2a"]}
+        other["network"]["dns_zone"] = "west.internal"
+        other["limits"] = {"recorded": "2026-11-21", "quotas": {"L-417A185B": 1, "L-1216C47A": 1}}
+        data["sites"].append(other)
+        data["operations"]["software"][0].setdefault("sites", []).append("west")
+        data["scheduler"]["sites"] = [cloud(data)["name"], onprem(data)["name"]]
+
+    def move(data: Any) -> None:
+        east(data)["region"] = "us-west-2"
+        cloud(data)["network"]["availability_zones"] = ["us-west-2a"]
+
+    report = with_base(edited(second, move), edited(second))
+    assert "AWS-004" in {result.policy for result in report.results if result.blocks}
+
+
+def test_addresses_of_a_network_say_nothing_of_the_one_that_takes_its_place() -> None:
+    def own(vpc: str) -> Edit:
+        def edit(data: Any) -> None:
+            cloud(data)["network"]["existing"] = {
+                "vpc": vpc,
+                "private_subnet": f"subnet-{vpc[4:]}",
+                "addresses": 4000,
+            }
+
+        return edit
+
+    one, other = edited(own("vpc-0123456789abcdef0")), edited(own("vpc-0123456789abcdef1"))
+    report = with_base(other, one)
+    assert [name for name in lowered(report) if name.endswith("existing.addresses")]
+    assert lowered(with_base(one, one)) == []
+
+
+def test_firmware_that_changes_is_not_known_to_be_enforced() -> None:
+    def newer(data: Any) -> None:
+        (baseline, *_) = data["operations"]["firmware"]
+        assert baseline["enforced"] is True
+        baseline["versions"] = dict.fromkeys(baseline["versions"], "99.0")
+
+    report = with_base(edited(newer), edited())
+    assert [name for name in lowered(report) if name.endswith(".enforced")]
+
+
+def test_a_routing_run_of_another_fabric_is_told_as_new() -> None:
+    def another(data: Any) -> None:
+        run = next(f["routing_run"] for f in onprem(data)["fabrics"] if "routing_run" in f)
+        run |= {"fabric": "0123456789abcdef", "balance": 1.0}
+
+    report = with_base(edited(another), edited())
+    assert [name for name in lowered(report) if name.endswith("fabrics.compute")]

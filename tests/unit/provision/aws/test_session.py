@@ -10,7 +10,7 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import boto3
 import pytest
@@ -86,7 +86,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
     asked: list[str] = []
 
     class Answer:
-        def __enter__(self) -> Answer:
+        def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None: ...
@@ -147,7 +147,8 @@ def test_role_with_a_short_maximum_gets_an_hour(
 
 
 @pytest.mark.parametrize(
-    "more", [{"AWS_ACCESS_KEY_ID": "AKIA"}, {"AWS_ROLE_ARN": ""}, {"AWS_WEB_IDENTITY_TOKEN_FILE": ""}]
+    "more",
+    [{"AWS_ACCESS_KEY_ID": "AKIA"}, {"AWS_ROLE_ARN": ""}, {"AWS_WEB_IDENTITY_TOKEN_FILE": ""}],
 )
 def test_other_credentials_are_left_to_the_sdks(more: dict[str, str]) -> None:
     assert Job.read({"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "t", **more}) is None
