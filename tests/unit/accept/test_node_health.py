@@ -149,7 +149,7 @@ def test_slurmd_starts_without_a_device_and_the_check_drains_the_node(node: Node
     lost = node.folder / "nvidia1"
     lost.unlink()
     node.settings["devices"] = [str(node.folder / f"nvidia{number}") for number in range(2)]
-    node.health.DRIVER_S = 0
+    setattr(node.health, "DRIVER_S", 0)  # noqa: B010
     assert node.run("--start") == 0
     assert stat.S_ISCHR(lost.stat().st_mode)
     assert node.run() == 1

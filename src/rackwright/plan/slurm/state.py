@@ -52,7 +52,7 @@ def state_storage(plan: Expansion, scheduler: Scheduler) -> StateStorage:
     stated = scheduler.shared_state
     if stated is not None:
         addresses = {one.address: one.host for one in scheduler.controllers if one.address}
-        server = addresses.get(stated.server, stated.server)
+        server = None if stated.server is None else addresses.get(stated.server, stated.server)
         return StateStorage(folder, names, stated.mount, stated.type, server)
     groups = dict(_groups_of(plan, scheduler))
     outside = any(name not in groups for name in names)
@@ -95,6 +95,6 @@ def _mounts(
             yield system.mount, LUSTRE, None, clients
     for cloud in plan.aws:
         if covers(scheduler, cloud.site.name):
-            for system in cloud.efs:
-                if system.on_head:
-                    yield system.mount, NFS, None, frozenset({cloud.site.name})
+            for shared in cloud.efs:
+                if shared.on_head:
+                    yield shared.mount, NFS, None, frozenset({cloud.site.name})
