@@ -74,12 +74,12 @@ def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | No
 
 
 def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
-    """The kernel that the bill states for the hosts of a group; servers of Lustre may have their own."""
+    """Return the kernel that is stated for the hosts of a group: its own, that of Lustre servers, or the site's."""
     bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
-    own = bill.server_kernel if serves_lustre(plan, site, group) else None
-    return own or bill.kernel
+    servers = bill.server_kernel if serves_lustre(plan, site, group) else None
+    return bill.kernel_of_group(group) or servers or bill.kernel
 
 
 def system_of(plan: Expansion, site: str, group: str) -> str | None:
