@@ -345,7 +345,9 @@ def test_roles_restart_units() -> None:
 
 @each_role
 def test_its_files_are_short(role: Path) -> None:
+    # The descriptions of variables are a list, which is as long as there are variables.
     paths = [path for path in role.rglob("*") if path.suffix in {".yml", ".j2"}]
+    paths = [path for path in paths if path.name != "argument_specs.yml"]
     counts = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
     assert counts
     assert {name: count for name, count in counts.items() if count > LONGEST} == {}

@@ -15,7 +15,7 @@ from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
 from rackwright.plan.slurm.cluster import SlurmCluster
-from rackwright.plan.slurm.devices import PATTERNS, device_patterns
+from rackwright.plan.slurm.devices import PATTERNS, device_pattern
 from rackwright.plan.slurm.node_health import LUSTRE, mount_points
 from rackwright.plan.slurm.nodes import NodeSet, covers
 from rackwright.plan.software.versions import NVSWITCH, WIDE_NVLINK, kernel_of
@@ -156,7 +156,8 @@ def _accelerators(host: Host) -> Accelerators | None:
 def _devices(board: Accelerators | None, nodes: NodeSet | None) -> tuple[str, ...]:
     """Return patterns of device files; those of NVIDIA where there are to be none."""
     if nodes is not None and nodes.gres is not None:
-        return device_patterns(nodes.gres)
+        found = device_pattern(nodes)
+        return (found,) if isinstance(found, str) else tuple(found)
     vendor = "nvidia" if board is None else board.vendor
     return (PATTERNS[vendor],)
 
@@ -167,7 +168,8 @@ def _gpus(equipment: HostHardware, nodes: NodeSet | None) -> Iterator[Expectatio
         count = nodes.gres.count
     yield Expectation("accelerators", "accelerators", ("accelerators",), Comparing.EQUAL, count)
     if board is not None and board.vendor == "nvidia":
-        word = nodes.gres.type if nodes is not None and nodes.gres is not None else board.gres
+        said = "" if nodes is None or nodes.gres is None else nodes.gres.type
+        word = said or board.gres
         key = ("accelerator_models",)
         yield Expectation("accelerator model", "accelerator model", key, Comparing.WORD, word)
 

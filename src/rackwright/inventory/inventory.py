@@ -46,10 +46,11 @@ from rackwright.inventory.role_variables.users import (
     user_variables,
 )
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.audit.template_marks import TEMPLATE_MARKS
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
-from rackwright.plan.slurm.devices import pattern_variable
+from rackwright.plan.slurm.devices import device_pattern
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import covers
 from rackwright.reading.suggest import did_you_mean
@@ -168,14 +169,11 @@ def refuse_templates(inventory: Inventory) -> None:
     for owner, variables in (*groups.items(), *inventory["_meta"]["hostvars"].items()):
         for key, value in variables.items():
             for text in _texts(value):
-                if any(mark in text for mark in _TEMPLATE_MARKS):
+                if any(mark in text for mark in TEMPLATE_MARKS):
                     raise InventoryError(
                         f"the variable '{key}' of '{owner}' is '{text}', which is a template",
                         hint="write it without '{{', '{%' and '{#'",
                     )
-
-
-_TEMPLATE_MARKS = ("{{", "{%", "{#")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -369,7 +367,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
             groups.vars(
                 name,
                 slurm_compute_accelerators=nodes.accelerators,
-                slurm_compute_device_pattern=pattern_variable(nodes.gres),
+                slurm_compute_device_pattern=device_pattern(nodes),
                 **health_of_group(plan, nodes),
             )
     for name, host in hosts.items():

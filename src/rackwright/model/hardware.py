@@ -89,6 +89,10 @@ class Airflow(StrEnum):
 
     FRONT_TO_BACK = "front-to-back"
     BACK_TO_FRONT = "back-to-front"
+    LEFT_TO_RIGHT = "left-to-right"
+    RIGHT_TO_LEFT = "right-to-left"
+    SIDE_TO_BACK = "side-to-back"
+    BACK_TO_SIDE = "back-to-side"
     PASSIVE = "passive"
 
 

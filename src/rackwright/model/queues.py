@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY
+from rackwright.model.job_time import JobTime
 from rackwright.model.names import Name
-from rackwright.model.scheduler_settings import (
-    SlurmName,
-)
+from rackwright.model.scheduler_settings import PartitionName, SlurmName
+from rackwright.model.slurm_lines import Option, OptionName, refuse_generated
 from rackwright.model.units import Gibibytes, Seconds
 
-JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
-"""A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
-
-
-def job_minutes(limit: JobTime) -> int | None:
-    """A time limit in minutes, rounded up as Slurm does; None where there is no limit."""
-    if limit == "UNLIMITED":
-        return None
-    days, _, clock = limit.rpartition("-")
-    hours, minutes, seconds = map(int, clock.split(":"))
-    return int(days or 0) * 1440 + hours * 60 + minutes + (seconds > 0)
+PARTITION_KEYS = frozenset({
+    "default", "maxtime", "nodes", "partitionname", "priority", "prioritytier", "shared", "state",
+})  # fmt: skip
+"""Options of a line of partitions, likewise."""
+_PARTITION_FIELDS = {
+    "allowaccounts": "allow_accounts",
+    "allowqos": "allow_qos",
+    "defaulttime": "default_time",
+    "defcpupergpu": "cpus_per_gpu",
+    "defmempergpu": "memory_per_gpu",
+    "maxnodes": "max_nodes",
+    "oversubscribe": "exclusive",
+    "preemptmode": "preempt_mode",
+    "priorityjobfactor": "priority_factor",
+    "qos": "qos",
+    "topology": "topology",
+}
+"""Options that ``extra`` of a partition may give instead of the field that they belong to."""
 
 
 class Qos(Model):
@@ -63,7 +70,7 @@ class Preemption(Model):
 class Partition(Model):
     """Node groups that jobs are sent to together."""
 
-    name: Annotated[SlurmName, KEY]
+    name: Annotated[PartitionName, KEY]
     """Name of the partition, by which the rest of the blueprint refers to it."""
     groups: Annotated[tuple[Name, ...], Field(min_length=1), HARDWARE]
     """Node groups, of any of the cluster's sites."""
@@ -99,3 +106,14 @@ class Partition(Model):
     topology: Annotated[Literal["tree", "block", "flat"] | None, HARDWARE] = None
     """Topology plugin of its jobs; another one than the cluster's needs Slurm 25.05. The cluster's if
     omitted."""
+    extra: Annotated[dict[OptionName, Option], HARDWARE] = {}
+    """More options of the partition's line in ``slurm.conf``, like ``AllowGroups: ml``."""
+
+    @model_validator(mode="after")
+    def _extra_adds(self) -> Partition:
+        refuse_generated(self.extra, PARTITION_KEYS)
+        for key in self.extra:
+            field = _PARTITION_FIELDS.get(key.lower())
+            if field is not None and getattr(self, field):
+                raise ValueError(f"'{key}' is in 'extra' and follows from '{field}': keep one")
+        return self

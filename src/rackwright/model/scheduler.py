@@ -9,11 +9,11 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.names import HostList, HostName, Name, refuse_twins
 from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
     Cgroup,
@@ -31,7 +31,8 @@ from rackwright.model.scheduler_settings import (
     Tuning,
 )
 from rackwright.model.slurm_conf_keys import BACKFILL, FIELD_OF, GENERATED_KEYS, STRUCTURE
-from rackwright.model.units import Gibibytes, Percent, Seconds
+from rackwright.model.slurm_lines import NodeSettings, Option, OptionName
+from rackwright.model.units import Percent, Seconds
 
 _BACKUP = "slurmctld moves to its backup and back"
 _DATABASE = "the accounting database has to move with it"
@@ -44,22 +45,11 @@ _RESTARTED = "slurmctld starts again; jobs go on"
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
 """A host name or an IP address."""
 
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
-
-
-def _check_option(text: str) -> str:
-    if not text.isprintable() or "#" in text or not text.strip():
-        raise ValueError("an option is printable text on one line without '#'")
-    return text
-
-
-Option = Annotated[str, AfterValidator(_check_option)] | int
-
 
 class Controller(Model):
     """A host that runs slurmctld."""
 
-    host: Annotated[Name, KEY]
+    host: Annotated[HostName, KEY]
     """Name of the host."""
     address: Annotated[Address | None, HARDWARE] = None
     """Address of a controller outside the blueprint."""
@@ -68,7 +58,7 @@ class Controller(Model):
 class Accounting(Model):
     """The accounting database, which also holds accounts, limits and QOS."""
 
-    host: Annotated[Name, HARDWARE, OnChange("review", _DATABASE)]
+    host: Annotated[HostName, HARDWARE, OnChange("review", _DATABASE)]
     """Host that runs slurmdbd."""
     address: Annotated[Address | None, HARDWARE, OnChange("review", _DATABASE)] = None
     """Address of a host outside the blueprint."""
@@ -147,7 +137,7 @@ class HealthCheck(Model):
 class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
-    name: Annotated[Name, KEY]
+    name: Annotated[HostName, KEY]
     """Name of the switch, by which the rest of the blueprint refers to it."""
     nodes: Annotated[HostList | None, HARDWARE] = None
     """Hosts below it."""
@@ -177,32 +167,6 @@ class Topology(Model):
     def _parts_are_used(self) -> Topology:
         refuse_twins("switch", (switch.name for switch in self.switches))
         return self
-
-
-class NodeSettings(Model):
-    """What a site says about its nodes, where the catalogue is silent or they differ from it."""
-
-    groups: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
-    """Node groups that it is about."""
-    cpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Logical CPUs of one host."""
-    memory: Annotated[Gibibytes | None, HARDWARE] = None
-    """Memory of one host that jobs may have, as slurmd reports it, in GiB; taken as it is."""
-    gres: Annotated[str | None, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$"), HARDWARE] = None
-    """Accelerators of one host, like ``gpu:h100:8``."""
-    detect: Annotated[Literal["nvidia", "nvml"] | None, HARDWARE] = None
-    """Library that slurmd asks for NVIDIA GPUs and compares with the configuration: a node that differs
-    is drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library. Nothing is
-    compared if omitted."""
-    gpus_by_socket: Annotated[bool, HARDWARE] = False
-    """The first accelerators stand at the first socket, as many at the next: their jobs get its
-    cores rather than others."""
-    features: Annotated[tuple[Word, ...], HARDWARE] = ()
-    """Words by which jobs choose nodes: Features."""
-    weight: Annotated[int | None, Field(ge=1), HARDWARE] = None
-    """Nodes of a low weight are used first."""
-    reserve: Annotated[Reserve | None, PART] = None
-    """Cores and memory that its hosts keep for the system. The cluster's if omitted."""
 
 
 class Scheduler(Model):
@@ -293,9 +257,7 @@ class Scheduler(Model):
     shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None
     """Storage that all controllers mount and that holds ``folders.state``. Without it a backup controller
     finds no state to go on with, unless a share or file system of the blueprint holds the folder."""
-    extra: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option], HARDWARE, FOR_REVIEW
-    ] = {}
+    extra: Annotated[dict[OptionName, Option], HARDWARE, FOR_REVIEW] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
 

@@ -19,7 +19,10 @@ Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
 SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""A partition, QOS, account or cluster; short, because it stands in every job's record."""
+"""A QOS, account or cluster; short, because it stands in every job's record."""
+
+PartitionName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,39}$")]
+"""A partition, as ``slurm.conf`` has it: capitals count."""
 
 LARGEST_WEIGHT = 2**32 - 1
 """A job's priority is a number of 32 bits, of which weights are parts."""

@@ -12,6 +12,7 @@ from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.files import AnyPath
 from rackwright.model.cluster import Blueprint
+from rackwright.plan.audit.template_marks import refuse_templates
 from rackwright.plan.derivation.derive import Derived, derive, named_rules
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
@@ -89,6 +90,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
         from rackwright.plan.derivation.mistakes import without_followers
 
         raise without_followers(tree, error, lambda other: _mistakes(other, products)) from None
+    refuse_templates(full.tree)
     try:
         plan = expand(blueprint, products)
     except PlanError as error:

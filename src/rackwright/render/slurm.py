@@ -17,9 +17,9 @@ from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
 from rackwright.plan.slurm.cluster import SlurmCluster
-from rackwright.plan.slurm.devices import device_list
+from rackwright.plan.slurm.devices import device_list, has_files
+from rackwright.plan.slurm.gres import Gres, is_mig
 from rackwright.plan.slurm.nodes import (
-    Gres,
     NodeSet,
     NoSchedulerError,
     PartitionSets,
@@ -243,13 +243,15 @@ def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
         yield "AccountingStorageBackupHost", accounting.backup
     if accounting.enforce:
         yield "AccountingStorageEnforce", ",".join(accounting.enforce)
-    types = sorted({f"{g.name}:{g.type}" for g in _all_gres(sets)})
+    types = sorted({f"{g.name}:{g.type}" for g in _all_gres(sets) if g.type})
     if tracked := [f"gres/{name}" for name in (*_gres_names(sets), *types)]:
         yield "AccountingStorageTRES", ",".join(tracked)
 
 
 def _all_gres(sets: Iterable[NodeSet]) -> Iterator[Gres]:
-    return (nodes.gres for nodes in sets if nodes.gres is not None)
+    """Yield what is counted on the hosts, the accelerators first."""
+    for nodes in sets:
+        yield from nodes.counted
 
 
 def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
@@ -258,7 +260,10 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
 
 def _node_line(nodes: NodeSet, own: Range | None) -> str:
     words = [f"NodeName={nodes.hostlist}"]
-    if own is not None:  # so that slurmctld asks no server for the address of each node
+    given = {key.lower() for key in nodes.extra}
+    if (
+        own is not None and "nodeaddr" not in given
+    ):  # so that slurmctld asks no server for the address of each node
         words.append(f"NodeAddr={address_list(own)}")
     words.append(f"CPUs={nodes.cpus}")
     if nodes.shape is not None:  # without it every CPU is a core to Slurm, threads as well
@@ -269,13 +274,20 @@ def _node_line(nodes: NodeSet, own: Range | None) -> str:
         words.append(f"CoreSpecCount={nodes.reserved_cores}")
     if nodes.reserved_memory:
         words.append(f"MemSpecLimit={nodes.reserved_memory}")
-    if nodes.gres is not None:
-        words.append(f"Gres={nodes.gres}")
+    if gres := nodes.counted:
+        words.append(f"Gres={','.join(map(str, gres))}")
     if nodes.features:
         words.append(f"Feature={','.join(nodes.features)}")
     if nodes.weight is not None:
         words.append(f"Weight={nodes.weight}")
+    words += [f"{key}={_quoted(value)}" for key, value in sorted(nodes.extra.items())]
     return " ".join(words)
+
+
+def _quoted(value: str | int) -> str:
+    """Return a value as a line of several options takes it."""
+    text = str(value)
+    return f'"{text}"' if " " in text and not text.startswith('"') else text
 
 
 def address_list(addresses: Range) -> str:
@@ -315,6 +327,7 @@ def _partition_line(entry: PartitionSets, scheduler: Scheduler) -> str:
         "Topology": partition.topology,
         "State": partition.state,
     }
+    words |= {key: _quoted(value) for key, value in sorted(partition.extra.items())}
     return " ".join(f"{key}={value}" for key, value in words.items() if value is not None)
 
 
@@ -328,28 +341,39 @@ def _oversubscribe(partition: Partition, preemption: Preemption | None) -> str |
 def _gres_conf(sets: Sequence[NodeSet]) -> str:
     lines = []
     for nodes in sets:
-        if (gres := nodes.gres) is None:
-            continue
         detect = f" AutoDetect={nodes.detect}" if nodes.detect is not None else ""
-        # HIP heeds the variable of CUDA as well, by which what a job has would be chosen from twice.
-        flags = " Flags=amd_gpu_env" if gres.vendor == "amd" else ""
-        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}{flags}"
-        lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes)]
+        if any(is_mig(gres) for gres in nodes.counted):  # the files of instances are the driver's
+            lines.append(f"NodeName={nodes.hostlist}{detect}\n")
+            continue
+        first = 0
+        for gres in nodes.counted:
+            kind = f" Type={gres.type}" if gres.type else ""
+            start = f"NodeName={nodes.hostlist}{detect} Name={gres.name}{kind}"
+            if has_files(gres):
+                # HIP heeds the variable of CUDA as well, and would choose from what a job has twice.
+                flags = " Flags=amd_gpu_env" if gres.vendor == "amd" else ""
+                lines += [f"{start}{flags} {part}\n" for part in _devices(gres, nodes, first)]
+                first += gres.count
+            else:
+                lines.append(
+                    f"NodeName={nodes.hostlist} Name={gres.name}{kind} Count={gres.count}\n"
+                )
     return "".join(lines)
 
 
-def _devices(gres: Gres, nodes: NodeSet) -> Iterator[str]:
+def _devices(gres: Gres, nodes: NodeSet, first: int) -> Iterator[str]:
     """Yield the device files, by socket where the blueprint says how they are dealt out.
 
     They are named, and not left to slurmd: one without the library of their maker finds none.
     """
     if not nodes.by_socket:
-        yield f"File={device_list(gres)}"
+        yield f"File={device_list(nodes, range(first, first + gres.count))}"
         return
     sockets, cores, _ = nodes.shape or (1, 0, 0)
     each = gres.count // sockets
     for socket in range(sockets):
-        files = device_list(gres, range(socket * each, (socket + 1) * each))
+        start = first + socket * each
+        files = device_list(nodes, range(start, start + each))
         yield f"File={files} Cores={socket * cores}-{(socket + 1) * cores - 1}"
 
 

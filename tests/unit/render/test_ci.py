@@ -223,6 +223,18 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "rackwright.gitlab-ci.yml" in capsys.readouterr().out
 
 
+def test_the_files_of_a_second_forge_are_written_beside_those_of_the_first(tmp_path: Path) -> None:
+    """Both have the same hooks."""
+    source = ("--install-from", f"git+https://git.example/rackwright@{'0' * 40}")
+    assert main(["ci", "init", str(tmp_path), "--forge", "github", *source]) == 0
+    assert main(["ci", "init", str(tmp_path), "--forge", "gitlab", *source]) == 0
+    assert (tmp_path / "rackwright.gitlab-ci.yml").is_file()
+    (tmp_path / ".pre-commit-config.yaml").unlink()
+    (tmp_path / ".pre-commit-config.yaml").symlink_to("elsewhere")
+    (tmp_path / "rackwright.gitlab-ci.yml").unlink()
+    assert main(["ci", "init", str(tmp_path), "--forge", "gitlab", *source]) == 2
+
+
 def test_no_module_or_report_of_the_change_is_used(tmp_path: Path) -> None:
     """A 'venv.py' beside the blueprint, or a committed 'reports/delta.md', is the change's own."""
     for forge in ("github", "gitlab"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rackwright.plan.slurm.nodes import Gres
+from rackwright.plan.slurm.gres import Gres, is_mig
+from rackwright.plan.slurm.nodes import NodeSet
 
 FIRST_RENDER_NODE = 128
 """Minor number of the first render node of the kernel's DRM."""
@@ -20,49 +21,58 @@ PATTERNS = {
 """Pattern of the device files of accelerators; there may be more files than accelerators."""
 
 
-def device_files(gres: Gres) -> tuple[str, ...]:
-    """Return the device file of each accelerator of one host, in the order of their numbers."""
-    return tuple(f"{_stem(gres)}{number}" for number in _numbers(gres))
+_COUNTED = frozenset({"gpu", "neuron"})
 
 
-def device_patterns(gres: Gres) -> tuple[str, ...]:
-    """Return what to count on a host: patterns, by which one file too many is seen as well.
+def has_files(gres: Gres) -> bool:
+    """True for accelerators; Slurm counts other things without files."""
+    return gres.name in _COUNTED
+
+
+def device_files(nodes: NodeSet) -> tuple[str, ...]:
+    """Return the device file of each accelerator of one host; those of instances are the driver's."""
+    if any(map(is_mig, nodes.counted)):
+        return ()
+    count = sum(gres.count for gres in nodes.counted if has_files(gres))
+    return tuple(f"{_stem(nodes)}{number}" for number in _numbers(nodes, range(count)))
+
+
+def device_pattern(nodes: NodeSet) -> str | list[str]:
+    """Return what to count on a host: a pattern, by which one file too many is seen as well.
 
     The render nodes of AMD's are listed, since there are more of them than accelerators.
     """
-    return device_files(gres) if gres.vendor == "amd" else (PATTERNS[gres.vendor],)
+    vendor = _vendor(nodes)
+    return list(device_files(nodes)) if vendor == "amd" else PATTERNS[vendor]
 
 
-def pattern_variable(gres: Gres | None) -> str | list[str]:
-    """Return the patterns as a variable of roles; NVIDIA's where there are to be no accelerators."""
-    patterns = (PATTERNS["nvidia"],) if gres is None else device_patterns(gres)
-    return patterns[0] if len(patterns) == 1 else list(patterns)
-
-
-def device_list(gres: Gres, accelerators: range | None = None) -> str:
-    """Return device files as one list of ``gres.conf``, like ``/dev/nvidia[0-7]``.
-
-    Args:
-        gres: the accelerators of one host.
-        accelerators: those to list, counted from 0; all if omitted.
-    """
-    numbers = _numbers(gres)
-    if accelerators is not None:
-        numbers = numbers[accelerators.start : accelerators.stop]
+def device_list(nodes: NodeSet, accelerators: range) -> str:
+    """Return the files of some accelerators, counted from 0, as ``gres.conf`` lists them."""
+    numbers = _numbers(nodes, accelerators)
     if len(numbers) == 1:
-        return f"{_stem(gres)}{numbers[0]}"
+        return f"{_stem(nodes)}{numbers[0]}"
     inner = f"{numbers[0]}-{numbers[-1]}" if numbers.step == 1 else ",".join(map(str, numbers))
-    return f"{_stem(gres)}[{inner}]"
+    return f"{_stem(nodes)}[{inner}]"
 
 
-def _stem(gres: Gres) -> str:
-    return PATTERNS[gres.vendor].partition("[")[0].rstrip("*")
+def _vendor(nodes: NodeSet) -> str:
+    """Maker of the accelerators; NVIDIA where there are to be none."""
+    return "nvidia" if nodes.gres is None else nodes.gres.vendor
 
 
-def _numbers(gres: Gres) -> range:
-    if gres.vendor != "amd":
-        return range(gres.count)
+def _stem(nodes: NodeSet) -> str:
+    return PATTERNS[_vendor(nodes)].partition("[")[0].rstrip("*")
+
+
+def _numbers(nodes: NodeSet, accelerators: range) -> range:
+    if _vendor(nodes) != "amd":
+        return accelerators
+    kind = "" if nodes.known_gres is None else nodes.known_gres.type
     # Divided into all its partitions, each render node of an accelerator is a GPU to Slurm.
-    divided = gres.count > RENDER_NODES_OF_MI300
-    step = RENDER_NODES_OF_MI300 if gres.type.startswith("mi3") and not divided else 1
-    return range(FIRST_RENDER_NODE, FIRST_RENDER_NODE + step * gres.count, step)
+    divided = nodes.accelerators > RENDER_NODES_OF_MI300
+    step = RENDER_NODES_OF_MI300 if kind.startswith("mi3") and not divided else 1
+    return range(
+        FIRST_RENDER_NODE + step * accelerators.start,
+        FIRST_RENDER_NODE + step * accelerators.stop,
+        step,
+    )

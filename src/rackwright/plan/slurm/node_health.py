@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.plan.expansion import Expansion
-from rackwright.plan.slurm.devices import device_files, pattern_variable
+from rackwright.plan.slurm.devices import device_files, device_pattern
 from rackwright.plan.slurm.nodes import NodeSet
 
 EPILOG = "/usr/local/sbin/rackwright-epilog"
@@ -91,8 +91,8 @@ def health_of_group(plan: Expansion, nodes: NodeSet) -> Mapping[str, Any]:
     starts = health_programs(plan).get("health_check_program") and nodes.gres is not None
     return {
         **({"slurm_compute_before": f"{LIBRARY} --start"} if starts else {}),
-        "health_check_device_pattern": pattern_variable(nodes.gres),
-        "health_check_devices": [] if nodes.gres is None else list(device_files(nodes.gres)),
+        "health_check_device_pattern": device_pattern(nodes),
+        "health_check_devices": list(device_files(nodes)),
         "health_check_mounts": [
             {"path": place.path, "type": place.kind}
             | ({"read_only": True} if place.read_only else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rackwright.model.job_time import job_seconds
 from rackwright.plan.slurm.checks import (
     Cabling,
     blocked,
@@ -9,7 +10,6 @@ from rackwright.plan.slurm.checks import (
     defaults,
     difference,
     idle_sets,
-    job_seconds,
     right_sizes,
     shared_tiers,
     wrong_sizes,

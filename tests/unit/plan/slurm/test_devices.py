@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from rackwright.plan.slurm.devices import device_files, device_list, pattern_variable
-from rackwright.plan.slurm.nodes import Gres
+from rackwright.plan.slurm.devices import device_files, device_list, device_pattern
+from rackwright.plan.slurm.gres import Gres
+from rackwright.plan.slurm.nodes import NodeSet
+
+
+def hosts(gres: Gres | None, known: Gres | None = None) -> NodeSet:
+    return NodeSet(
+        group="gpu", site="hall", path=(), entry="node", is_cloud=False, count=1, unit_hosts=1,
+        cpus=8, known_cpus=8, memory=1, known_memory=1, gres=gres, known_gres=known or gres,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -25,17 +33,23 @@ from rackwright.plan.slurm.nodes import Gres
 )
 def test_files_are_named_as_drivers_name_them(gres: Gres, listed: str) -> None:
     """/dev/dri/renderD* had to be eight, and the kernel makes 64 on eight MI300X."""
-    assert device_list(gres) == listed
-    assert len(set(device_files(gres))) == gres.count
+    nodes = hosts(gres)
+    assert device_list(nodes, range(gres.count)) == listed
+    assert len(set(device_files(nodes))) == gres.count
 
 
 def test_part_of_the_accelerators_is_listed() -> None:
-    assert device_list(Gres("gpu", "h100", 8, "nvidia"), range(4, 8)) == "/dev/nvidia[4-7]"
+    assert device_list(hosts(Gres("gpu", "h100", 8, "nvidia")), range(4, 8)) == "/dev/nvidia[4-7]"
 
 
 def test_what_is_counted_tells_one_too_many_or_lists_the_files() -> None:
-    assert pattern_variable(None) == "/dev/nvidia[0-9]*"
-    assert pattern_variable(Gres("neuron", "trn2", 16, "aws")) == "/dev/neuron[0-9]*"
-    files = pattern_variable(Gres("gpu", "mi300x", 8, "amd"))
+    assert device_pattern(hosts(None)) == "/dev/nvidia[0-9]*"
+    assert device_pattern(hosts(Gres("neuron", "trn2", 16, "aws"))) == "/dev/neuron[0-9]*"
+    known = Gres("gpu", "mi300x", 8, "amd")
+    files = device_pattern(hosts(Gres("gpu", "", 8, "amd"), known))
     assert isinstance(files, list)
     assert files[1] == "/dev/dri/renderD136"
+
+
+def test_instances_have_no_files_of_their_number() -> None:
+    assert device_files(hosts(Gres("gpu", "1g.10gb", 56, "nvidia"))) == ()
