@@ -64,7 +64,7 @@ exec sleep infinity
         self.pid = int(children.split()[0])
 
     def enter(self) -> list[str]:
-        """The words by which a program runs in the namespaces of the machine."""
+        """Return the words by which a program runs in the namespaces of the machine."""
         return ["nsenter", "-t", str(self.pid), "-n", "-u", "-m", "-p", "-i"]
 
     def on(self, command: str, *, check: bool = True, timeout_s: float = 90) -> str:

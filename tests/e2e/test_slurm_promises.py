@@ -1,4 +1,4 @@
-"""What the templates promise of Slurm, done by the daemons of a release: failover, segments, shares, lost devices.
+"""Promises of the templates, kept by the daemons of a release of Slurm: failover, segments, shares, lost devices.
 
 slurmctld places jobs on nodes that never come up, except where a slurmd runs.
 """
@@ -35,7 +35,7 @@ SUITE = "trixie"
 
 
 def files_of(folder: Path, template: str, case: str) -> dict[str, str]:
-    """The files of Slurm that a template makes with the answers of one of its cases."""
+    """Return the files of Slurm that a template makes with the answers of one of its cases."""
     place = bundled("templates") / "blueprints" / template / "template-test.yaml"
     answers = yaml.safe_load(place.read_text())["cases"][case]
     return dict(
@@ -44,7 +44,7 @@ def files_of(folder: Path, template: str, case: str) -> dict[str, str]:
 
 
 def controllers(files: Mapping[str, str], *names: str) -> dict[str, str]:
-    """The files with these controllers alone, and a backup that does not wait for minutes."""
+    """Return the files with these controllers alone, and a backup that does not wait for minutes."""
     text = re.sub(r"^SlurmctldHost=.*\n", "", files["slurm.conf"], flags=re.MULTILINE)
     first = "".join(f"SlurmctldHost={name}\n" for name in names)
     return {**files, "slurm.conf": f"{text}{first}SlurmctldTimeout=10\n"}
@@ -100,7 +100,7 @@ def test_without_shared_state_the_backup_never_takes_over(tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def racks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmMachine]:
-    """Eight NVL72, as the template has them."""
+    """Yield a controller of eight NVL72, as the template has them."""
     folder = tmp_path_factory.mktemp("racks")
     files = files_of(folder / "blueprint", "onprem-gb200-nvl72", "eight-racks")
     with slurm_machines(folder, SUITE, "head-1") as (machine,):
@@ -109,13 +109,11 @@ def racks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmMachine]:
 
 
 def racks_of(machine: SlurmMachine, job: str) -> list[set[int]]:
-    """The racks of each segment of a job that would be placed; none where it is refused or waits."""
+    """Return the racks of each segment of a job that would be placed; none where it is refused or waits."""
     told = machine.on(f"sbatch --test-only --exclusive {job} --wrap true 2>&1", check=False)
-    found = re.search(r"on nodes nvl72-\[?([\d,-]+)", told)
-    if found is None:
-        return []
+    _, _, where = told.partition(" on nodes ")
     numbers: list[int] = []
-    for part in found.group(1).split(","):
+    for part in re.findall(r"[\d-]+(?=[\],])|(?<=nvl72-)\d+", where.replace("nvl72-[", "")):
         low, _, high = part.partition("-")
         numbers += range(int(low), int(high or low) + 1)
     size = int(job.split("--segment=")[1])
@@ -138,7 +136,8 @@ def test_segment_stays_within_an_nvlink_domain(racks: SlurmMachine, job: str) ->
 def test_segment_of_what_is_left_after_a_lost_tray_stays_within_a_domain(
     racks: SlurmMachine,
 ) -> None:
-    first = [f"nvl72-{rack * 18 + 1:03d}" for rack in range(8)]
+    first = racks.on("scontrol show hostnames $(sinfo -h -o %N)").split()[::18]
+    assert len(first) == 8
     for node in first:
         racks.on(f"scontrol update NodeName={node} State=DRAIN Reason=tray")
     try:
@@ -163,7 +162,7 @@ def test_jobs_without_gpus_share_a_node_with_those_that_have_some(tmp_path: Path
 
 
 def on_one_host(files: Mapping[str, str], group: str, name: str) -> dict[str, str]:
-    """The files for a host that runs slurmctld and slurmd, without control groups and databases."""
+    """Return the files for a host that runs slurmctld and slurmd, without control groups and databases."""
 
     def alone(match: re.Match[str]) -> str:
         return name if match.group().startswith(group) else ""

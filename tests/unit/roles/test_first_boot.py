@@ -48,7 +48,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What Ansible says of the cases of each role."""
+    """Return the output of Ansible for the cases of each role."""
     found = {}
     for role in ("rdma", "nvidia_driver"):
         folder = tmp_path_factory.mktemp(role)

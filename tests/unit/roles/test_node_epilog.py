@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="processes of another 
 
 @contextmanager
 def process(job: str | None, user: int = USER) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of a user, of a job where one is given."""
+    """Yield a process of a user, of a job where one is given."""
     environment: Mapping[str, str] = {} if job is None else {"SLURM_JOB_ID": job}
     made = subprocess.Popen(["/usr/bin/sleep", "60"], env=environment, user=user, cwd="/")
     try:

@@ -43,7 +43,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """The packages that the role takes, by case."""
+    """Return the packages that the role takes, by case."""
     folder = tmp_path_factory.mktemp("driver")
     hosts = {}
     for name, (version, offered, _) in CASES.items():

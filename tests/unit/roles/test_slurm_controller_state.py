@@ -64,7 +64,7 @@ def test_controllers_without_shared_state_are_refused(refused: str, name: str) -
 
 
 def marks(folder: Path, states: dict[str, Path]) -> str:
-    """What Ansible says of controllers that see these folders."""
+    """Return the output of Ansible for controllers that see these folders."""
     for state in states.values():
         state.mkdir(exist_ok=True)
     hosts = {
