@@ -86,7 +86,7 @@ def test_group_has_a_kernel_of_its_own(tmp_path: Path) -> None:
 
 def test_kernel_of_a_group_that_no_site_has_is_refused(tmp_path: Path) -> None:
     bill = "{name: metal, group_kernels: [{group: dgxs, kernel: 6.8.0-60-generic-64k}]}"
-    with pytest.raises(SpecErrors, match="there is no node group .dgxs."):
+    with pytest.raises(SpecErrors, match=r"there is no node group .dgxs."):
         with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
 
 
