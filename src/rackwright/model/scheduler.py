@@ -24,6 +24,7 @@ from rackwright.model.scheduler_settings import (
     Program,
     Reserve,
     Retention,
+    SharedState,
     SlurmAccount,
     SlurmName,
     SlurmPackages,
@@ -126,8 +127,9 @@ class HealthCheck(Model):
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
         HARDWARE,
-    ] = ("IDLE",)
-    """Node states in which it runs; not beside a job unless it is quick."""
+    ] = ("ANY",)
+    """Node states in which it runs. A node of a busy cluster is seldom idle, so that a check of idle
+    nodes alone would hardly ever see it."""
     cycle: Annotated[bool, HARDWARE] = True
     """True to spread the checks over the interval instead of all nodes at once."""
 
@@ -220,7 +222,10 @@ class Scheduler(Model):
     """Program that runs on each node before a job. It takes seconds at most and never calls scontrol: a
     failure drains the node."""
     epilog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
-    """Program that runs on each node when a job has ended."""
+    """Program that runs on each node when a job has ended. ``/usr/local/sbin/rackwright-epilog`` comes with
+    the generated health checks and takes away what the job left; any other path is a program of the team's."""
+    reboot_program: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
+    """Program by which ``scontrol reboot`` restarts a node. ``/usr/sbin/reboot`` if omitted."""
     auth: Annotated[
         Literal["munge", "slurm"],
         HARDWARE,
@@ -251,6 +256,9 @@ class Scheduler(Model):
     tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
     nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
     folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
+    shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None
+    """Storage that all controllers mount and that holds ``folders.state``. Without it a backup controller
+    finds no state to go on with, unless a share or file system of the blueprint holds the folder."""
     extra: Annotated[dict[OptionName, Option], HARDWARE, FOR_REVIEW] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
@@ -275,6 +283,12 @@ class Scheduler(Model):
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         self._check_configless()
+        shared = self.shared_state
+        if shared is not None and not shared.holds(self.folders.state):
+            raise ValueError(
+                f"'folders.state' is {self.folders.state}, which is not below {shared.mount}, the "
+                f"mount point of 'shared_state': write 'folders: {{state: {shared.mount}/slurmctld}}'"
+            )
         return self
 
     def _check_extra(self) -> None:

@@ -188,6 +188,11 @@ class Tuning(Model):
         Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE
     ] = None
     """Time that processes have to end once they were killed, before the node is drained, in s."""
+    reboot_timeout: Annotated[Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE] = (
+        None
+    )
+    """Time that a node may take to come back from ``scontrol reboot`` before it is set down, in s:
+    ResumeTimeout. 30 minutes if omitted."""
     backfill_window: Annotated[
         Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None, HARDWARE
     ] = None
@@ -291,10 +296,38 @@ class Folders(Model):
     """Where the daemons keep things."""
 
     state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
-    """Directory of the state of slurmctld; shared storage where there is a backup controller."""
+    """Directory of the state of slurmctld (StateSaveLocation). With a backup controller it has to be on
+    shared storage."""
     spool: Annotated[Program, HARDWARE] = "/var/spool/slurmd"
     """State of slurmd on each host."""
     log: Annotated[Program, HARDWARE] = "/var/log/slurm"
     """Logs of the daemons."""
     run: Annotated[Program, HARDWARE] = "/run/slurm"
     """Directory of the daemons' files while they run."""
+
+
+class SharedState(Model):
+    """Storage on which all controllers see the same state, so that a backup can take over.
+
+    The storage is the team's own: a filer, a cluster file system, or DRBD below one. Rackwright mounts
+    nothing here; it checks on each controller that the mount is there, writable and the same one.
+    """
+
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$"), HARDWARE]
+    """Mount point on every controller, like ``/srv/slurm``. ``folders.state`` is below it."""
+    type: Annotated[
+        Literal["beegfs", "ceph", "gfs2", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "wekafs"]
+        | None,
+        HARDWARE,
+    ] = None
+    """File system as the kernel names it in ``/proc/self/mountinfo``; any if omitted. DRBD is mounted by
+    one host at a time unless the file system on it is ``gfs2`` or ``ocfs2``."""
+    server: Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None, HARDWARE
+    ] = None
+    """Host name or address of the server. It is not a controller: the loss of that host would take
+    controller and state together."""
+
+    def holds(self, folder: str) -> bool:
+        """True if ``folder`` is below the mount point, or is it."""
+        return f"{folder}/".startswith(f"{self.mount}/")
