@@ -150,21 +150,27 @@ lint-yaml: $(STAMP)
 lint-spelling: $(STAMP)
 	git ls-files -z | xargs -0 $(BIN)/codespell
 
-test: $(STAMP) ## Run lint, unit tests and three journeys
+quick: $(STAMP) ## Check style, types and tests of what was changed, within a minute
+	$(BIN)/python tests/quick.py $(BASE)
+
+test: $(STAMP) ## Run lint, unit tests and four journeys
 	$(BIN)/python tests/run_suites.py test
 
-test-all: $(STAMP) ## Run every test, on the next Python and the oldest dependencies too
+test-all: $(STAMP) ## Run every suite, on the next Python and the oldest dependencies too
 	$(BIN)/python tests/run_suites.py all
+
+soak: $(STAMP) ## Run for hours: drawn seeds, many examples, every unit test on the next Python
+	$(BIN)/python tests/run_suites.py soak
 
 # What .ci/run calls: `make test`, then the suites that the change touches.
 test-change: $(STAMP)
 	$(BIN)/python tests/run_suites.py ci
 
 test-next-python: $(STAMP)
-	$(BIN)/python tests/other_environments.py next-python
+	$(BIN)/python tests/other_environments.py next-python $(WHOLE)
 
 test-oldest-dependencies: $(STAMP)
-	$(BIN)/python tests/other_environments.py oldest-dependencies
+	$(BIN)/python tests/other_environments.py oldest-dependencies $(WHOLE)
 
 bench: tools ## Measure against peers, as medians
 	$(BIN)/pytest -m bench -s
@@ -173,5 +179,5 @@ clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build site .pytest_cache .mypy_cache .ruff_cache
 
 .PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo docs \
-  lint lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
+  lint lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling quick test test-all soak \
   test-change test-next-python test-oldest-dependencies bench clean

@@ -88,10 +88,11 @@ def standing(plan: Plan) -> dict[str, list[tuple[Any, ...]]]:
     for site in plan.onprem:
         names = plan.racked[site.name]
         for rack in site.racks:
-            devices = [
-                (one.unit_low, one.kind, one.entry, names.get(rack.rack, {}).get(one.device, ()))
-                for one in site.devices_of(rack.rack_class)
-            ]
-            key = f"{site.name}/{rack.hall}/{rack.row}/{rack.position}/{rack.rack}"
-            found[key] = sorted(devices, key=repr)
+            for name, position in zip(rack.names, rack.positions, strict=True):
+                devices = [
+                    (one.unit_low, one.kind, one.entry, names.get(name, {}).get(number, ()))
+                    for number, one in enumerate(rack.kind.devices)
+                ]
+                key = f"{site.name}/{rack.hall}/{rack.row}/{position}/{name}"
+                found[key] = sorted(devices, key=repr)
     return found

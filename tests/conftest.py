@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import time
 from collections.abc import Callable
@@ -44,25 +45,32 @@ def measured(record_property: Callable[[str, object], None]) -> Callable[[str], 
     return partial(record_property, MEASURED)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files first that take longest; all else stays in its order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only ``-m soak`` asks for, and put the files first that take longest."""
+    if "soak" not in config.option.markexpr:
+        left = [item for item in items if item.get_closest_marker("soak")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     ranks = {name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin no test after the deadline of the run; what a test needs is not made either."""
+    """Begin no test after the deadline, nor its fixtures; what it draws is the same each time."""
+    random.seed(item.nodeid)
     if time.time() > float(os.environ.get(DEADLINE, "inf")):
         pytest.skip(LEFT_OUT)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Record each test that failed or was left out."""
+    """Record what became of each part of a test, and the seconds it took."""
     if report.failed:
-        _record(report.nodeid, "failed")
+        _record(report.nodeid, "failed", report.duration)
     elif report.skipped and isinstance(report.longrepr, tuple) and LEFT_OUT in report.longrepr[2]:
         _record(report.nodeid, LEFT_OUT)
+    else:
+        _record(report.nodeid, "done", report.duration)
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
@@ -71,11 +79,13 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _record(report.nodeid, "failed")
 
 
-def _record(test: str, outcome: str) -> None:
+def _record(test: str, outcome: str, seconds: float = 0) -> None:
     # Workers of xdist hand their reports to the process that started them, which records them.
     if (path := os.environ.get(OUTCOMES)) and "PYTEST_XDIST_WORKER" not in os.environ:
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"test": test, "outcome": outcome}) + "\n")
+            file.write(
+                json.dumps({"test": test, "outcome": outcome, "seconds": round(seconds, 2)}) + "\n"
+            )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

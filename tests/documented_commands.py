@@ -2,7 +2,8 @@
 
 A block of ``console`` has commands behind ``$ `` and what they print below them. ``# exit code N`` behind
 a command says that it ends with N; else it ends with 0. ``…`` stands for any text in a line, and for any
-lines where it stands alone. Blanks count as one. A block with ``title="NAME"`` is the file NAME.
+lines where it stands alone. Blanks count as one. A block with ``title="NAME"`` is the file NAME; with
+``after="LINE"`` or ``before="LINE"`` it is inserted below or above the first line of that file which is LINE.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_FENCE = re.compile(r'^```(\w+)(?: title="([^"\n]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r'^```(\w+)(?: title="([^"\n]+)")?(?: (after|before)="([^"\n]+)")?\n(.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
 _EXIT_CODE = re.compile(r" +# exit code (\d+)$")
 _REMARK = re.compile(r" {2,}# .*$")
 ANYTHING = "…"
@@ -27,11 +31,32 @@ class WrittenFile:
 
     Attributes:
         name: its path in the folder.
-        text: what is in it.
+        text: what is in it, or what is inserted.
+        side: ``after`` or ``before``, where the text is inserted; empty for a whole file.
+        line: the line beside which it is inserted, without the blanks around it.
     """
 
     name: str
     text: str
+    side: str = ""
+    line: str = ""
+
+    def write(self, folder: Path) -> None:
+        """Write the file, or insert the text.
+
+        Raises:
+            AssertionError: the file has no such line.
+        """
+        path = folder / self.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.side:
+            path.write_text(self.text, encoding="utf-8")
+            return
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        places = [number for number, line in enumerate(lines) if line.strip() == self.line]
+        assert places, f"'{self.name}' has no line '{self.line}'"
+        lines.insert(places[0] + (self.side == "after"), self.text)
+        path.write_text("".join(lines), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +76,9 @@ class ShownCommand:
 
 def steps(text: str) -> Iterator[WrittenFile | ShownCommand]:
     """What a reader of the document ``text`` does, in order."""
-    for language, name, body in _FENCE.findall(text):
+    for language, name, side, line, body in _FENCE.findall(text):
         if name:
-            yield WrittenFile(name, body)
+            yield WrittenFile(name, body, side, line)
         elif language == "console":
             yield from _commands(body)
 
@@ -80,9 +105,7 @@ def follow(text: str, folder: Path, run: Callable[[str], tuple[int, str]]) -> in
     count = 0
     for step in steps(text):
         if isinstance(step, WrittenFile):
-            path = folder / step.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(step.text, encoding="utf-8")
+            step.write(folder)
             continue
         code, printed = run(step.line)
         assert code == step.exit_code, f"$ {step.line}\nended with {code}\n{printed}"

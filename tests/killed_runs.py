@@ -22,9 +22,8 @@ from rackwright.embedded_aws import control
 from rackwright.embedded_aws.operations import Operation
 
 VICTIMS = ("engine", "command", "server")
-HELD_S = 20
-"""How long the call is held at which somebody is killed."""
 PATIENCE_S = 600
+"""Seconds for which a call is held at most, and for which anything else is waited for."""
 CLUSTER = "killed"
 BUCKET = {
     "mount: /scratch": "mount: /scratch\n"
@@ -77,18 +76,21 @@ def held(endpoint: str) -> int:
 
 
 def quiet(lab: Lab) -> str:
-    """The AWS server's address, once it holds no call: one whose caller was killed is done all the same."""
+    """Return the AWS server's address once it holds no call.
+
+    A call whose caller was killed is released, and done all the same.
+    """
     endpoint = lab.endpoint
+    lab.clear_faults()
     deadline = time.monotonic() + PATIENCE_S
     while held(endpoint):
         assert time.monotonic() < deadline
-        time.sleep(0.5)
-    lab.clear_faults()
+        time.sleep(0.1)
     return endpoint
 
 
 def kill(lab: Lab, process: subprocess.Popen[bytes], victim: str) -> None:
-    """Kill one of the three; who is left may end what it does."""
+    """Kill one of the three; the others may finish their work, the held call included."""
     engines = [one for one in psutil.Process(process.pid).children(True) if one.name() == "pulumi"]
     if victim == "server":
         running = control.status(lab.folder / "state/local/embedded-aws")
@@ -100,6 +102,8 @@ def kill(lab: Lab, process: subprocess.Popen[bytes], victim: str) -> None:
                 os.kill(engine.pid, signal.SIGKILL)
     else:
         process.kill()
+    if victim != "server":
+        lab.clear_faults()
     process.wait(timeout=PATIENCE_S)
     _gone, left = psutil.wait_procs(engines, timeout=PATIENCE_S)
     assert not left, "an engine stays behind"
@@ -108,7 +112,7 @@ def kill(lab: Lab, process: subprocess.Popen[bytes], victim: str) -> None:
 def killed_up(lab: Lab, blueprint: Path, planned: Kill, log: Path) -> bool:
     """Whether an ``up`` was killed as planned; False where it was done before."""
     endpoint = quiet(lab)
-    lab.inject(operation="*", skip=planned.skip, latency_s=HELD_S, after=planned.after)
+    lab.inject(operation="*", skip=planned.skip, latency_s=PATIENCE_S, after=planned.after)
     command = lab.command("up", blueprint, "--target", "local", "--yes")
     with (
         log.open("w") as output,

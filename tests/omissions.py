@@ -22,7 +22,7 @@ from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import load_packs
-from rackwright.policy.policy_sets import Standing, regime_of, standing_with
+from rackwright.policy.policy_sets import Standing, regime_for, standing_with
 from rackwright.policy.settings import configure
 from rackwright.reading.tree import Item, Path, Tree
 
@@ -152,12 +152,12 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
     for site in plan.onprem:
         name = site.site.name
-        for number, count in site.rack_counts.items():
-            for device in site.devices_of(number):
-                found[name, device.entry] += count
-        for feed in site.feeds:
-            if feed.pdu_entry is not None:
-                found[name, feed.pdu_entry] += feed.pdus * site.rack_counts[feed.rack_class]
+        for racks in site.racks:
+            for device in racks.kind.devices:
+                found[name, device.entry] += racks.count
+            for feed in racks.kind.feeds:
+                if feed.pdu_entry is not None:
+                    found[name, feed.pdu_entry] += feed.pdus * racks.count
         for hall in site.site.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:
@@ -250,7 +250,7 @@ def configured(blueprint: Blueprint) -> list[Policy]:
 
 def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
-    regime = regime_of(blueprint)
+    regime = regime_for(blueprint.profile, blueprint.policy_set)
     mandatory = Enforcement.MANDATORY
     return [
         policy

@@ -1,7 +1,9 @@
-"""Runs the unit tests in another environment than that of `make test`.
+"""Run unit tests in another environment than that of `make test`.
 
 python tests/other_environments.py oldest-dependencies   the oldest releases that are admitted
 python tests/other_environments.py next-python           Debian 13 and its Python, as root only
+
+They are those of `portable` in suites.toml; with the word `whole` they are all.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from rackwright.folders import cache_folder
 from rackwright.lab.base import clear, machine_repository
 from rackwright.lab.system import run
 from rackwright.locks import turn
-from suites import ROOT, read_suites
+from suites import ROOT, read_portable, read_suites
 
 TOOLS = ("test", "release", "dev")
 """Extras that users do not install."""
@@ -117,9 +119,12 @@ def _debootstrap(folder: Path) -> None:
 
 
 def _words() -> list[str]:
-    """The arguments of pytest for the suites that `make test` runs as a whole."""
-    paths = [path for suite in read_suites() if suite.always for path in suite.paths]
-    return ["-n2", "-q", "-p", "no:cacheprovider", "-m", "not e2e and not bench", *paths]
+    """Return the arguments of pytest."""
+    paths = list(read_portable())
+    if "whole" in sys.argv[2:]:
+        paths = [path for suite in read_suites() if suite.always for path in suite.paths]
+    options = ("-n2", "--dist", "loadgroup", "-q", "-p", "no:cacheprovider")
+    return [*options, "-m", "not e2e and not bench", *paths]
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Runs a tier of the tests and says at the end what failed and how to repeat it.
+"""Run a tier of the tests, and say at the end what failed and how to repeat it.
 
 A step that fails does not keep the next one from running. After the deadline in
 ``RACKWRIGHT_DEADLINE`` (seconds since the epoch) no test begins, and what was left out is named.
 
     python tests/run_suites.py test   lint, unit tests and journeys: what `make test` runs
-    python tests/run_suites.py all    everything
-    python tests/run_suites.py ci     `test`, then the suites that the change touches
+    python tests/run_suites.py all    every suite, with fixed seeds
+    python tests/run_suites.py ci     `test`, then the suites that the change touches and that fit
+    python tests/run_suites.py soak   what has no end: drawn seeds and many examples
 """
 
 from __future__ import annotations
@@ -22,23 +23,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import join
 
-from suites import ROOT, Suite, read_suites, touched
+from suites import ROOT, Suite, read_suites, suites_that_fit, touched
 
 BIN = Path(sys.executable).parent
 VERIFIED = ROOT / ".ci/verified"
 """The commit at which everything was green the last time."""
+SECONDS = ROOT / ".ci/seconds.json"
+"""By suite the seconds of one worker that it took when all of them ran the last time."""
 LINTERS = (
     "lint-types", "lint-ansible", "lint-docs", "lint-imports", "lint-ruff", "lint-format", "lint-yaml",
     "lint-spelling",
 )  # fmt: skip
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
-OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
-UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", "-m", "not e2e and not bench")
-REAL = (f"-n{WORKERS}", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "e2e")
-MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
-BENCH = ("-m", "bench", "-s")
 SLOWEST = "--durations=25"
+OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
+UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", SLOWEST, "-m", "not e2e and not bench and not soak")
+REAL = (
+    f"-n{WORKERS}",
+    "--dist",
+    "loadfile",
+    "--no-loadscope-reorder",
+    SLOWEST,
+    "-m",
+    "e2e and not soak",
+)
+MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
+SOAK = (f"-n{WORKERS}", "-m", "soak")
+BENCH = ("-m", "bench and not soak", "-s")
+MORE = {"RACKWRIGHT_EXAMPLES": "many"}
+OTHERS = ("next-python", "oldest-dependencies")
+"""Environments of ``other_environments.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +65,14 @@ class Outcome:
         repeat: commands that repeat what failed; empty where nothing did.
         left_out: what did not run for lack of time.
         seconds: that it took.
+        tests: seconds that each test took, its fixtures included, by the file of the test.
     """
 
     name: str
     repeat: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     seconds: float = 0
+    tests: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +95,45 @@ class Pytest:
 
 
 def main(tier: str) -> int:
-    """Run ``tier``; 0 where nothing failed."""
+    """Run ``tier``; 0 if nothing failed."""
     suites = read_suites()
-    always, rest = [s for s in suites if s.always], [s for s in suites if not s.always]
+    if tier == "soak":
+        return summarise(tier, run_soak(suites))
+    always = [suite for suite in suites if suite.always]
+    rest = [suite for suite in suites if not suite.always and not suite.soak]
     outcomes = [*run_lint(), run_pytest(Pytest("unit", _paths(always), UNIT)), run_make("tools")]
     if tier == "ci":
         changed = changed_files()
         rest = rest if changed is None else list(touched(rest, changed))
         print(f"\n== touched by the change: {', '.join(s.name for s in rest) or 'nothing'}")
     whole = [] if tier == "test" else rest
-    journeys = tuple(test for suite in suites if suite not in whole for test in suite.journeys)
-    if journeys:
-        outcomes.append(run_pytest(Pytest("journeys", journeys, REAL)))
+    # The other tests of a suite go on from its journey, which runs with them if they run at all.
+    outcomes += run_journeys("journeys", [suite for suite in suites if suite not in whole])
+    if tier == "ci":
+        whole, late = suites_that_fit(whole, _seconds(), WORKERS * _seconds_left())
+        outcomes += run_journeys("journeys of what is left out", late)
+        outcomes += [Outcome(f"suite {s.name}", left_out=(f"suite {s.name}",)) for s in late]
     outcomes += run_whole(whole)
     if tier == "all":
-        many = {"RACKWRIGHT_EXAMPLES": "many"}
-        outcomes.append(run_pytest(Pytest("many examples", _paths(always), MANY, many)))
-        outcomes += map(run_make, ("test-next-python", "test-oldest-dependencies"))
+        outcomes += [run_make(f"test-{name}") for name in OTHERS]
     return summarise(tier, outcomes)
+
+
+def run_soak(suites: Sequence[Suite]) -> list[Outcome]:
+    """Run what finds other faults each time: many examples, drawn seeds, whole other environments."""
+    always = _paths(suite for suite in suites if suite.always)
+    return [
+        run_make("tools"),
+        run_pytest(Pytest("many examples", always, MANY, MORE)),
+        run_pytest(Pytest("drawn seeds", _paths(suites), SOAK, MORE)),
+        *(run_make(f"test-{name}", "WHOLE=whole") for name in OTHERS),
+    ]
+
+
+def run_journeys(name: str, suites: Iterable[Suite]) -> list[Outcome]:
+    """Run the journeys of ``suites``, if they have any."""
+    journeys = tuple(test for suite in suites for test in suite.journeys)
+    return [run_pytest(Pytest(name, journeys, REAL))] if journeys else []
 
 
 def run_whole(suites: Sequence[Suite]) -> Iterator[Outcome]:
@@ -118,24 +156,24 @@ def run_lint() -> list[Outcome]:
     return [outcome for outcome, _ in done]
 
 
-def run_make(target: str) -> Outcome:
-    """What became of a target of the Makefile."""
+def run_make(target: str, *variables: str) -> Outcome:
+    """Run a target of the Makefile."""
     print(f"\n== {target}", flush=True)
     began = time.monotonic()
-    command = ("make", "--no-print-directory", target)
+    command = ("make", "--no-print-directory", target, *variables)
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     return Outcome(target, (join(command),) if code else (), seconds=time.monotonic() - began)
 
 
 def run_pytest(step: Pytest) -> Outcome:
-    """What became of a run of pytest."""
+    """Run pytest."""
     print(f"\n== {step.name}", flush=True)
     if time.time() > float(os.environ.get(DEADLINE, "inf")):
         return Outcome(step.name, left_out=step.tests)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "outcomes"
-        command = (str(BIN / "pytest"), SLOWEST, *step.options, *step.tests)
+        command = (str(BIN / "pytest"), *step.options, *step.tests)
         environment = {**os.environ, **step.environment, OUTCOMES: str(record)}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         lines = record.read_text("utf-8").splitlines() if record.exists() else []
@@ -152,7 +190,11 @@ def run_pytest(step: Pytest) -> Outcome:
     if code and not repeat:  # it found no test, or broke down
         repeat = (join([*words, ".venv/bin/pytest", *command[1:]]),)
     left_out = tuple(one["test"] for one in recorded if one["outcome"] == "left out")
-    return Outcome(step.name, repeat, left_out, time.monotonic() - began)
+    tests: dict[str, float] = {}
+    for one in recorded:
+        file = one["test"].partition("::")[0]
+        tests[file] = tests.get(file, 0) + one["seconds"]
+    return Outcome(step.name, repeat, left_out, time.monotonic() - began, tests)
 
 
 def changed_files() -> tuple[str, ...] | None:
@@ -175,6 +217,10 @@ def summarise(tier: str, outcomes: Sequence[Outcome]) -> int:
     for one in outcomes:
         state = "failed" if one.repeat else "not whole" if one.left_out else "ok"
         print(f"{one.name:<28} {state:<10} {one.seconds:6.0f} s")
+    by_suite = seconds_by_suite(outcomes)
+    print("\nseconds of one worker by suite:")
+    for name, seconds in sorted(by_suite.items(), key=lambda item: -item[1]):
+        print(f"{name:<28} {seconds:6.0f} s")
     for one in outcomes:
         for test in one.left_out:
             print(f"left out for lack of time: {test}")
@@ -183,11 +229,32 @@ def summarise(tier: str, outcomes: Sequence[Outcome]) -> int:
         print(f"failed, repeat it with: {command}")
     whole = not failures and not any(one.left_out for one in outcomes)
     if tier == "all" and whole:
-        _record_verified()
+        _record_verified(by_suite)
     return 1 if failures else 0
 
 
-def _record_verified() -> None:
+def seconds_by_suite(outcomes: Iterable[Outcome]) -> dict[str, float]:
+    """Return the seconds of one worker that the tests of each suite took."""
+    taken: dict[str, float] = {}
+    for outcome in outcomes:
+        for file, seconds in outcome.tests.items():
+            for suite in read_suites():
+                if any(file == path or file.startswith(f"{path}/") for path in suite.paths):
+                    taken[suite.name] = taken.get(suite.name, 0) + seconds
+    return taken
+
+
+def _seconds() -> dict[str, float]:
+    """Seconds that each suite took the last time, as far as that is known."""
+    return dict(json.loads(SECONDS.read_text("utf-8"))) if SECONDS.exists() else {}
+
+
+def _seconds_left() -> float:
+    """Seconds until the deadline."""
+    return float(os.environ.get(DEADLINE, "inf")) - time.time()
+
+
+def _record_verified(by_suite: Mapping[str, float]) -> None:
     """Write the commit that is checked out to ``.ci/verified``, unless files differ from it."""
     git = ("git", "-C", str(ROOT))
     changed = subprocess.run((*git, "status", "--porcelain"), capture_output=True, check=True)
@@ -196,7 +263,9 @@ def _record_verified() -> None:
         return
     head = subprocess.run((*git, "rev-parse", "HEAD"), capture_output=True, text=True, check=True)
     VERIFIED.write_text(head.stdout, "utf-8")
-    print(f"recorded in .ci/verified, which is to be committed: {head.stdout.strip()}")
+    told = {name: round(seconds) for name, seconds in sorted(by_suite.items())}
+    SECONDS.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    print(f"recorded in .ci/verified and .ci/seconds.json; commit them: {head.stdout.strip()}")
 
 
 def _quiet_make(target: str) -> tuple[Outcome, str]:

@@ -13,6 +13,10 @@ EVERYTHING = ("Makefile", ".ci/run", "pyproject.toml", "tests/conftest.py", "tes
 """What every suite depends on."""
 
 
+USUAL_S = 300.0
+"""Seconds that a suite is expected to take of which no run has said how many it took."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """Tests that hold one promise.
@@ -25,6 +29,7 @@ class Suite:
         journeys: the tests of it that ``make test`` runs, as pytest names them.
         needs: targets of the Makefile that install what it drives, besides the Pulumi CLI.
         always: it is part of ``make test`` as a whole.
+        soak: only ``make soak`` runs it.
     """
 
     name: str
@@ -34,6 +39,7 @@ class Suite:
     journeys: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     always: bool = False
+    soak: bool = False
 
     def is_touched_by(self, path: str) -> bool:
         """Whether a change of the file ``path`` may break the promise."""
@@ -54,6 +60,7 @@ def read_suites(table: Path = TABLE) -> tuple[Suite, ...]:
             journeys=tuple(entry.get("journeys", ())),
             needs=tuple(entry.get("needs", ())),
             always=entry.get("always", False),
+            soak=entry.get("soak", False),
         )
         for entry in document["suite"]
     )
@@ -64,14 +71,46 @@ def touched(suites: Iterable[Suite], changed: Collection[str]) -> tuple[Suite, .
     return tuple(suite for suite in suites if any(map(suite.is_touched_by, changed)))
 
 
+def suites_that_fit(
+    suites: Sequence[Suite], seconds: Mapping[str, float], budget: float
+) -> tuple[list[Suite], list[Suite]]:
+    """Return the suites that fit into ``budget`` seconds, and those that do not.
+
+    The shortest go first, so that as many promises as possible are looked at.
+
+    Args:
+        seconds: that a suite took the last time, by its name.
+    """
+    fit: list[Suite] = []
+    late: list[Suite] = []
+    spent = 0.0
+    for suite in sorted(suites, key=lambda one: seconds.get(one.name, USUAL_S)):
+        spent += seconds.get(suite.name, USUAL_S)
+        (fit if spent <= budget else late).append(suite)
+    return fit, late
+
+
+def read_portable(table: Path = TABLE) -> tuple[str, ...]:
+    """Return the tests that run on the next Python and with the oldest dependencies too."""
+    document = tomllib.loads(table.read_text(encoding="utf-8"))
+    return tuple(document["portable"]["paths"])
+
+
 def describe(suites: Iterable[Suite]) -> str:
     """The table of suites and promises, in Markdown."""
     rows = [
         f"| {suite.name} | {suite.promise} | {', '.join(f'`{path}`' for path in suite.paths)} | "
-        f"{'whole' if suite.always else 'a journey' if suite.journeys else ''} |\n"
+        f"{_part(suite)} |\n"
         for suite in suites
     ]
     return "| Suite | Promise | Tests | In `make test` |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _part(suite: Suite) -> str:
+    """Return the part of a suite that ``make test`` runs."""
+    if suite.soak:
+        return "only in `make soak`"
+    return "whole" if suite.always else "a journey" if suite.journeys else ""
 
 
 def _expand(watches: Iterable[str], groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from omissions import Refused, blocking, changed, plan_of, without
 from rackwright.model.base import Model
-from rackwright.model.classes import CLASSES, FieldClass
 from rackwright.model.cluster import Blueprint
+from rackwright.model.field_kinds import FieldClass, marked_fields, models_in
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.base_approval.claims import hold_claims
 from rackwright.policy.packs.loader import builtin_pack, load_packs
@@ -57,7 +57,7 @@ class Change:
     def of_hardware(self) -> bool:
         """Whether the field itself is one of hardware, and no part in which something else changes."""
         model, name = self.fields[-1]
-        return name in CLASSES[model].hardware.split()
+        return name in marked_fields(model).hardware
 
     def apply(self, data: Any) -> Any:
         """A document with the change."""
@@ -80,15 +80,14 @@ def changed_fields(before: Any, after: Any) -> set[tuple[str, FieldClass]]:
             here, there = one.get(name), other.get(name)
             if here == there:
                 continue
-            inner, fields = tuple(models_of(info.annotation)), CLASSES[model]
-            of_models = {*fields.parts.split(), *fields.statements.split(), *fields.asked.split()}
-            if not inner or name not in of_models:
+            inner, fields = tuple(models_in(info.annotation)), marked_fields(model)
+            if not inner or name not in fields.inside:
                 found.add((f"{model.__name__}.{name}", fields.class_of(name)))
                 continue
-            if name in fields.parts.split() and (here is None) != (there is None):
+            if name in fields.parts and (here is None) != (there is None):
                 found.add((f"{model.__name__}.{name}", FieldClass.HARDWARE))
             for part, counterpart in _pairs(here, there):
-                if name in fields.parts.split() and not (part and counterpart):
+                if name in fields.parts and not (part and counterpart):
                     found.add((f"{model.__name__}.{name}", FieldClass.HARDWARE))
                 compare(pick(inner, part or counterpart), part, counterpart)
 
@@ -104,14 +103,6 @@ def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
         yield one or {}, other or {}
 
 
-def models_of(annotation: Any) -> Iterator[type[Model]]:
-    """The models that a type is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for part in get_args(annotation):
-        yield from models_of(part)
-
-
 def _of_model(
     model: type[Model], item: Any, path: Path, above: tuple[tuple[type[Model], str], ...]
 ) -> Iterator[Change]:
@@ -122,7 +113,7 @@ def _of_model(
             yield Change(at, GONE, fields)
         for other in _others(model, name, value):
             yield Change(at, other, fields)
-        inner = tuple(models_of(info.annotation))
+        inner = tuple(models_in(info.annotation))
         if isinstance(value, list):
             for number, entry in enumerate(value):
                 yield Change((*at, number), GONE, fields)
@@ -232,7 +223,7 @@ def donated() -> Mapping[tuple[type[Model], str], Sequence[Any]]:
             values = found.setdefault((model, name), [])
             if value not in values:
                 values.append(value)
-            inner = tuple(models_of(info.annotation))
+            inner = tuple(models_in(info.annotation))
             by_key = _is_by_key(info.annotation)
             for part in value.values() if by_key else value if isinstance(value, list) else [value]:
                 if inner and isinstance(part, dict):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     AwsSitePlan,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -40,7 +40,7 @@ class Endpoints(Policy):
             yield _reach(site, where)
 
 
-def _endpoint(site: AwsSitePlan, service: str, path: Path) -> Finding:
+def _endpoint(site: AwsSitePlan, service: str, path: FieldPath) -> Finding:
     at = Subject(f"{site.name} endpoint {service}", path)
     what = "endpoint"
     if is_known(service):
@@ -60,7 +60,7 @@ def _endpoint(site: AwsSitePlan, service: str, path: Path) -> Finding:
     return Finding(at, ok=None, message=message, missing=(missing,), advisory=True, what=what)
 
 
-def _reach(site: AwsSitePlan, path: Path) -> Finding:
+def _reach(site: AwsSitePlan, path: FieldPath) -> Finding:
     at = Subject(f"{site.name} services", path)
     lacking = unreachable(site.network)
     what = "services that nodes need"

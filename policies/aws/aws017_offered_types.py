@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     AwsSitePlan,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -43,7 +43,7 @@ class OfferedTypes(Policy):
                 )
 
 
-def _finding(site: AwsSitePlan, name: str, instance_type: str, path: Path) -> Finding:
+def _finding(site: AwsSitePlan, name: str, instance_type: str, path: FieldPath) -> Finding:
     """Return the finding on one instance type."""
     record, network = builtin_offerings(), site.network
     at, where = Subject(name, (*path, "type")), f"'{instance_type}' in {site.region}"

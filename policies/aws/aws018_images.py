@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     AwsSitePlan,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -67,7 +67,7 @@ def _architecture(at: Subject, image: str, needed: str | None, instance_type: st
     return Finding(at, ok=True, message=message)
 
 
-def _root_device(at: Subject, image: str, stated: str, path: Path) -> Finding:
+def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Finding:
     """Return the finding on the device that becomes the encrypted root volume."""
     device = image_facts(image).root_device
     if device is None:

@@ -39,10 +39,10 @@ class AirHeat(Policy):
 
 
 def _hall(site: SitePlan, row: HallLoad) -> Measure:
-    classes = [r.rack_class for r in site.rack_classes if r.hall == row.hall]
+    racks = [racks for racks in site.racks if racks.hall == row.hall]
     value, limit = row.heat_air_w, row.air_capacity_n1_w
     over = excess(value, limit)
-    shares = contributors(site, "heat_air_w", classes, per_rack=False) if over else ()
+    shares = contributors(site, "heat_air_w", racks, per_rack=False) if over else ()
     fix = None
     if over:
         fix = either(
@@ -50,9 +50,9 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
             add_units(over, row.air_capacity_w, row.handlers, row.handler),
         )
     altitude = (*site.path, "altitude")
-    missing = unknowns(site, "heat_air_w", classes)
+    missing = unknowns(site, "heat_air_w", racks)
     if value is None:
-        missing += missing_of_doors(site, classes)
+        missing += missing_of_doors(site, racks)
     if row.handler is None:
         missing += (Missing(f"'air' of the hall '{row.hall}'", (*row.path, "air")),)
     elif row.density_ratio is None:

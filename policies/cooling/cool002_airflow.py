@@ -34,11 +34,11 @@ class Airflow(Policy):
 
 
 def _hall(site: SitePlan, row: HallLoad) -> Measure:
-    classes = [r.rack_class for r in site.rack_classes if r.hall == row.hall]
+    racks = [racks for racks in site.racks if racks.hall == row.hall]
     density, supply, limit = row.density_ratio, row.supply_cfm, row.air_supply_n1_cfm
     value = None if supply is None or not density else supply / density
     over = excess(value, limit)
-    shares = contributors(site, "airflow_cfm", classes, per_rack=False) if over else ()
+    shares = contributors(site, "airflow_cfm", racks, per_rack=False) if over else ()
     fix = None
     if over and value is not None and row.airflow_cfm is not None:
         fix = either(
@@ -46,7 +46,7 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
             add_units(over, row.air_supply_cfm, row.handlers, row.handler),
         )
     altitude = (*site.path, "altitude")
-    missing = unknowns(site, "airflow_cfm", classes)
+    missing = unknowns(site, "airflow_cfm", racks)
     if density is None:
         missing += (Missing(f"'altitude' of the site '{site.name}'", altitude),)
     elif not density:

@@ -12,6 +12,7 @@ from rackwright.api import (
     Profile,
     RackClass,
     RackDevice,
+    RackKind,
     Severity,
     SitePlan,
     Subject,
@@ -38,41 +39,42 @@ class LiquidRacks(Policy):
         A second one tells how its heat is split, where there is liquid to take it.
         """
         for site in plan.onprem:
-            for row in site.rack_classes:
-                yield from _rack(site, row)
+            for rack in site.racks:
+                yield from _rack(site, rack)
 
 
-def _rack(site: SitePlan, row: RackClass) -> Iterator[Finding]:
-    at = subject(site, row)
+def _rack(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
+    at, kind = subject(site, rack), rack.kind
     seen = set()
-    for device in site.devices_of(row.rack_class):
+    for device in kind.devices:
         if device.kind not in {"node", "switch"}:
             continue
-        if device.medium == "air" and row.mode != "immersion":
+        if device.medium == "air" and kind.mode != "immersion":
             continue
-        if device.path not in seen:
-            seen.add(device.path)
-            where = Subject(f"{at.name} {device.group}", device.path)
-            yield _mode(device, row, where)
-            if row.cold_plates and device.medium != "immersion":
+        path = rack.path_of(device)
+        if path not in seen:
+            seen.add(path)
+            where = Subject(f"{at.name} {device.group}", path)
+            yield _mode(device, kind, where)
+            if kind.cold_plates and device.medium != "immersion":
                 yield _split(device, where)
 
 
-def _mode(device: RackDevice, row: RackClass, at: Subject) -> Finding:
+def _mode(device: RackDevice, rack: RackKind, at: Subject) -> Finding:
     entry, medium = device.entry, device.medium
-    if row.mode == "immersion" or medium == "immersion":
-        return _immersed(device, row, at)
-    if row.cold_plates:
+    if rack.mode == "immersion" or medium == "immersion":
+        return _immersed(device, rack, at)
+    if rack.cold_plates:
         return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
     return Finding(
         at,
         ok=False,
-        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{row.mode}'",
+        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{rack.mode}'",
         fix="put the racks on a loop: 'cooling: {mode: liquid, loop: …}'",
     )
 
 
-def _immersed(device: RackDevice, row: RackClass, at: Subject) -> Finding:
+def _immersed(device: RackDevice, rack: RackKind, at: Subject) -> Finding:
     entry = device.entry
     if device.medium != "immersion":
         return Finding(
@@ -81,11 +83,11 @@ def _immersed(device: RackDevice, row: RackClass, at: Subject) -> Finding:
             message=f"{entry} ({device.medium}) is not made for immersion, its rack is a tank",
             fix="choose a product whose maker allows it ('medium: immersion'), or put it in a rack",
         )
-    if row.mode != "immersion":
+    if rack.mode != "immersion":
         return Finding(
             at,
             ok=False,
-            message=f"{entry} needs immersion, its rack has cooling mode '{row.mode}'",
+            message=f"{entry} needs immersion, its rack has cooling mode '{rack.mode}'",
             fix="put it in a tank: 'cooling: {mode: immersion, loop: …}'",
         )
     return Finding(at, ok=True, message=f"{entry} is made for immersion and is in a tank")

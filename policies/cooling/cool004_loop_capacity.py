@@ -12,6 +12,7 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
+    RackClass,
     Severity,
     SitePlan,
     Subject,
@@ -47,13 +48,13 @@ class LoopCapacity(Policy):
                     yield _approach(row, at)
 
 
-def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
-    return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
+def _racks(site: SitePlan, row: LoopLoad) -> list[RackClass]:
+    return [racks for racks in site.racks if racks.kind.loop == row.loop]
 
 
 def _doors(site: SitePlan, row: LoopLoad) -> Iterator[LoopDoor]:
     """The rear doors on a loop."""
-    return doors_on(row.loop, site.rack_classes, site.devices)
+    return doors_on(row.loop, site.racks)
 
 
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
@@ -61,7 +62,7 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         return _heat_of_rack(site, row, at)
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
-    shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
+    shares = contributors(site, "heat_liquid_w", _racks(site, row), per_rack=False)
     shares += tuple(Contributor(d.entry, d.doors, d.heat_w) for d in _doors(site, row))
     fix = None
     if over:

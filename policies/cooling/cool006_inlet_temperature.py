@@ -73,8 +73,8 @@ def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -
 def _air_cooled(site: SitePlan, hall: str) -> Iterator[RackDevice]:
     """The products of a hall that give heat to the air, each once."""
     seen = set()
-    for rack in site.rack_classes:
-        for device in site.devices_of(rack.rack_class) if rack.hall == hall else ():
+    for rack in site.racks:
+        for device in rack.kind.devices if rack.hall == hall else ():
             cooled = device.kind in {"node", "switch"} and device.heat_air_w != 0
             if cooled and device.entry not in seen:
                 seen.add(device.entry)

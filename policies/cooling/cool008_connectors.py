@@ -39,24 +39,23 @@ class Connectors(Policy):
         """Three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
             loops = {row.loop: row for row in site.loops}
-            for row in site.rack_classes:
-                loop = loops.get(row.loop or "")
+            for rack in site.racks:
+                loop = loops.get(rack.kind.loop or "")
                 if loop is None:
                     continue
-                for device, at in _liquid(site, row):
+                for device, at in _liquid(site, rack):
                     yield from _device(site, loop, device, at)
 
 
-def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
+def _liquid(site: SitePlan, rack: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
     """The liquid-cooled devices of a rack, each group once."""
     seen = set()
-    name = subject(site, row).name
-    for device in site.devices:
-        if device.rack_class != row.rack_class or device.medium in {"air", "immersion"}:
-            continue
-        if device.path not in seen:
-            seen.add(device.path)
-            yield device, Subject(f"{name} {device.group}", device.path)
+    name = subject(site, rack).name
+    for device in rack.kind.devices:
+        path = rack.path_of(device)
+        if device.medium not in {"air", "immersion"} and path not in seen:
+            seen.add(path)
+            yield device, Subject(f"{name} {device.group}", path)
 
 
 def _device(

@@ -21,11 +21,11 @@ class Leaks(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks with liquid."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                if row.has_liquid:
-                    at = subject(site, row)
-                    yield _judge(at, "leak_detection", _DETECTION, present=row.leak_detection)
-                    yield _judge(at, "isolation", _ISOLATION, present=row.isolation)
+            for rack in site.racks:
+                if rack.kind.has_liquid:
+                    at = subject(site, rack)
+                    yield _judge(at, "leak_detection", _DETECTION, present=rack.kind.leak_detection)
+                    yield _judge(at, "isolation", _ISOLATION, present=rack.kind.isolation)
 
 
 _DETECTION = "leak detection"

@@ -82,11 +82,11 @@ def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
 def _racks(site: SitePlan, loop: str) -> Iterator[str]:
     """What racks on a loop lack for their pressure drop."""
     found: dict[str, None] = {}
-    for racks in site.rack_classes:
-        if racks.loop == loop and racks.device_drop_kpa is None:
-            for device in site.devices_of(racks.rack_class):
+    for racks in site.racks:
+        if racks.kind.loop == loop and racks.kind.device_drop_kpa is None:
+            for device in racks.kind.devices:
                 found |= dict.fromkeys(_device(device))
-        if racks.door_loop == loop:
+        if racks.kind.door_loop == loop:
             found |= dict.fromkeys(missing_of_door_drop(site, racks))
     yield from found
 

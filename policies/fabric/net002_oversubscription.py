@@ -9,11 +9,11 @@ from pydantic import Field
 
 from rackwright.api import (
     Fabric,
+    FieldPath,
     Finding,
     Layout,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -84,7 +84,7 @@ def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measur
     )
 
 
-def _missing(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
+def _missing(layout: Layout, path: FieldPath, tier: int) -> tuple[str, ...]:
     missing = unknown_uplinks(layout, path, tier)
     if tier == 0:
         missing += unknown_ports(layout, path) or uncabled_hosts(layout, path)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from rackwright.api import (
     Cable,
     Cables,
+    FieldPath,
     Finding,
     Layout,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -69,7 +69,9 @@ def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) ->
     )
 
 
-def _missing(path: Path, link: Cables, longest: CableLength, parts: list[Cable]) -> tuple[str, ...]:
+def _missing(
+    path: FieldPath, link: Cables, longest: CableLength, parts: list[Cable]
+) -> tuple[str, ...]:
     missing = list(longest.missing)
     if not parts:
         missing.append(Missing("'cable'", (*path, "cable")))

@@ -99,7 +99,8 @@ def _feeds(found: FabricAt, tier: int) -> int | None:
     path = (*found.path, "tiers", tier)
     counts = [
         sum(1 for supplies in device.psus if supplies) if device.psus else None
-        for device in found.site.devices
+        for racks in found.site.racks
+        for device in racks.kind.devices
         if device.kind == "switch" and device.path == path
     ]
     return None if not counts or None in counts else min(c for c in counts if c is not None)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -35,7 +35,7 @@ class ProtectedStorage(Policy):
         ]
         names += [(site.name, system.name) for site in plan.aws for system in site.made_efs]
         for site_name, name in names:
-            path: Path = ("operations", "changes", "protect_storage")
+            path: FieldPath = ("operations", "changes", "protect_storage")
             found = declared(
                 Subject(f"{site_name} file system {name}", path),
                 value=changes.protect_storage if changes else None,

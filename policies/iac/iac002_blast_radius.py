@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -39,7 +39,7 @@ class BlastRadius(Policy):
         """One measure for the blueprint."""
         operations = plan.operations
         share = operations.changes.most_nodes if operations and operations.changes else None
-        path: Path = ("operations", "changes", "most_nodes")
+        path: FieldPath = ("operations", "changes", "most_nodes")
         yield Measure(
             Subject(f"{plan.name} changes", path),
             value=share,

@@ -34,5 +34,5 @@ class PinnedCatalogue(Policy):
             at,
             ok=pinned == actual,
             message=message,
-            fix=f"review what the catalogue says, and set 'catalogue_digest: {actual}'",
+            fix=f"review what the catalogue says, and set 'operations.catalogue_digest: {actual}'",
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     KernelModules,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -88,7 +88,7 @@ class SoftwareMatrix(Policy):
                     same=numbers(bill.slurm)[:2] == scheduler.release,
                 )  # fmt: skip
 
-    def _parameter(self, name: str) -> Path:
+    def _parameter(self, name: str) -> FieldPath:
         """Where a blueprint sets a parameter of the policy."""
         return ("policies", self.id, "parameters", name)
 

@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     FirmwareBaseline,
     FirmwareComponent,
     Measure,
     Missing,
     Node,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -73,7 +73,7 @@ class Firmware(Policy):
             yield from self._judge(plan.name, node, baseline, ("operations", "firmware", index))
 
     def _judge(
-        self, name: str, node: Node, baseline: FirmwareBaseline, path: Path
+        self, name: str, node: Node, baseline: FirmwareBaseline, path: FieldPath
     ) -> Iterator[Finding]:
         at = Subject(f"{name} firmware of {node.id}", path)
         wanted = self.components + (self.accelerator_components if node.accelerators else ())

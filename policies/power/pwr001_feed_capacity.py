@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
 from rackwright.policy.helpers.power import circuit_contributors, circuit_room
-from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.racks import circuit, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 
@@ -23,18 +23,17 @@ class FeedCapacity(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each circuit of each class of racks."""
         for site in plan.onprem:
-            names = RackNames(site)
             room = circuit_room(site, after_losses=False)
-            for row in site.circuits:
-                number, value, limit = row.rack_class, row.implied_w, row.usable_w
+            for rack, row in ((own, row) for own in site.racks for row in own.kind.circuits):
+                value, limit = row.implied_w, row.usable_w
                 over = excess(value, limit)
-                shares = circuit_contributors(site, number, row.feed) if over else ()
-                fewer = room.most(number) if over else None
-                missing = () if value is not None else unknown_draw(site, number)
+                shares = circuit_contributors(rack, row.feed) if over else ()
+                fewer = room.most(rack) if over else None
+                missing = () if value is not None else unknown_draw(site, rack)
                 if limit is None:
-                    missing += (unrated(row.path),)
+                    missing += (unrated(rack.feed_path(row.feed)),)
                 yield Measure(
-                    names.circuit(row),
+                    circuit(site, rack, row),
                     value=value,
                     limit=limit,
                     unit="W",

@@ -12,12 +12,14 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
+    RackClass,
+    RackKind,
     Severity,
     SitePlan,
     rule,
 )
 from rackwright.policy.helpers.power import circuit_contributors, circuit_room
-from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.racks import MOST_FEEDS, circuit, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 if TYPE_CHECKING:
@@ -37,40 +39,36 @@ class FeedLoss(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
-            names = RackNames(site)
             room = circuit_room(site, after_losses=True)
-            for row in _worst(site):
-                yield _measure(site, names, room, row)
+            worst = {kind: _worst(kind) for kind in {rack.kind for rack in site.racks}}
+            for rack, row in ((own, row) for own in site.racks for row in worst[own.kind]):
+                yield _measure(site, room, rack, row)
 
 
-def _worst(site: SitePlan) -> Iterator[CircuitAfterLoss]:
-    """The loss that loads each circuit most; an unknown load is worse than any."""
-    found: dict[tuple[int, str, int], CircuitAfterLoss] = {}
-    for row in site.losses:
-        key = (row.rack_class, row.feed, row.pdu)
+def _worst(kind: RackKind) -> tuple[CircuitAfterLoss, ...]:
+    """Return the loss that loads each circuit most; an unknown load is worse than any."""
+    found: dict[tuple[str, int], CircuitAfterLoss] = {}
+    for row in kind.losses:
+        key = (row.feed, row.pdu)
         so_far = found.get(key)
         if so_far is None or (
             so_far.implied_w is not None
             and (row.implied_w is None or row.implied_w > so_far.implied_w)
         ):
             found[key] = row
-    yield from found.values()
+    return tuple(found.values())
 
 
-def _feeds(site: SitePlan, rack_class: int) -> int:
-    return len(site.feeds_of(rack_class))
-
-
-def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAfterLoss) -> Measure:
-    number, value, limit = row.rack_class, row.implied_w, row.usable_w
+def _measure(site: SitePlan, room: CircuitRoom, rack: RackClass, row: CircuitAfterLoss) -> Measure:
+    value, limit = row.implied_w, row.usable_w
     over = excess(value, limit)
-    shares = circuit_contributors(site, number, row.feed, row.lost) if over else ()
-    fewer = room.most(number) if over else None
-    missing = () if value is not None else unknown_draw(site, number)
+    shares = circuit_contributors(rack, row.feed, row.lost) if over else ()
+    fewer = room.most(rack) if over else None
+    missing = () if value is not None else unknown_draw(site, rack)
     if limit is None:
-        missing += (unrated(row.path),)
+        missing += (unrated(rack.feed_path(row.feed)),)
     return Measure(
-        names.circuit(row),
+        circuit(site, rack, row),
         value=value,
         limit=limit,
         unit="W",
@@ -79,7 +77,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
         fix=either(
             hold(fewer),
             provide(value, "W", "circuits"),
-            "give the rack one more feed" if _feeds(site, number) < MOST_FEEDS else None,
+            "give the rack one more feed" if len(rack.sources) < MOST_FEEDS else None,
         )
         if over
         else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rackwright.api import (
     DevicesAfterLoss,
@@ -11,13 +11,14 @@ from rackwright.api import (
     Plan,
     Policy,
     RackDevice,
+    RackKind,
     Severity,
-    SitePlan,
+    Subject,
     rule,
 )
 from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.power import SHELF_INLETS
-from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames
+from rackwright.policy.helpers.racks import MOST_FEEDS, subject
 
 
 @rule(
@@ -35,16 +36,13 @@ class LivingSupplies(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the worst loss of each kind of device in each class of racks."""
         for site in plan.onprem:
-            names = RackNames(site)
-            facts = _facts(site)
-            for row in _worst(site, facts):
-                yield self._judge(names, row, facts[row.rack_class, row.entry])
+            for rack in site.racks:
+                facts = {device.entry: device for device in rack.kind.devices}
+                for row in _worst(rack.kind, facts):
+                    at = subject(site, rack, f"{row.entry} {row.group}", row.path)
+                    yield self._judge(at, row, facts[row.entry])
 
-    def _judge(
-        self, names: RackNames, row: DevicesAfterLoss, facts: RackDevice
-    ) -> Measure | Finding:
-        suffix = f"{row.entry} {row.group}"
-        at = names.subject(row.rack_class, suffix, path=row.path)
+    def _judge(self, at: Subject, row: DevicesAfterLoss, facts: RackDevice) -> Measure | Finding:
         alive, needed = row.alive, row.needed_full
         known_degraded = row.state == "degraded" and facts.degraded_power_w is not None
         if self.accept_degraded and known_degraded:
@@ -91,17 +89,13 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
     )
 
 
-def _facts(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
-    return {(row.rack_class, row.entry): row for row in site.devices}
-
-
-def _worst(site: SitePlan, facts: dict[tuple[int, str], RackDevice]) -> Iterator[DevicesAfterLoss]:
-    """The loss that leaves each kind of device the fewest supplies."""
-    found: dict[tuple[int, str, str], DevicesAfterLoss] = {}
-    for row in site.device_losses:
-        if facts[row.rack_class, row.entry].psu_inlet in SHELF_INLETS:  # PWR-012 judges these
+def _worst(kind: RackKind, facts: Mapping[str, RackDevice]) -> Iterator[DevicesAfterLoss]:
+    """Yield the loss that leaves each kind of device the fewest supplies."""
+    found: dict[tuple[str, str], DevicesAfterLoss] = {}
+    for row in kind.fates:
+        if facts[row.entry].psu_inlet in SHELF_INLETS:  # PWR-012 judges these
             continue
-        key = (row.rack_class, row.entry, row.group)
+        key = (row.entry, row.group)
         so_far = found.get(key)
         if so_far is None or (row.alive or 0) < (so_far.alive or 0):
             found[key] = row

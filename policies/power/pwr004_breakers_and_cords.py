@@ -13,12 +13,13 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
+    RackClass,
     Severity,
     SitePlan,
     rule,
 )
 from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import RackNames, unknown_draw
+from rackwright.policy.helpers.racks import subject, unknown_draw
 
 
 @rule(
@@ -34,33 +35,35 @@ class BreakersAndCords(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each feed's breaker, and for the outlets and branches of each PDU."""
         for site in plan.onprem:
-            names = RackNames(site)
-            yield from _feed_breakers(site, names)
-            feeds = {(row.rack_class, row.feed): row for row in site.feeds}
-            for row in site.circuits:
-                yield from _outlets(site, names, row, feeds[row.rack_class, row.feed])
+            for rack in site.racks:
+                yield from _feed_breakers(site, rack)
+            for rack in site.racks:
+                feeds = {feed.feed: feed for feed in rack.kind.feeds}
+                for row in rack.kind.circuits:
+                    yield from _outlets(site, rack, row, feeds[row.feed])
 
 
-def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
-    for row in site.feeds:
-        if row.current_a is None:
+def _feed_breakers(site: SitePlan, rack: RackClass) -> Iterator[Measure]:
+    for feed, _, path in rack.feeds:
+        if feed.current_a is None:
             continue
         yield Measure(
-            names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
-            value=row.circuit_current_a,
-            limit=row.current_a,
+            subject(site, rack, f"feed {feed.feed}", path),
+            value=feed.circuit_current_a,
+            limit=feed.current_a,
             unit="A",
-            what=f"breaker of the circuit that feeds a {row.pdu_entry}",
-            fix=f"protect the PDU with a breaker of {row.current_a:g} A at most",
-            missing=(Missing("breaker of the circuit", (*row.path, "circuit")),),
+            what=f"breaker of the circuit that feeds a {feed.pdu_entry}",
+            fix=f"protect the PDU with a breaker of {feed.current_a:g} A at most",
+            missing=(Missing("breaker of the circuit", (*path, "circuit")),),
         )
 
 
 def _outlets(
-    site: SitePlan, names: RackNames, row: CircuitLoad, feed: FeedLoad
+    site: SitePlan, rack: RackClass, row: CircuitLoad, feed: FeedLoad
 ) -> Iterator[Measure]:
     derate = site.power.continuous_derate / 100
-    at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
+    path = rack.feed_path(row.feed)
+    at = subject(site, rack, f"feed {row.feed} PDU {row.pdu + 1}", path)
     parts = [
         (f"current at a {kind} outlet", worst, rating, "outlets")
         for kind, used, worst, rating in (
@@ -76,11 +79,11 @@ def _outlets(
         limit = None if rating is None else rating * derate
         missing: list[str] = []
         if feed.voltage_v is None:
-            missing.append(Missing("voltage of the circuit", (*row.path, "circuit")))
+            missing.append(Missing("voltage of the circuit", (*path, "circuit")))
         elif value is None:
-            missing += unknown_draw(site, row.rack_class)
+            missing += unknown_draw(site, rack)
         if feed.pdu_entry is None:
-            missing.append(Missing("PDU of the feed", (*row.path, "pdu")))
+            missing.append(Missing("PDU of the feed", (*path, "pdu")))
         elif rating is None:
             missing.append(of_product(feed.pdu_entry, field, "rating of the outlets"))
         yield Measure(

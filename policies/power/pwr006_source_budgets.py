@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rackwright.api import (
     Contributor,
@@ -12,6 +12,7 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
+    RackClass,
     Severity,
     SitePlan,
     SourceLoad,
@@ -122,13 +123,13 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
             value, limit = area.power_w, area.power_limit_w
             if limit is None:
                 continue
-            over = excess(value, limit)
-            shares = _nodes(site, noun, name) if over else ()
             inside = [
-                racks.rack_class
-                for racks in site.rack_classes
+                racks
+                for racks in site.racks
                 if name == (racks.row if noun == "row" else racks.hall)
             ]
+            over = excess(value, limit)
+            shares = _nodes(inside) if over else ()
             yield Measure(
                 Subject(f"{site.name} {noun} {name}", area.path),
                 value=value,
@@ -141,16 +142,12 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
             )
 
 
-def _nodes(site: SitePlan, noun: str, name: str) -> tuple[Contributor, ...]:
-    """Devices of a row or hall by product."""
-    counts = {
-        racks.rack_class: racks.count
-        for racks in site.rack_classes
-        if name == (racks.row if noun == "row" else racks.hall)
-    }
+def _nodes(inside: Iterable[RackClass]) -> tuple[Contributor, ...]:
+    """Return the devices of a row or hall by product."""
     found: dict[tuple[str, float], int] = {}
-    for row in site.devices:
-        if row.rack_class in counts and row.power_w:
-            entry = (row.entry, row.power_w)
-            found[entry] = found.get(entry, 0) + counts[row.rack_class]
+    for racks in inside:
+        for device in racks.kind.devices:
+            if device.power_w:
+                key = (device.entry, device.power_w)
+                found[key] = found.get(key, 0) + racks.count
     return tuple(Contributor(entry, count, each) for (entry, each), count in found.items())

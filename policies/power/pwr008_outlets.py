@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.api import (
+    CircuitLoad,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
 from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import RackNames, pdus_of, uncounted
+from rackwright.policy.helpers.racks import subject, uncounted
 
 
 @rule(
@@ -22,30 +34,35 @@ class OutletCount(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each type of outlet that is used on each PDU."""
         for site in plan.onprem:
-            names, pdus = RackNames(site), pdus_of(site)
-            for row in site.circuits:
-                suffix = f"feed {row.feed} PDU {row.pdu + 1}"
-                at = names.subject(row.rack_class, suffix, path=row.path)
-                pdu = pdus[row.rack_class, row.feed]
-                unlisted = Missing("PDU of the feed", (*row.path, "pdu"))
-                if pdu is not None:
-                    unlisted = of_product(pdu, "outlets", "outlets")
-                for kind, used, available in (
-                    ("C13", row.c13_used, row.c13_available),
-                    ("C19", row.c19_used, row.c19_available),
-                ):
-                    if used == 0:
-                        continue
-                    missing = () if used is not None else (*uncounted(site, row.rack_class),)
-                    if available is None:
-                        missing += (unlisted,)
-                    yield Measure(
-                        at,
-                        value=used,
-                        limit=available,
-                        unit="outlets",
-                        what=f"{kind} outlets in use",
-                        fix=f"choose a PDU with at least {used} {kind} outlets, "
-                        "or a second PDU on the feed",
-                        missing=missing,
-                    )
+            for rack in site.racks:
+                pdus = {feed.feed: feed.pdu_entry for feed in rack.kind.feeds}
+                for row in rack.kind.circuits:
+                    yield from _outlets(site, rack, row, pdus[row.feed])
+
+
+def _outlets(
+    site: SitePlan, rack: RackClass, row: CircuitLoad, pdu: str | None
+) -> Iterator[Measure]:
+    path = rack.feed_path(row.feed)
+    at = subject(site, rack, f"feed {row.feed} PDU {row.pdu + 1}", path)
+    unlisted = Missing("PDU of the feed", (*path, "pdu"))
+    if pdu is not None:
+        unlisted = of_product(pdu, "outlets", "outlets")
+    for kind, used, available in (
+        ("C13", row.c13_used, row.c13_available),
+        ("C19", row.c19_used, row.c19_available),
+    ):
+        if used == 0:
+            continue
+        missing = () if used is not None else (*uncounted(rack.kind),)
+        if available is None:
+            missing += (unlisted,)
+        yield Measure(
+            at,
+            value=used,
+            limit=available,
+            unit="outlets",
+            what=f"{kind} outlets in use",
+            fix=f"choose a PDU with at least {used} {kind} outlets, or a second PDU on the feed",
+            missing=missing,
+        )

@@ -15,12 +15,14 @@ from rackwright.api import (
     Measure,
     Plan,
     Policy,
+    RackClass,
+    RackKind,
     Severity,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.racks import RackNames, unknown_draw, unrated
+from rackwright.policy.helpers.racks import subject, unknown_draw, unrated
 
 
 @rule(
@@ -40,17 +42,17 @@ class Headroom(Policy):
         """A measure for the worst case of each feed, and a finding about oversubscription."""
         for site in plan.onprem:
             yield from self._oversubscription(site)
-            names = RackNames(site)
-            for (number, feed), row in _worst(site).items():
+            worst = {kind: _worst(kind) for kind in {rack.kind for rack in site.racks}}
+            for rack, row in ((own, row) for own in site.racks for row in worst[own.kind]):
                 value = _percent(row)
                 yield Measure(
-                    names.subject(number, f"feed {feed}", path=row.path),
+                    subject(site, rack, f"feed {row.feed}", rack.feed_path(row.feed)),
                     value=value,
                     limit=100 - self.reserve_percent,
                     unit="%",
                     what="share of the capacity in use in the worst case",
                     fix="keep this rack as it is, or provide a larger circuit before it grows",
-                    missing=() if value is not None else _missing(site, row),
+                    missing=() if value is not None else _missing(site, rack, row),
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
@@ -65,9 +67,11 @@ class Headroom(Policy):
             )
 
 
-def _missing(site: SitePlan, row: CircuitLoad | CircuitAfterLoss) -> tuple[str, ...]:
-    unsaid = () if row.usable_w else (unrated(row.path),)
-    return (*unknown_draw(site, row.rack_class), *unsaid)
+def _missing(
+    site: SitePlan, rack: RackClass, row: CircuitLoad | CircuitAfterLoss
+) -> tuple[str, ...]:
+    unsaid = () if row.usable_w else (unrated(rack.feed_path(row.feed)),)
+    return (*unknown_draw(site, rack), *unsaid)
 
 
 def _percent(row: CircuitLoad | CircuitAfterLoss) -> float | None:
@@ -76,13 +80,13 @@ def _percent(row: CircuitLoad | CircuitAfterLoss) -> float | None:
     return float(100 * row.implied_w / row.usable_w)
 
 
-def _worst(site: SitePlan) -> dict[tuple[int, str], CircuitLoad | CircuitAfterLoss]:
-    found: dict[tuple[int, str], CircuitLoad | CircuitAfterLoss] = {}
-    for table in (site.circuits, site.losses):
-        for row in table:
-            key = (row.rack_class, row.feed)
-            so_far = found.get(key)
-            value = _percent(row)
-            if so_far is None or value is None or (_percent(so_far) or 0) < value:
-                found[key] = row
-    return found
+def _worst(kind: RackKind) -> tuple[CircuitLoad | CircuitAfterLoss, ...]:
+    """Return the fullest circuit of each feed, normally or after a loss."""
+    found: dict[str, CircuitLoad | CircuitAfterLoss] = {}
+    rows: tuple[CircuitLoad | CircuitAfterLoss, ...] = (*kind.circuits, *kind.losses)
+    for row in rows:
+        so_far = found.get(row.feed)
+        value = _percent(row)
+        if so_far is None or value is None or (_percent(so_far) or 0) < value:
+            found[row.feed] = row
+    return tuple(found.values())

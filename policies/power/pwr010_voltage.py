@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
+    RackClass,
     RackDevice,
+    RackKind,
     Severity,
     SitePlan,
     rule,
 )
 from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import POWERED, RackNames
+from rackwright.policy.helpers.racks import POWERED, subject
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 
@@ -36,70 +38,81 @@ class OutletVoltage(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """The voltage of each PDU's circuit, and the lowest and highest at each product's inlet."""
         for site in plan.onprem:
-            names = RackNames(site)
-            yield from _circuits_of_pdus(site, names)
-            voltages = _voltages(site)
-            for (number, entry), device in _products(site).items():
-                found = voltages.get(number, [])
-                if not found:
-                    continue
-                at = names.subject(number, entry, path=device.path)
-                known = [volts for volts, _ in found if volts is not None]
-                unknown = tuple(
-                    Missing(f"voltage of feed {path[-1]}", (*path, "circuit"))
-                    for volts, path in found
-                    if volts is None
-                )
-                yield Measure(
-                    at,
-                    value=None if unknown else max(known),
-                    limit=device.voltage_max_v,
-                    unit="V",
-                    what="highest voltage at an outlet",
-                    fix="choose a PDU that gives line to neutral, or a lower supply voltage",
-                    missing=unknown or (of_product(entry, "voltage_max", "highest voltage"),),
-                )
-                yield Measure(
-                    at,
-                    value=None if unknown else min(known),
-                    limit=device.voltage_min_v,
-                    unit="V",
-                    what="lowest voltage at an outlet",
-                    sense="at_least",
-                    fix="choose a PDU that gives line to line, or a higher supply voltage",
-                    missing=unknown or (of_product(entry, "voltage_min", "lowest voltage"),),
-                )
+            for rack in site.racks:
+                yield from _circuits_of_pdus(site, rack)
+            for rack in site.racks:
+                found = [
+                    (feed.outlet_voltage_v, path)
+                    for feed, _, path in rack.feeds
+                    if feed.pdu_entry is not None
+                ]
+                for device in _products(rack.kind) if found else ():
+                    yield from _device(site, rack, device, found)
 
 
-def _circuits_of_pdus(site: SitePlan, names: RackNames) -> Iterator[Measure]:
-    for row in site.feeds:
-        if row.pdu_voltage_v is None:
+def _device(
+    site: SitePlan,
+    rack: RackClass,
+    device: RackDevice,
+    found: Sequence[tuple[float | None, FieldPath]],
+) -> Iterator[Measure]:
+    """Yield the highest and the lowest voltage at a product's inlet.
+
+    Args:
+        site: the site.
+        rack: the racks that hold it.
+        device: the product.
+        found: voltage at the outlets of each feed with a PDU, and the feed's place.
+    """
+    at = subject(site, rack, device.entry, rack.path_of(device))
+    known = [volts for volts, _ in found if volts is not None]
+    unknown = tuple(
+        Missing(f"voltage of feed {path[-1]}", (*path, "circuit"))
+        for volts, path in found
+        if volts is None
+    )
+    yield Measure(
+        at,
+        value=None if unknown else max(known),
+        limit=device.voltage_max_v,
+        unit="V",
+        what="highest voltage at an outlet",
+        fix="choose a PDU that gives line to neutral, or a lower supply voltage",
+        missing=unknown or (of_product(device.entry, "voltage_max", "highest voltage"),),
+    )
+    yield Measure(
+        at,
+        value=None if unknown else min(known),
+        limit=device.voltage_min_v,
+        unit="V",
+        what="lowest voltage at an outlet",
+        sense="at_least",
+        fix="choose a PDU that gives line to line, or a higher supply voltage",
+        missing=unknown or (of_product(device.entry, "voltage_min", "lowest voltage"),),
+    )
+
+
+def _circuits_of_pdus(site: SitePlan, rack: RackClass) -> Iterator[Measure]:
+    for feed, _, path in rack.feeds:
+        if feed.pdu_voltage_v is None:
             continue
         yield Measure(
-            names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
-            value=row.voltage_v,
-            limit=row.pdu_voltage_v,
+            subject(site, rack, f"feed {feed.feed}", path),
+            value=feed.voltage_v,
+            limit=feed.pdu_voltage_v,
             unit="V",
-            what=f"voltage of the circuit that feeds a {row.pdu_entry}",
+            what=f"voltage of the circuit that feeds a {feed.pdu_entry}",
             fix="choose a PDU for the voltage of the circuit",
-            missing=(Missing("voltage of the circuit", (*row.path, "circuit")),)
-            if row.voltage_v is None
+            missing=(Missing("voltage of the circuit", (*path, "circuit")),)
+            if feed.voltage_v is None
             else (),
         )
 
 
-def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, Path]]]:
-    """The voltage at the outlets of each feed of a class of racks, and the feed's place."""
-    found: dict[int, list[tuple[float | None, Path]]] = {}
-    for row in site.feeds:
-        if row.pdu_entry is not None:
-            found.setdefault(row.rack_class, []).append((row.outlet_voltage_v, row.path))
-    return found
-
-
-def _products(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
+def _products(kind: RackKind) -> Iterable[RackDevice]:
+    """Return a device of each product that is plugged in by cords."""
     return {
-        (row.rack_class, row.entry): row
-        for row in site.devices
-        if row.kind in POWERED and row.psu_inlet not in _NO_CORD
-    }
+        device.entry: device
+        for device in kind.devices
+        if device.kind in POWERED and device.psu_inlet not in _NO_CORD
+    }.values()

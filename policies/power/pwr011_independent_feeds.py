@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, SourceKind, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SourceKind,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.racks import subject
 
 
 @rule(
@@ -25,26 +35,22 @@ class IndependentFeeds(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure of shared sources for each class of racks with several feeds."""
         for site in plan.onprem:
-            names = RackNames(site)
             needed: dict[str, set[str]] = {}
             tree = site.distribution
             for lost, dead in tree.outages.dead.items():
                 if tree.sources[lost].kind not in self.may_share:
                     for name in dead:
                         needed.setdefault(name, set()).add(lost)
-            feeds: dict[int, dict[str, str]] = {}
-            for row in site.feeds:
-                feeds.setdefault(row.rack_class, {})[row.feed] = row.source
-            for number, of_rack in feeds.items():
-                if len(of_rack) > 1:
-                    above = {up for name in of_rack.values() for up in tree.ancestors(name)}
+            for rack in site.racks:
+                if len(rack.sources) > 1:
+                    above = {up for name in rack.sources for up in tree.ancestors(name)}
                     unsure = tree.missing if above.intersection(tree.unfed) else ()
-                    yield _measure(names, number, of_rack, needed, unsure)
+                    feeds = {feed.feed: source for feed, source, _ in rack.feeds}
+                    yield _measure(subject(site, rack), feeds, needed, unsure)
 
 
 def _measure(
-    names: RackNames,
-    number: int,
+    at: Subject,
     feeds: Mapping[str, str],
     needed: Mapping[str, set[str]],
     unsure: tuple[str, ...],
@@ -52,8 +58,7 @@ def _measure(
     """The sources that two feeds cannot do without.
 
     Args:
-        names: of the racks.
-        number: the class of racks.
+        at: the racks.
         feeds: source of each feed.
         needed: what each source cannot do without.
         unsure: what is missing for there to be no others.
@@ -69,7 +74,7 @@ def _measure(
         what = f"{what} (feeds {a} and {b} die with '{lost}')"
         fix = f"feed {b} from a source that lives without '{lost}'"
     return Measure(
-        names.subject(number),
+        at,
         value=None if unsure and not shared else len(shared),
         limit=0,
         unit="shared sources",

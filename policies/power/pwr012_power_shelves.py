@@ -11,6 +11,8 @@ from rackwright.api import (
     Plan,
     Policy,
     ProductField,
+    RackClass,
+    RackKind,
     Severity,
     ShelfSet,
     SitePlan,
@@ -25,7 +27,7 @@ from rackwright.policy.helpers.power import (
     shelves_of,
     worst_feed,
 )
-from rackwright.policy.helpers.racks import RackNames, unknowns
+from rackwright.policy.helpers.racks import subject, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0
@@ -41,25 +43,24 @@ class PowerShelves(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each class of racks with shelves."""
         for site in plan.onprem:
-            names = RackNames(site)
-            for row in site.rack_classes:
-                shelves = shelves_of(site, row)
+            for rack in site.racks:
+                shelves = shelves_of(site, rack)
                 if shelves is None:
-                    if _hangs_on_shelves(site, row.rack_class):
-                        yield _undeclared(names.subject(row.rack_class))
+                    if _hangs_on_shelves(rack.kind):
+                        yield _undeclared(subject(site, rack))
                     continue
-                yield _capacity(site, names, row.rack_class, shelves)
+                yield _capacity(site, rack, shelves)
                 if shelves.feeds:
-                    yield _after_loss(site, names, row.rack_class, shelves)
+                    yield _after_loss(site, rack, shelves)
                 if _has_generator(site):
-                    yield _backup(site, names, row.rack_class, shelves)
+                    yield _backup(site, rack, shelves)
 
 
-def _hangs_on_shelves(site: SitePlan, number: int) -> bool:
+def _hangs_on_shelves(kind: RackKind) -> bool:
     """Whether a device of the rack draws from a bus bar, or is a rack with shelves of its own."""
     return any(
         row.psu_inlet == "busbar" or (row.psu_inlet in SHELF_INLETS and row.whole_rack)
-        for row in site.devices_of(number)
+        for row in kind.devices
     )
 
 
@@ -72,14 +73,14 @@ def _undeclared(at: Subject) -> Finding:
     )
 
 
-def _after_loss(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
+def _after_loss(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
     """What is left when the feed with most shelves is dead."""
     on_feeds, rating = shelves.on_feeds, shelves.rating_w
-    lost, power = worst_feed(on_feeds), names.row(number).power_w
+    lost, power = worst_feed(on_feeds), rack.power_w
     needed = None if power is None else shelves_needed(power, rating, len(shelves.feeds))
     left = sum(on_feeds) - on_feeds[lost]
     return Measure(
-        names.subject(number, f"feed {shelves.feeds[lost]}"),
+        subject(site, rack, f"feed {shelves.feeds[lost]}"),
         value=power,
         limit=carried_without(rating, on_feeds, lost),
         unit="W",
@@ -87,18 +88,18 @@ def _after_loss(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet
         fix="hang the shelves on two feeds or more"
         if needed is None
         else f"install {needed} shelves of this type, as many on each feed",
-        missing=() if power is not None else unknowns(site, "power_w", [number]),
+        missing=() if power is not None else unknowns(site, "power_w", [rack]),
     )
 
 
-def _capacity(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
-    each, power = shelves.rating_n1_w, names.row(number).power_w
-    missing = [] if power is not None else [*unknowns(site, "power_w", [number])]
+def _capacity(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
+    each, power = shelves.rating_n1_w, rack.power_w
+    missing = [] if power is not None else [*unknowns(site, "power_w", [rack])]
     if each is None:
         words = "rating with one supply lost"
         missing.append(of_product(shelves.shelf, "rating_n_plus_1", words))
     return Measure(
-        names.subject(number),
+        subject(site, rack),
         value=power,
         limit=None if each is None else each * shelves.count,
         unit="W",
@@ -114,20 +115,20 @@ def _has_generator(site: SitePlan) -> bool:
     return any(source.kind == "generator" for source in site.power.sources)
 
 
-def _backup(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
+def _backup(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
     acceptance = site.power.generator_acceptance
     backup = shelves.backup_s
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []
     if backup is None:
-        place = (*names.row(number).path, "shelves", "backup")
+        place = (*rack.path, "shelves", "backup")
         words = f"'backup' of the shelves, or of {shelves.shelf}"
         missing.append(Missing(words, place, ProductField(shelves.shelf, "backup")))
     if acceptance is None:
         place = (*site.path, "power", "generator_acceptance")
         missing.append(Missing("'generator_acceptance' of the site", place))
     return Measure(
-        names.subject(number),
+        subject(site, rack),
         value=backup,
         limit=needed,
         unit="s",

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
     Severity,
     SitePlan,
+    Subject,
     TapOffLoad,
     rule,
 )
 from rackwright.policy.helpers.power import circuit_contributors
-from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw
+from rackwright.policy.helpers.racks import excess, subject, unknown_draw
 from rackwright.policy.helpers.remediation import either, provide
 
 
@@ -36,43 +37,42 @@ class TapOffBoxes(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures for the box of each feed from a busway, of each class of racks."""
         for site in plan.onprem:
-            names = RackNames(site)
-            boxes = {(row.rack_class, row.feed): row for row in site.tap_offs}
+            boxes = {(row.rack, row.feed): row for row in site.tap_offs}
             sources = site.distribution.sources
-            for feed in site.feeds:
-                if sources[feed.source].kind != "busway":
-                    continue
-                row = boxes.get((feed.rack_class, feed.feed))
-                if row is None:
-                    yield _undeclared(names, feed.rack_class, feed.feed, feed.path)
-                    continue
-                yield _load(site, names, row)
-                yield _breaker(names, row)
+            for rack in site.racks:
+                for feed, source, path in rack.feeds:
+                    if sources[source].kind != "busway":
+                        continue
+                    row = boxes.get((rack, feed.feed))
+                    if row is None:
+                        yield _undeclared(subject(site, rack, f"feed {feed.feed}", path))
+                        continue
+                    yield _load(site, row)
+                    yield _breaker(site, row)
 
 
-def _undeclared(names: RackNames, rack_class: int, feed: str, path: Path) -> Finding:
-    at = names.subject(rack_class, f"feed {feed}", path=path)
+def _undeclared(feed: Subject) -> Finding:
     what = "whether the tap-off box of the feed carries its racks"
-    return Finding(at, ok=None, message=what, missing=(_unsaid(path, "tap_off"),))
+    return Finding(feed, ok=None, message=what, missing=(_unsaid(feed.path, "tap_off"),))
 
 
-def _unsaid(feed: Path, name: str) -> Missing:
+def _unsaid(feed: FieldPath, name: str) -> Missing:
     return Missing(f"'{name}' of the feed", (*feed, name))
 
 
-def _load(site: SitePlan, names: RackNames, row: TapOffLoad) -> Measure:
+def _load(site: SitePlan, row: TapOffLoad) -> Measure:
     value, limit = row.worst_w, row.usable_w
     over = excess(value, limit)
-    shares = circuit_contributors(site, row.rack_class, row.feed, row.worst_lost) if over else ()
+    shares = circuit_contributors(row.rack, row.feed, row.worst_lost) if over else ()
     shares = tuple(replace(share, count=share.count * row.racks) for share in shares)
-    missing = () if value is not None else unknown_draw(site, row.rack_class)
+    missing = () if value is not None else unknown_draw(site, row.rack)
     if limit is None:
         missing += (_unsaid(row.path[:-1], "circuit"),)
     after = f" after losing {row.worst_lost}" if row.worst_lost else ""
     of_racks = f" of {row.racks} racks" if row.racks > 1 else ""
     fewer = f"hang fewer than {row.racks} racks on a box" if row.racks > 1 else None
     return Measure(
-        names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+        subject(site, row.rack, f"feed {row.feed}", row.path),
         value=value,
         limit=limit,
         unit="W",
@@ -83,9 +83,9 @@ def _load(site: SitePlan, names: RackNames, row: TapOffLoad) -> Measure:
     )
 
 
-def _breaker(names: RackNames, row: TapOffLoad) -> Measure:
+def _breaker(site: SitePlan, row: TapOffLoad) -> Measure:
     return Measure(
-        names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+        subject(site, row.rack, f"feed {row.feed}", row.path),
         value=row.breaker_a,
         limit=row.current_a,
         unit="A",

@@ -17,7 +17,7 @@ from rackwright.api import (
     rule,
 )
 from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import RackNames, is_over
+from rackwright.policy.helpers.racks import is_over, subject
 from rackwright.policy.helpers.remediation import provide
 
 
@@ -35,19 +35,18 @@ class FaultCurrents(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each source that passes power on, and for the PDUs of each feed of a class."""
         for site in plan.onprem:
-            names = RackNames(site)
             for row in site.fault_currents:
-                yield _place(site, names, row)
+                yield _place(site, row)
 
 
-def _place(site: SitePlan, names: RackNames, row: FaultCurrent) -> Measure:
+def _place(site: SitePlan, row: FaultCurrent) -> Measure:
     missing = row.missing
-    if row.rack_class is None:
+    if row.rack is None:
         at = Subject(f"{site.name} source {row.source}", row.path)
         rating = site.distribution.unsaid(row.source, "short_circuit_rating")
         what = "a source"
     else:
-        at = names.subject(row.rack_class, f"feed {row.feed}", path=row.path)
+        at = subject(site, row.rack, f"feed {row.feed}", row.path)
         rating = of_product(str(row.product), "short_circuit_rating", "short-circuit rating")
         what = "PDUs"
     if row.rating_a is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -14,7 +14,9 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
+    RackClass,
     RackDevice,
+    RackKind,
     Severity,
     SitePlan,
     VoltageDrop,
@@ -25,8 +27,7 @@ from rackwright.policy.helpers.power import missing_of_facility
 from rackwright.policy.helpers.racks import (
     POWERED,
     BelowSources,
-    RackNames,
-    pdus_of,
+    subject,
     unknown_draw,
 )
 
@@ -51,12 +52,12 @@ class VoltageDrops(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each feed of a class, and two for each product that is plugged in there."""
         for site in plan.onprem:
-            names, below = RackNames(site), BelowSources(site)
-            rows: dict[int, list[VoltageDrop]] = {}
+            below = BelowSources(site)
+            behind: dict[RackClass, list[VoltageDrop]] = {}
             for row in site.voltage_drops:
-                rows.setdefault(row.rack_class, []).append(row)
+                behind.setdefault(row.rack, []).append(row)
                 yield Measure(
-                    names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+                    subject(site, row.rack, f"feed {row.feed}", row.path),
                     value=row.drop_percent,
                     limit=self.most_percent,
                     unit="%",
@@ -64,22 +65,22 @@ class VoltageDrops(Policy):
                     fix="use conductors of a larger cross-section, or shorter ones",
                     missing=_missing(site, below, row),
                 )
-            pdus = {key for key, pdu in pdus_of(site).items() if pdu is not None}
-            for (number, _), device in _plugged_in(site).items():
-                behind = [row for row in rows.get(number, ()) if (number, row.feed) in pdus]
-                if behind:
-                    yield from self._device(site, names, below, behind, device)
+            for rack, rows in behind.items():
+                pdus = {feed.feed for feed in rack.kind.feeds if feed.pdu_entry is not None}
+                of_pdus = [row for row in rows if row.feed in pdus]
+                for device in _plugged_in(rack.kind) if of_pdus else ():
+                    yield from self._device(site, below, of_pdus, device)
 
     def _device(
         self,
         site: SitePlan,
-        names: RackNames,
         below: BelowSources,
         rows: Sequence[VoltageDrop],
         device: RackDevice,
     ) -> Iterator[Measure]:
         """The voltages at the outlets of a rack against what a product in it takes."""
-        at = names.subject(device.rack_class, device.entry, path=device.path)
+        rack = rows[0].rack
+        at = subject(site, rack, device.entry, rack.path_of(device))
         unsaid = [text for row in rows for text in row.lacks_tolerance]
         least, most = device.voltage_min_v, device.voltage_max_v
         no_least = [] if least is not None else [_range(device, "voltage_min", "lowest voltage")]
@@ -116,7 +117,7 @@ def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str
     """What keeps the drop to a feed from being known."""
     if row.drop_percent is not None:
         return ()
-    missing = [*row.lacks, *unknown_draw(site, row.rack_class)]
+    missing = [*row.lacks, *unknown_draw(site, row.rack)]
     for place in sorted({site.source_places[name] for name in row.unknown_loads}):
         source = site.sources[place]
         missing += missing_of_facility(site, source, below)
@@ -124,9 +125,10 @@ def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str
     return each_once(missing)
 
 
-def _plugged_in(site: SitePlan) -> Mapping[tuple[int, str], RackDevice]:
+def _plugged_in(kind: RackKind) -> Iterable[RackDevice]:
+    """Return a device of each product that is plugged in by cords."""
     return {
-        (row.rack_class, row.entry): row
-        for row in site.devices
-        if row.kind in POWERED and row.psu_inlet not in _NO_CORD
-    }
+        device.entry: device
+        for device in kind.devices
+        if device.kind in POWERED and device.psu_inlet not in _NO_CORD
+    }.values()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -34,34 +34,34 @@ class DevicesFit(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks, and a finding for products without a place."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                yield _height(site, row)
-                yield from _homeless(site, row)
+            for rack in site.racks:
+                yield _height(site, rack)
+                yield from _homeless(site, rack)
 
 
-def _height(site: SitePlan, row: RackClass) -> Measure:
-    number, value, limit = row.rack_class, row.used_u, row.height_u
+def _height(site: SitePlan, rack: RackClass) -> Measure:
+    value, limit = rack.kind.used_u, rack.kind.height_u
     over = excess(value, limit)
-    shares = contributors(site, "height_u", [number], per_rack=True) if over else ()
+    shares = contributors(site, "height_u", [rack], per_rack=True) if over else ()
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit="U",
         what="height of all devices",
         contributors=shares,
         fix=place_fewer(shares, over) if over else None,
-        missing=unknowns(site, "height_u", [number]),
+        missing=unknowns(site, "height_u", [rack]),
     )
 
 
-def _homeless(site: SitePlan, row: RackClass) -> Iterator[Finding]:
+def _homeless(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
     """What found no free place, by product; a device of unknown height is the measure's matter."""
-    found: dict[tuple[str, Path], list[float]] = {}
-    for device in site.devices_of(row.rack_class):
+    found: dict[tuple[str, FieldPath], list[float]] = {}
+    for device in rack.kind.devices:
         if not device.fits and device.height_u:
-            found.setdefault((device.entry, device.path), []).append(device.height_u)
-    at = subject(site, row)
+            found.setdefault((device.entry, rack.path_of(device)), []).append(device.height_u)
+    at = subject(site, rack)
     for (entry, path), heights in found.items():
         yield Finding(
             Subject(f"{at.name} {entry}", path),

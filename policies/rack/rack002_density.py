@@ -22,20 +22,20 @@ class Density(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                number, value, limit = row.rack_class, row.power_w, row.power_limit_w
+            for rack in site.racks:
+                value, limit = rack.kind.power_w, rack.kind.power_limit_w
                 over = excess(value, limit)
-                shares = contributors(site, "power_w", [number], per_rack=True) if over else ()
-                missing = unknowns(site, "power_w", [number])
+                shares = contributors(site, "power_w", [rack], per_rack=True) if over else ()
+                missing = unknowns(site, "power_w", [rack])
                 if limit is None:
-                    place = (*row.path, "cooling", "power_limit")
+                    place = (*rack.path, "cooling", "power_limit")
                     missing += (Missing("'power_limit' in the cooling of the racks", place),)
                 yield Measure(
-                    subject(site, row),
+                    subject(site, rack),
                     value=value,
                     limit=limit,
                     unit="W",
-                    what=f"power with cooling mode '{row.mode}'",
+                    what=f"power with cooling mode '{rack.kind.mode}'",
                     contributors=shares,
                     fix=either(
                         place_fewer(shares, over),
@@ -44,5 +44,5 @@ class Density(Policy):
                     if over
                     else None,
                     missing=missing,
-                    suggest=held_in(site, number, shares, over) if over else None,
+                    suggest=held_in(site, rack, shares, over) if over else None,
                 )

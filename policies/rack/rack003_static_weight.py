@@ -40,21 +40,25 @@ class StaticWeight(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                limit = weight_limit(row, row.content_kg)
-                yield _weight(site, row, limit, rolled=False)
-                if row.dynamic_rating_kg is not None:
-                    yield _weight(site, row, row.dynamic_rating_kg, rolled=True)
+            for rack in site.racks:
+                limit = weight_limit(rack.kind, rack.kind.content_kg)
+                yield _weight(site, rack, limit, rolled=False)
+                if rack.kind.dynamic_rating_kg is not None:
+                    yield _weight(site, rack, rack.kind.dynamic_rating_kg, rolled=True)
 
 
-def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool) -> Measure:
-    number, value = row.rack_class, row.content_kg
+def _weight(site: SitePlan, rack: RackClass, limit: float | None, *, rolled: bool) -> Measure:
+    value = rack.kind.content_kg
     over = excess(value, limit)
-    shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
-    missing = unknowns(site, "weight_kg", [number])
+    shares = contributors(site, "weight_kg", [rack], per_rack=True) if over else ()
+    missing = unknowns(site, "weight_kg", [rack])
     if limit is None:
-        missing += (of_weight_limit(row),)
-    what = "weight of the rack with its content" if row.includes_rack else "weight of the content"
+        missing += (of_weight_limit(rack.kind),)
+    what = (
+        "weight of the rack with its content"
+        if rack.kind.includes_rack
+        else "weight of the content"
+    )
     fix = None
     if over:
         later = "install devices after the rack stands"
@@ -63,7 +67,7 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
             later if rolled else provide(value, "kg", "a rack with a rating"),
         )
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit="kg",
@@ -72,5 +76,5 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
         fix=fix,
         missing=missing,
         advisory=rolled,
-        suggest=held_in(site, number, shares, over) if over and not rolled else None,
+        suggest=held_in(site, rack, shares, over) if over and not rolled else None,
     )

@@ -46,21 +46,21 @@ class FloorLoad(Policy):
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""
         for site in plan.onprem:
             halls = {row.hall: row for row in site.halls}
-            for row in site.rack_classes:
+            for rack in site.racks:
                 for load in LOADS:
-                    yield _load(site, row, halls[row.hall], *load)
+                    yield _load(site, rack, halls[rack.hall], *load)
 
 
 def _load(
     site: SitePlan,
-    row: RackClass,
+    rack: RackClass,
     hall: HallLoad,
     kind: str,
     unit: str,
     what: str,
 ) -> Measure:
-    weight = row.weight_kg
-    share = row.footprint_m2 if kind == "uniform" else row.casters
+    weight = rack.kind.weight_kg
+    share = rack.kind.footprint_m2 if kind == "uniform" else rack.kind.casters
     limit = {
         "concentrated": hall.floor_concentrated_kg,
         "rolling": hall.floor_rolling_kg,
@@ -71,40 +71,42 @@ def _load(
     fix = None
     over = excess(value, limit)
     if over and weight is not None and share is not None:
-        shares = _shares(site, row, weight, share)
+        shares = _shares(site, rack, weight, share)
         if kind == "uniform":  # without a limit no footprint is wide enough
             other = provide(weight / limit, "m2", "a footprint with aisles") if limit else None
         else:
             other = provide(value, "kg", "plates under the casters, or a floor,")
         fix = either(place_fewer(shares, over), other)
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit=unit,
         what=what,
         contributors=shares,
         fix=fix,
-        missing=tuple(_missing(site, row, share, kind, limit)),
+        missing=tuple(_missing(site, rack, share, kind, limit)),
     )
 
 
-def _shares(site: SitePlan, row: RackClass, weight: float, share: float) -> tuple[Contributor, ...]:
+def _shares(
+    site: SitePlan, rack: RackClass, weight: float, share: float
+) -> tuple[Contributor, ...]:
     """What each device and the empty rack put on a caster or a square metre."""
-    devices = contributors(site, "weight_kg", [row.rack_class], per_rack=True)
+    devices = contributors(site, "weight_kg", [rack], per_rack=True)
     found = tuple(replace(device, each=device.each / share) for device in devices)
-    empty = weight - (row.content_kg or 0.0)
-    return (*found, Contributor(row.type, 1, empty / share)) if empty else found
+    empty = weight - (rack.kind.content_kg or 0.0)
+    return (*found, Contributor(rack.kind.type, 1, empty / share)) if empty else found
 
 
 def _missing(
-    site: SitePlan, row: RackClass, share: float | None, kind: str, limit: float | None
+    site: SitePlan, rack: RackClass, share: float | None, kind: str, limit: float | None
 ) -> Iterator[str]:
-    yield from unknowns(site, "weight_kg", [row.rack_class])
-    if row.weight_kg is None and row.content_kg is not None:
-        yield of_product(row.type, "weight", "published weight")
+    yield from unknowns(site, "weight_kg", [rack])
+    if rack.kind.weight_kg is None and rack.kind.content_kg is not None:
+        yield of_product(rack.kind.type, "weight", "published weight")
     if share is None:
-        yield Missing("'aisle_depth' of the racks", (*row.path, "aisle_depth"))
+        yield Missing("'aisle_depth' of the racks", (*rack.path, "aisle_depth"))
     if limit is None:
-        hall = row.path[:-4]
-        yield Missing(f"'{kind}' of the floor of '{row.hall}'", (*hall, "floor", kind))
+        hall = rack.path[:-4]
+        yield Missing(f"'{kind}' of the floor of '{rack.hall}'", (*hall, "floor", kind))

@@ -38,33 +38,35 @@ class CenterOfMass(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                if row.mode == "immersion":  # devices hang beside each other
+            for rack in site.racks:
+                if rack.kind.mode == "immersion":  # devices hang beside each other
                     continue
-                number, value = row.rack_class, row.center_of_mass_u
-                limit = self.share * row.height_u
+                value = rack.kind.center_of_mass_u
+                limit = self.share * rack.kind.height_u
                 over = excess(value, limit)
-                missing = unknowns(site, "weight_kg", [number])
+                missing = unknowns(site, "weight_kg", [rack])
                 yield Measure(
-                    subject(site, row),
+                    subject(site, rack),
                     value=value,
                     limit=limit,
                     unit="U",
                     what="height of the centre of mass",
-                    contributors=contributors(site, "weight_kg", [number], per_rack=True)
+                    contributors=contributors(site, "weight_kg", [rack], per_rack=True)
                     if over
                     else (),
                     fix=f"lower the devices by {over:.1f} U on average, the heaviest first"
                     if over
                     else None,
-                    missing=missing or (_unplaced(site, row) if value is None else ()),
+                    missing=missing or (_unplaced(site, rack) if value is None else ()),
                 )
 
 
-def _unplaced(site: SitePlan, row: RackClass) -> tuple[str, ...]:
+def _unplaced(site: SitePlan, rack: RackClass) -> tuple[str, ...]:
     """What keeps a device of a rack from having a place: its height, or that it does not fit."""
-    homeless = [device for device in site.devices_of(row.rack_class) if not device.fits]
+    homeless = [device for device in rack.kind.devices if not device.fits]
     named = {"node", "switch"}
-    places = [(*d.path, "per_rack") for d in homeless if d.kind in named] or [(*row.path, "type")]
+    places = [
+        (*rack.path_of(device), "per_rack") for device in homeless if device.kind in named
+    ] or [(*rack.path, "type")]
     words = "a place for each device"
-    return unknowns(site, "height_u", [row.rack_class]) or (Missing(words, places[0]),)
+    return unknowns(site, "height_u", [rack]) or (Missing(words, places[0]),)

@@ -13,6 +13,7 @@ from rackwright.api import (
     Policy,
     RackClass,
     RackDevice,
+    RackKind,
     Severity,
     SitePlan,
     rule,
@@ -28,29 +29,33 @@ class Depth(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                if row.mode == "immersion":  # devices hang; RACK-009 judges how long they are
+            for rack in site.racks:
+                if rack.kind.mode == "immersion":  # devices hang; RACK-009 judges how long they are
                     continue
-                mounted = _mounted(site, row.rack_class)
+                mounted = _mounted(rack.kind)
                 if mounted and not any(device.whole_rack for device in mounted):
-                    yield _depth(site, row, mounted)
+                    yield _depth(site, rack, mounted)
 
 
-def _mounted(site: SitePlan, number: int) -> list[RackDevice]:
+def _mounted(kind: RackKind) -> list[RackDevice]:
     """Nodes and switches on the rails of a rack."""
     return [
         device
-        for device in site.devices_of(number)
+        for device in kind.devices
         if device.kind in {"node", "switch"} and device.height_u != 0
     ]
 
 
-def _depth(site: SitePlan, row: RackClass, mounted: list[RackDevice]) -> Measure:
-    deepest, allowance, limit = row.deepest_m, row.cable_allowance_m, row.rack_depth_m
+def _depth(site: SitePlan, rack: RackClass, mounted: list[RackDevice]) -> Measure:
+    deepest, allowance, limit = (
+        rack.kind.deepest_m,
+        rack.kind.cable_allowance_m,
+        rack.kind.rack_depth_m,
+    )
     entries = {device.entry for device in mounted}
-    missing = [m for m in unknowns(site, "depth_m", [row.rack_class]) if m.split(":")[0] in entries]
+    missing = [m for m in unknowns(site, "depth_m", [rack]) if m.split(":")[0] in entries]
     if allowance is None:
-        place = (*row.path, "cable_allowance")
+        place = (*rack.path, "cable_allowance")
         missing.append(Missing("'cable_allowance' of the racks", place))
     value = None if deepest is None or allowance is None else deepest + allowance
     over = excess(value, limit)
@@ -66,7 +71,7 @@ def _depth(site: SitePlan, row: RackClass, mounted: list[RackDevice]) -> Measure
             f"choose devices of at most {1000 * room:.0f} mm" if room > 0 else None,
         )
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit="m",

@@ -36,21 +36,20 @@ class AirflowDirection(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group of devices in each class of racks."""
         for site in plan.onprem:
-            for row in site.rack_classes:
-                yield from _groups(site, row)
+            for rack in site.racks:
+                yield from _groups(site, rack)
 
 
-def _groups(site: SitePlan, row: RackClass) -> Iterator[Finding]:
-    at = subject(site, row)
+def _groups(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
+    at = subject(site, rack)
     seen = set()
-    for device in site.devices_of(row.rack_class):
-        if device.kind not in {"node", "switch"}:
+    for device in rack.kind.devices:
+        path = rack.path_of(device)
+        if device.kind not in {"node", "switch"} or path in seen or device.heat_air_w == 0:
             continue
-        if device.path in seen or device.heat_air_w == 0:
-            continue
-        seen.add(device.path)
-        where = Subject(f"{at.name} {device.group}", device.path)
-        yield _judge(device, row.air_direction, where)
+        seen.add(path)
+        where = Subject(f"{at.name} {device.group}", path)
+        yield _judge(device, rack.kind.air_direction, where)
 
 
 def _judge(device: RackDevice, rack: str, at: Subject) -> Finding:
@@ -58,7 +57,7 @@ def _judge(device: RackDevice, rack: str, at: Subject) -> Finding:
     if own is None:
         ways: tuple[Field, ...] = (ProductField(entry, "airflow_direction"),)
         if device.kind == "switch":
-            ways = ((*device.path, "air_direction"), *ways)
+            ways = ((*at.path, "air_direction"), *ways)
         return Finding(
             at,
             ok=None,

@@ -41,31 +41,31 @@ class Blanking(Policy):
         """Two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
             containments = {hall.hall: hall.containment for hall in site.halls}
-            for row in site.rack_classes:
-                if row.mode == "immersion":  # no air passes a tank
+            for rack in site.racks:
+                if rack.kind.mode == "immersion":  # no air passes a tank
                     continue
-                containment = containments[row.hall]
+                containment = containments[rack.hall]
                 contained = None if containment is None else containment != "none"
-                said = Missing("'blanking' of the racks", (*row.path, "blanking"))
-                yield self._judge(site, row, *_PANELS, said, present=row.blanking)
-                said = Missing("'air' of the hall", (*row.path[:-4], "air"))
-                yield self._judge(site, row, *_CONTAINMENT, said, present=contained)
+                said = Missing("'blanking' of the racks", (*rack.path, "blanking"))
+                yield self._judge(site, rack, *_PANELS, said, present=rack.kind.blanking)
+                said = Missing("'air' of the hall", (*rack.path[:-4], "air"))
+                yield self._judge(site, rack, *_CONTAINMENT, said, present=contained)
 
     def _judge(
         self,
         site: SitePlan,
-        row: RackClass,
+        rack: RackClass,
         noun: str,
         fix: str,
         option: Missing,
         *,
         present: bool | None,
     ) -> Finding:
-        at, power = subject(site, row), row.power_w
+        at, power = subject(site, rack), rack.kind.power_w
         if present:
             return Finding(at, ok=True, message=f"there are {noun}", what=noun)
         if power is None:
-            missing = unknowns(site, "power_w", [row.rack_class])
+            missing = unknowns(site, "power_w", [rack])
             return Finding(at, ok=None, message=f"{noun} may be needed", missing=missing, what=noun)
         threshold = format_quantity(self.density, "W")
         if power <= self.density:

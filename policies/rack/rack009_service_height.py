@@ -28,26 +28,28 @@ class ServiceHeight(Policy):
         """A measure for each class of immersion tanks that holds something."""
         for site in plan.onprem:
             heights = {row.hall: row.clear_height_m for row in site.halls}
-            for row in site.rack_classes:
-                if row.mode == "immersion" and row.service_height_m != 0:
-                    yield _lift(site, row, heights[row.hall])
+            for rack in site.racks:
+                if rack.kind.mode == "immersion" and rack.kind.service_height_m != 0:
+                    yield _lift(site, rack, heights[rack.hall])
 
 
-def _lift(site: SitePlan, row: RackClass, limit: float | None) -> Measure:
-    value = row.service_height_m
+def _lift(site: SitePlan, rack: RackClass, limit: float | None) -> Measure:
+    value = rack.kind.service_height_m
     missing: list[str] = []
     if value is None:
-        if row.tank_edge_m is None:
-            missing.append(of_product(row.type, "immersion.top", "published height of its edge"))
-        missing += unknowns(site, "depth_m", [row.rack_class])
-        if row.lift_allowance_m is None:
-            place = (*row.path, "cooling", "lift_allowance")
+        if rack.kind.tank_edge_m is None:
+            missing.append(
+                of_product(rack.kind.type, "immersion.top", "published height of its edge")
+            )
+        missing += unknowns(site, "depth_m", [rack])
+        if rack.kind.lift_allowance_m is None:
+            place = (*rack.path, "cooling", "lift_allowance")
             missing.append(Missing("'lift_allowance' of the tanks", place))
     if limit is None:
-        place = (*row.path[:-4], "clear_height")
-        missing.append(Missing(f"'clear_height' of the hall '{row.hall}'", place))
+        place = (*rack.path[:-4], "clear_height")
+        missing.append(Missing(f"'clear_height' of the hall '{rack.hall}'", place))
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit="m",

@@ -40,37 +40,41 @@ class WeightInService(Policy):
         """Three measures for each class of racks: in the rack, on a caster, and over the footprint."""
         for site in plan.onprem:
             halls = {row.hall: row for row in site.halls}
-            for row in site.rack_classes:
+            for rack in site.racks:
                 for place in ("rack", "caster", "area"):
-                    yield _place(site, row, halls[row.hall], place)
+                    yield _place(site, rack, halls[rack.hall], place)
 
 
-def _place(site: SitePlan, row: RackClass, hall: HallLoad, place: Place) -> Measure:
-    missing = [*_unsaid(site, row)]
-    value, unit = row.in_service_kg, "kg"
-    limit = weight_limit(row, value)
+def _place(site: SitePlan, rack: RackClass, hall: HallLoad, place: Place) -> Measure:
+    missing = [*_unsaid(site, rack)]
+    value, unit = rack.kind.in_service_kg, "kg"
+    limit = weight_limit(rack.kind, value)
     what, fix = "weight in the rack in service", provide(value, "kg", "a rack with a rating")
     if place == "rack" and limit is None:
-        missing.append(of_weight_limit(row))
+        missing.append(of_weight_limit(rack.kind))
     if place != "rack":
-        value = _with_rack(row)
-        if value is None and row.in_service_kg is not None:
-            missing.append(of_product(row.type, "weight", "published weight"))
+        value = _with_rack(rack)
+        if value is None and rack.kind.in_service_kg is not None:
+            missing.append(of_product(rack.kind.type, "weight", "published weight"))
     if place == "caster":
-        value = None if value is None else value / row.casters
+        value = None if value is None else value / rack.kind.casters
         limit, what = hall.floor_concentrated_kg, "weight on one caster in service"
         fix = provide(value, "kg", "plates under the casters, or a floor,")
-        missing += _of_floor(row, limit, "concentrated")
+        missing += _of_floor(rack, limit, "concentrated")
     elif place == "area":
-        if row.footprint_m2 is None:
-            missing.append(Missing("'aisle_depth' of the racks", (*row.path, "aisle_depth")))
-        value = None if value is None or row.footprint_m2 is None else value / row.footprint_m2
+        if rack.kind.footprint_m2 is None:
+            missing.append(Missing("'aisle_depth' of the racks", (*rack.path, "aisle_depth")))
+        value = (
+            None
+            if value is None or rack.kind.footprint_m2 is None
+            else value / rack.kind.footprint_m2
+        )
         limit, unit = hall.floor_uniform_kgm2, "kg/m2"
         what = "weight over the footprint and its share of the aisles in service"
         fix = provide(value, "kg/m2", "a floor")
-        missing += _of_floor(row, limit, "uniform")
+        missing += _of_floor(rack, limit, "uniform")
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit=unit,
@@ -80,26 +84,30 @@ def _place(site: SitePlan, row: RackClass, hall: HallLoad, place: Place) -> Meas
     )
 
 
-def _with_rack(row: RackClass) -> float | None:
+def _with_rack(rack: RackClass) -> float | None:
     """Weight in kg of the rack with all that is in it."""
-    if row.in_service_kg is None or row.weight_kg is None or row.content_kg is None:
+    if (
+        rack.kind.in_service_kg is None
+        or rack.kind.weight_kg is None
+        or rack.kind.content_kg is None
+    ):
         return None
-    return row.in_service_kg + row.weight_kg - row.content_kg
+    return rack.kind.in_service_kg + rack.kind.weight_kg - rack.kind.content_kg
 
 
-def _unsaid(site: SitePlan, row: RackClass) -> Iterator[str]:
+def _unsaid(site: SitePlan, rack: RackClass) -> Iterator[str]:
     """What keeps the weight of a rack in service from being known."""
-    yield from unknowns(site, "weight_kg", [row.rack_class])
-    cooling = (*row.path, "cooling")
-    if row.cables_kg is None:
-        yield Missing("'cable_weight' of the racks", (*row.path, "cable_weight"))
-    if row.coolant_kg is None:
+    yield from unknowns(site, "weight_kg", [rack])
+    cooling = (*rack.path, "cooling")
+    if rack.kind.cables_kg is None:
+        yield Missing("'cable_weight' of the racks", (*rack.path, "cable_weight"))
+    if rack.kind.coolant_kg is None:
         yield Missing("'coolant_weight' of the racks", (*cooling, "coolant_weight"))
-    if not row.counts_manifolds:
+    if not rack.kind.counts_manifolds:
         yield Missing("'manifolds' of the racks, 0 if included", (*cooling, "manifolds"))
 
 
-def _of_floor(row: RackClass, limit: float | None, kind: str) -> Iterator[str]:
+def _of_floor(rack: RackClass, limit: float | None, kind: str) -> Iterator[str]:
     if limit is None:
-        place = (*row.path[:-4], "floor", kind)
-        yield Missing(f"'{kind}' of the floor of '{row.hall}'", place)
+        place = (*rack.path[:-4], "floor", kind)
+        yield Missing(f"'{kind}' of the floor of '{rack.hall}'", place)

@@ -14,13 +14,13 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
-    RackDelivery,
+    RackClass,
     Severity,
     SitePlan,
     rule,
 )
 from rackwright.policy.helpers.missing import each_once
-from rackwright.policy.helpers.racks import RackNames, unknowns
+from rackwright.policy.helpers.racks import subject, unknowns
 
 
 @rule(
@@ -39,12 +39,11 @@ class Delivery(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Five measures for each class of racks."""
         for site in plan.onprem:
-            names = RackNames(site)
-            for row in site.deliveries:
-                yield from self._rack(site, names, row)
+            for rack in site.racks:
+                yield from self._rack(site, rack)
 
-    def _rack(self, site: SitePlan, names: RackNames, row: RackDelivery) -> Iterator[Measure]:
-        at = names.subject(row.rack_class)
+    def _rack(self, site: SitePlan, rack: RackClass) -> Iterator[Measure]:
+        at, row = subject(site, rack), rack.kind.delivery
         shorter = "have the rack shipped without its crate, or in parts"
         lighter = "install devices after the rack stands, or take another way"
         for value, limit, unit, what, fix, own, way in (
@@ -53,9 +52,9 @@ class Delivery(Policy):
             (row.weight_kg, row.way_rating_kg, "kg", "weight on the way", lighter, "weight", "rating"),
             (row.caster_kg, row.way_rolling_kg, "kg", "weight on a caster on the way", lighter, "weight", "rolling"),
         ):  # fmt: skip
-            missing = list(_unsaid_of_rack(site, row, value, own))
+            missing = list(_unsaid_of_rack(site, rack, value, own))
             if limit is None:
-                missing.append(_of_way(row, way))
+                missing.append(_of_way(rack, way))
             yield Measure(
                 at,
                 value=value,
@@ -73,21 +72,20 @@ class Delivery(Policy):
             unit="%",
             what="slope of the steepest ramp on the way",
             fix="take a way with a lift, or a longer ramp",
-            missing=() if slope is not None else (_of_way(row, "slope"),),
+            missing=() if slope is not None else (_of_way(rack, "slope"),),
         )
 
 
 def _unsaid_of_rack(
-    site: SitePlan, row: RackDelivery, value: float | None, name: str
+    site: SitePlan, rack: RackClass, value: float | None, name: str
 ) -> Iterator[str]:
     if value is not None:
         return
-    group = site.rack_classes_by_number[row.rack_class]
-    if name == "weight" and group.weight_kg is None:
-        yield from unknowns(site, "weight_kg", [row.rack_class])
-    yield Missing(f"'shipping.{name}' of the racks", (*row.path, "shipping", name))
+    if name == "weight" and rack.kind.weight_kg is None:
+        yield from unknowns(site, "weight_kg", [rack])
+    yield Missing(f"'shipping.{name}' of the racks", (*rack.path, "shipping", name))
 
 
-def _of_way(row: RackDelivery, name: str) -> Missing:
-    words = f"'delivery.{name}' of the hall '{row.hall}'"
-    return Missing(words, (*row.path[:-4], "delivery", name))
+def _of_way(rack: RackClass, name: str) -> Missing:
+    words = f"'delivery.{name}' of the hall '{rack.hall}'"
+    return Missing(words, (*rack.path[:-4], "delivery", name))

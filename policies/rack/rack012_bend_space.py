@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rackwright.api import (
     Cables,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -30,7 +30,7 @@ class _Plug:
     """An end of a kind of cables; ``path`` is the place of the kind."""
 
     link: Cables
-    path: Path
+    path: FieldPath
     end: End
 
     @property
@@ -58,22 +58,22 @@ class BendSpace(Policy):
         """A measure for each class of racks in which cables of a fabric end."""
         plugs = _plugs(plan)
         for site in plan.onprem:
-            for row in site.rack_classes:
-                devices = site.devices_of(row.rack_class)
-                if row.mode == "immersion" or any(device.whole_rack for device in devices):
+            for rack in site.racks:
+                devices = rack.kind.devices
+                if rack.kind.mode == "immersion" or any(device.whole_rack for device in devices):
                     continue
                 here = [
                     plug
-                    for place in dict.fromkeys(device.path for device in devices)
+                    for place in dict.fromkeys(rack.path_of(device) for device in devices)
                     for plug in plugs.get(place, ())
                 ]
                 if here:
-                    yield _measure(site, row, here)
+                    yield _measure(site, rack, here)
 
 
-def _plugs(plan: Plan) -> Mapping[Path, Sequence[_Plug]]:
+def _plugs(plan: Plan) -> Mapping[FieldPath, Sequence[_Plug]]:
     """The ends of all kinds of cables by the place of the devices that they end at."""
-    found: dict[Path, list[_Plug]] = {}
+    found: dict[FieldPath, list[_Plug]] = {}
     for fabric in fabrics_of(plan):
         if fabric.layout is None:
             continue
@@ -87,7 +87,7 @@ def _plugs(plan: Plan) -> Mapping[Path, Sequence[_Plug]]:
     return found
 
 
-def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
+def _measure(site: SitePlan, rack: RackClass, plugs: Sequence[_Plug]) -> Measure:
     # Of those that need as much, the order of the file must not choose.
     widest = max(plugs, key=lambda plug: (plug.space or 0.0, plug.words))
     missing = [
@@ -95,9 +95,9 @@ def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
         for plug in plugs
         if plug.space is None
     ]
-    value, limit = None if missing else widest.space, row.cable_allowance_m
+    value, limit = None if missing else widest.space, rack.kind.cable_allowance_m
     if limit is None:
-        place = (*row.path, "cable_allowance")
+        place = (*rack.path, "cable_allowance")
         missing.append(Missing("'cable_allowance' of the racks", place))
     fix = None
     if value is not None and limit is not None and value > limit:
@@ -106,7 +106,7 @@ def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
             "choose cables that bend tighter",
         )
     return Measure(
-        subject(site, row),
+        subject(site, rack),
         value=value,
         limit=limit,
         unit="m",

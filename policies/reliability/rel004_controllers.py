@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Profile,
@@ -50,7 +50,7 @@ class Controllers(Policy):
         if fencing is None and self.fenced <= count < self.quorum:
             words = "'controller_fencing' in 'reliability'"
             limit, missing = None, (Missing(words, ("reliability", "controller_fencing")),)
-        path: Path = ("scheduler", "controllers") if scheduler is not None else ("sites",)
+        path: FieldPath = ("scheduler", "controllers") if scheduler is not None else ("sites",)
         fix = f"run {self.quorum} controllers"
         if self.fenced < self.quorum:
             fix += f", or {self.fenced} with fencing"

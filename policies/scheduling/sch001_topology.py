@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Scheduler,
@@ -80,7 +80,7 @@ def _judge_cabling(cabled: Cabling) -> Finding:
     )
 
 
-def _fabrics(at: Subject) -> Path:
+def _fabrics(at: Subject) -> FieldPath:
     """Where the fabrics of the site of a node group are said."""
     return (*at.path[:2], "fabrics")
 

@@ -44,7 +44,18 @@ def _judge_gres(nodes: NodeSet) -> Finding:
                 ),
             ),
         )
-    if (nodes.gres and str(nodes.gres)) == (nodes.known_gres and str(nodes.known_gres)):
+    if nodes.has_instances and nodes.known_gres is not None:
+        enough = nodes.least_gpus <= nodes.known_gres.count
+        return Finding(
+            at,
+            ok=enough,
+            message=f"the GPUs and instances of a host are made of {nodes.least_gpus} GPUs or more; "
+            f"the catalogue has {nodes.known_gres.count}",
+            fix=None
+            if enough
+            else "count fewer instances in 'scheduler.nodes': a GPU has 7 at most",
+        )
+    if _same(nodes):
         said = str(nodes.gres) if nodes.gres else "no accelerators"
         return Finding(at, ok=True, message=f"Slurm counts {said} in a host, as the catalogue does")
     known = str(nodes.known_gres) if nodes.known_gres else "no accelerators"
@@ -54,6 +65,16 @@ def _judge_gres(nodes: NodeSet) -> Finding:
         ok=False,
         message=f"Slurm counts {nodes.gres} in a host, the catalogue has {known}",
         fix=f"{remedy} in 'scheduler.nodes', or correct the catalogue entry '{nodes.entry}'",
+    )
+
+
+def _same(nodes: NodeSet) -> bool:
+    """Return True if both are the same; a type that Slurm is not told is none to differ in."""
+    said, known = nodes.gres, nodes.known_gres
+    if said is None or known is None:
+        return said is known
+    return (said.name, said.count) == (known.name, known.count) and (
+        not said.type or said.type.lower() == known.type.lower()
     )
 
 

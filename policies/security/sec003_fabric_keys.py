@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Severity,
@@ -65,7 +65,7 @@ class FabricKeys(Policy):
                 yield from self._judge(f"{site.name} subnet managers", path, keys)
 
     def _judge(
-        self, name: str, path: Path, keys: SubnetManagerKeys | None
+        self, name: str, path: FieldPath, keys: SubnetManagerKeys | None
     ) -> Iterator[Measure | Finding]:
         level = keys.m_key_protection_level if keys else None
         words = "'m_key_protection_level' in the site's 'security.infiniband'"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Contributor,
+    FieldPath,
     Finding,
     Measure,
     Missing,
-    Path,
     Plan,
     Policy,
     Reliability,
@@ -115,7 +115,7 @@ def _judge_loss(plan: Plan) -> Iterator[Measure]:
     if not total or (wanted is None and len(hosts) < 2):
         return
     largest = max(hosts, key=lambda site: hosts[site])
-    path: Path = ("reliability", "least_after_site_loss") if wanted is not None else ()
+    path: FieldPath = ("reliability", "least_after_site_loss") if wanted is not None else ()
     fix = None
     if wanted is not None:
         more = hosts_to_add(total, hosts[largest], wanted / 100)

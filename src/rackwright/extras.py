@@ -1,14 +1,20 @@
-"""The extras of the package: what is installed only where it is asked for.
+"""Extras of the package, which are installed only on request.
 
-``pip install rackwright`` brings what judges and renders a blueprint. Commands that provision or
-configure need more, which ``pyproject.toml`` lists by extra.
+The package alone brings what checks and renders a blueprint. Commands that provision or configure
+need more, which ``pyproject.toml`` lists by extra.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
+import json
+import shlex
+import urllib.request
 from collections.abc import Mapping
+from typing import Any
 
+from rackwright import __version__
 from rackwright.errors import ExternalToolError
 
 MODULES: Mapping[str, str] = {
@@ -30,8 +36,33 @@ MODULES: Mapping[str, str] = {
 
 
 def install_hint(*extras: str) -> str:
-    """The command that installs ``extras``."""
-    return f"pip install 'rackwright[{','.join(extras)}]'"
+    """Return the command that installs ``extras`` from where the package was installed.
+
+    The name alone would ask a public index for it, where anybody may register it.
+    """
+    wanted = f"[{','.join(extras)}]"
+    origin = install_origin()
+    url = str(origin.get("url", ""))
+    if (folder := origin.get("dir_info")) is not None:
+        path = urllib.request.url2pathname(url.removeprefix("file://"))
+        editable = "--editable " if folder.get("editable") else ""
+        return f"pip install {editable}{shlex.quote(path + wanted)}"
+    if source := origin.get("vcs_info"):
+        at = f"{source['vcs']}+{url}@{source['commit_id']}"
+        return f"pip install 'rackwright{wanted} @ {at}'"
+    if url:
+        return f"pip install 'rackwright{wanted} @ {url}'"
+    return f"pip install 'rackwright{wanted}=={__version__}', from the index that it came from"
+
+
+def install_origin() -> Mapping[str, Any]:
+    """Return where the package was installed from (PEP 610); empty for an index, or if unknown."""
+    try:
+        text = importlib.metadata.distribution("rackwright").read_text("direct_url.json")
+        origin = json.loads(text or "{}")
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return {}
+    return origin if isinstance(origin, dict) else {}
 
 
 def require(extra: str) -> None:

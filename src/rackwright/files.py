@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+AnyPath = str | os.PathLike[str]
+"""Path of a file as programs have it."""
+
 
 def write_changed(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
     """Whether ``path`` had to be written to hold ``content`` with ``mode``; otherwise it is not touched.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
+import sys
 from pathlib import Path
 
 
@@ -21,3 +23,40 @@ def _started_by_ps(pid: int) -> str | None:
         ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return reply.stdout.strip() or None
+
+
+_SET_DUMPABLE, _DROP_FROM_BOUNDING_SET, _SET_NO_NEW_PRIVILEGES = 4, 24, 38
+"""Options of prctl(2)."""
+_LOOKING = (19, 21, 38)
+"""CAP_SYS_PTRACE, and CAP_SYS_ADMIN and CAP_PERFMON, by which newer kernels let processes look too."""
+_CAPABILITIES_V3 = 0x20080522
+
+
+def hide_process() -> None:
+    """Keep other processes of this user from reading the environment and memory of this one.
+
+    On Linux alone. Programs that are started later are not hidden.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def give_up_looking() -> None:
+    """Give up, for this process and all that it starts, to look into processes that hide.
+
+    On Linux alone. Root may by its capabilities, and others by a program like sudo.
+    """
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    for capability in _LOOKING:
+        libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; the lower halves first
+    if libc.capget(header, sets) == 0:
+        for capability in _LOOKING:
+            half, bit = divmod(capability, 32)
+            for index in range(3 * half, 3 * half + 3):
+                sets[index] &= ~(1 << bit)
+        libc.capset(header, sets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import sys
 import threading
@@ -113,7 +114,13 @@ def guarded() -> Iterator[None]:
 
 
 def guard() -> None:
-    """Guard stdout and stderr from now on; what is guarded already stays as it is."""
+    r"""Guard stdout and stderr from now on; what is guarded already stays as it is.
+
+    What their encoding lacks is written as an escape, like ``\u2026``.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     out = sys.stdout
     if not isinstance(out, Guarded):
         sys.stdout = cast("TextIO", Guarded(out))

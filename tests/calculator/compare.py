@@ -10,7 +10,7 @@ from typing import Any
 
 from calculator import blueprints, cooling, fabric, power, sources, weight
 from calculator.things import Device, Hall, Number, RackGroup, Site, times, total
-from rackwright.api import Measure, Plan, RackClass, SitePlan
+from rackwright.api import Measure, Plan, RackClass, RackKind, SitePlan
 from rackwright.plan.expand import expand
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import lay_out
@@ -60,17 +60,17 @@ def _pair(where: str, what: str, calculated: object, planned: object) -> Pairs:
 
 
 def _site(site: Site, plan: SitePlan) -> Pairs:
-    by_rack = {rack: one for one in plan.rack_classes for rack in one.racks}
+    by_rack = {rack: one for one in plan.racks for rack in one.names}
     sums: dict[str, list[Any]] = {}
     for hall in site.halls:
         for group in hall.groups:
-            done: set[int] = set()
+            done: set[RackClass] = set()
             for rack in group.racks:
                 planned = by_rack[rack]
                 devices = power.devices_in(site, rack, group)
                 _collect(sums, devices, group, hall, site)
-                if planned.rack_class not in done:
-                    done.add(planned.rack_class)
+                if planned not in done:
+                    done.add(planned)
                     yield from _rack(rack, devices, group, hall, site, plan, planned)
     yield from _facility(site, plan, sums)
     carried, named = sources.carried(site), {source.name: source for source in site.sources}
@@ -111,17 +111,13 @@ def _rack(
         ("weight_kg", bulk.weight),
         ("footprint_m2", bulk.footprint),
     ):
-        yield from _pair(where, what, calculated, getattr(planned, what))
-    yield from _circuits(where, devices, group, site, plan, planned.rack_class)
-    yield from _losses(where, devices, group, plan, planned.rack_class)
+        yield from _pair(where, what, calculated, getattr(planned.kind, what))
+    yield from _circuits(where, devices, group, site, planned.kind)
+    yield from _losses(where, devices, group, planned.kind)
     for at, feed in enumerate(group.feeds):
         if feed.tap_off is None:
             continue
-        (box,) = (
-            one
-            for one in plan.tap_offs
-            if (one.rack_class, one.feed) == (planned.rack_class, feed.name)
-        )
+        (box,) = (one for one in plan.tap_offs if (one.rack, one.feed) == (planned, feed.name))
         wanted, here = (
             power.boxed(devices, group.feeds, at, len(group.racks), site),
             f"{where} box of {feed.name}",
@@ -138,15 +134,14 @@ def _circuits(
     devices: list[Device],
     group: RackGroup,
     site: Site,
-    plan: SitePlan,
-    number: int,
+    kind: RackKind,
 ) -> Pairs:
     feeds = group.feeds
     normal = power.loaded(devices, feeds)
     peak = power.loaded(devices, feeds, peak=True)
     used = power.outlets_used(devices, feeds)
-    planned = {(one.feed, one.pdu): one for one in plan.circuits if one.rack_class == number}
-    by_feed = {one.feed: one for one in plan.feeds if one.rack_class == number}
+    planned = {(one.feed, one.pdu): one for one in kind.circuits}
+    by_feed = {one.feed: one for one in kind.feeds}
     known = all(device.supplies is not None for device in devices)
     for at, feed in enumerate(feeds):
         one, at_feed = by_feed[feed.name], f"{where} feed {feed.name}"
@@ -169,13 +164,9 @@ def _circuits(
                 yield from _pair(here, "c19_used", c19, circuit.c19_used)
 
 
-def _losses(
-    where: str, devices: list[Device], group: RackGroup, plan: SitePlan, number: int
-) -> Pairs:
+def _losses(where: str, devices: list[Device], group: RackGroup, kind: RackKind) -> Pairs:
     feeds = group.feeds
-    planned = {
-        (one.lost, one.feed, one.pdu): one for one in plan.losses if one.rack_class == number
-    }
+    planned = {(one.lost, one.feed, one.pdu): one for one in kind.losses}
     seen = set()
     for name, circuits in power.losses(feeds):
         after = power.loaded(devices, feeds, circuits)
@@ -194,10 +185,8 @@ def _losses(
             if not device.on_bus
         )
         told: Counter[tuple[str, int | None, str]] = Counter()
-        for one in plan.device_losses:
-            if (one.rack_class, one.lost) == (number, name) and one.entry in {
-                e for e, _, _ in fates
-            }:
+        for one in kind.fates:
+            if one.lost == name and one.entry in {e for e, _, _ in fates}:
                 told[one.entry, one.alive, one.state] += one.devices
         yield from _pair(f"{where} without {name}", "fates of devices", dict(fates), dict(told))
     for lost, feed, pdu in sorted(set(planned) - seen):

@@ -23,7 +23,7 @@ HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]
 PASSWORD = "what-the-hosts-say"
 FILES = "sha256sum /etc/sssd/*.conf /etc/sssd/*.pem /etc/nsswitch.conf /etc/pam.d/common-*"
 START = "systemctl reset-failed sssd; systemctl start sssd"
-"""Its unit refuses a sixth start within 50 s, and these tests start it more often."""
+"""Its unit refuses a sixth start within 50 s, and these tests start it more often than roles do."""
 
 FORGET = f"systemctl stop sssd; rm /var/lib/sss/db/*.ldb; {START}"
 
@@ -274,6 +274,22 @@ def test_groups_may_name_the_entries_of_their_members(site: Site) -> None:
         site.on("gpu-1", FORGET)
     assert mended.code == 0, mended.output
     assert site.on("gpu-1", "id mal") == "uid=30002(mal) gid=30010(guests) groups=30010(guests)"
+
+
+def test_restarts_in_a_row_are_not_refused(site: Site) -> None:
+    """On a fast machine the third run of the role within seconds met the start limit of SSSD's unit."""
+    folder, restart = "/run/systemd/system/sssd.service.d", "systemctl restart sssd"
+    limit = "[Unit]\\nStartLimitIntervalSec=1h\\nStartLimitBurst=2\\n"
+    site.on("gpu-1", f"mkdir {folder}; printf '{limit}' > {folder}/limit.conf")
+    try:
+        site.on("gpu-1", "systemctl daemon-reload; systemctl reset-failed sssd")
+        often = site.on("gpu-1", f"{restart}; {restart}; {restart} 2>&1 || true")
+        assert "attempted too often" in often
+        task = {"rackwright.cluster.restart": {"name": "sssd.service"}, "loop": [1, 2, 3, 4]}
+        played = site.machines.play([{"hosts": "gpu-1", "gather_facts": False, "tasks": [task]}])
+        assert played.code == 0, played.output
+    finally:
+        site.on("gpu-1", f"rm -r {folder}; systemctl daemon-reload; {START}")
 
 
 def test_without_the_directory_who_is_known_works_on(site: Site) -> None:

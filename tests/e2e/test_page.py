@@ -120,7 +120,7 @@ def test_a_finding_marks_its_racks_and_leads_back(shown: Shown) -> None:
     marked = tab.ask(
         "Array.from(document.querySelectorAll('.cell.chosen'), (one) => one.dataset.r)"
     )
-    assert set(marked) == {rack.rack for rack in site.racks if rack.rack_class in classes}
+    assert set(marked) == {name for number in classes for name in site.racks[number].names}
     assert tab.ask(
         "(() => { const r = document.querySelector('.cell.chosen').getBoundingClientRect();"
         " return r.top >= 0 && r.bottom <= innerHeight; })()"
@@ -157,14 +157,15 @@ def test_the_floor_is_coloured_by_each_measure(shown: Shown) -> None:
 def test_a_rack_shows_its_own_names(shown: Shown) -> None:
     tab, plan = shown.tab, shown.plan
     (site,) = plan.onprem
-    for rack in (site.racks[1], site.racks[-1]):
-        tab.click(f".cell[data-r='{rack.rack}']")
-        names = plan.racked[site.name][rack.rack]
+    by_name = {name: racks for racks in site.racks for name in racks.names}
+    for rack in (list(by_name)[1], list(by_name)[-1]):
+        tab.click(f".cell[data-r='{rack}']")
+        names = plan.racked[site.name][rack]
         told = tab.texts(".elevation text")
         assert {one[0] for one in names.values()} <= set(told)
-        assert any(text.startswith(rack.rack) for text in told)
-        for feed in site.feeds_of(rack.rack_class):
-            assert f"from {feed.source}" in told
+        assert any(text.startswith(rack) for text in told)
+        for source in by_name[rack].sources:
+            assert f"from {source}" in told
     tab.ask("document.querySelector('#find input').focus()")
     tab.write("dgx-07")
     tab.press("Enter", 13)

@@ -1,6 +1,6 @@
 """Slurm of Debian sid, whatever it is that day, reads every golden configuration.
 
-A root that cannot be made is reported, and fails nothing. Only ``make test-all`` runs it.
+A root that cannot be made is reported, and fails nothing. Only ``make soak`` runs it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rackwright.plan.slurm.releases import release_of
 from slurm_cases import RELEASES_MARKS, assert_no_warning, assert_sizes, cases_for, database_config
 from slurm_releases import read_all, version_of
 
-pytestmark = RELEASES_MARKS
+pytestmark = [*RELEASES_MARKS, pytest.mark.soak(reason="Debian sid is another each day")]
 
 
 def test_slurm_of_the_day_reads_the_files(tmp_path: Path, measured: Callable[[str], None]) -> None:

@@ -160,7 +160,7 @@ def test_each_extra_brings_what_its_first_command_needs(
         for other in {"aws", "configure", "workers"} - {extra} - BRINGS.get(extra, set()):
             ended, shown = ends(other)
             assert ended == 4, shown
-            assert f"pip install 'rackwright[{other}]'" in shown
+            assert f"pip install 'rackwright[{other}] @ file://" in shown
     finally:
         if extra == "local":
             stop_embedded_aws(bin_, tmp_path / "state")

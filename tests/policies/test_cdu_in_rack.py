@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from designs import GONE, Changes, Design, Patches, said
+from rack_records import rack_feeds, rack_losses
 from rackwright.errors import RackwrightError
 from rackwright.policy.api import Outcome
 
@@ -26,14 +27,14 @@ FLOW = 60 * 8 / (1.02 * 3.95 * 10)
 
 def test_units_weight_power_and_heat_have_the_cdu_and_the_manifolds() -> None:
     """8 × 4 + 8 × 1 + 4 = 44 U; 640 + 96 + 130 + 72 = 938 kg; 81.6 + 2 kW; 8 × 2.2 + 2 kW of air."""
-    (rack,) = DESIGN.site().rack_classes
-    assert rack.used_u == 44
-    assert rack.content_kg == pytest.approx(938)
-    assert rack.weight_kg == pytest.approx(938 + 150)
+    (rack,) = DESIGN.site().racks
+    assert rack.kind.used_u == 44
+    assert rack.kind.content_kg == pytest.approx(938)
+    assert rack.kind.weight_kg == pytest.approx(938 + 150)
     assert rack.power_w == pytest.approx(83_600)
-    assert rack.heat_air_w == pytest.approx(19_600)
-    assert rack.heat_liquid_w == pytest.approx(64_000)
-    assert rack.flow_lpm == pytest.approx(8 * FLOW)
+    assert rack.kind.heat_air_w == pytest.approx(19_600)
+    assert rack.kind.heat_liquid_w == pytest.approx(64_000)
+    assert rack.kind.flow_lpm == pytest.approx(8 * FLOW)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +48,8 @@ def test_the_cdu_and_the_manifolds_take_units(manifolds: int, outcome: Outcome) 
 
 
 def test_a_second_cdu_takes_the_last_units() -> None:
-    (rack,) = DESIGN.site({(*LOOP, "count"): 2}).rack_classes
-    assert rack.used_u == 48
+    (rack,) = DESIGN.site({(*LOOP, "count"): 2}).racks
+    assert rack.kind.used_u == 48
     assert rack.power_w == pytest.approx(85_600)
 
 
@@ -131,9 +132,9 @@ def test_few_racks_lose_too_much_with_one_cdu() -> None:
 def test_a_cdu_hangs_on_the_feeds_of_its_rack() -> None:
     """Two supplies on two feeds: each feed has 83.6 / 2 kW, and all of it when the other is lost."""
     site = DESIGN.site()
-    assert [feed.load_w for feed in site.feeds] == [pytest.approx(41_800)] * 2
-    left = {(row.lost, row.feed): 0.0 for row in site.losses if row.lost_kind == "feed"}
-    for row in site.losses:
+    assert [feed.load_w for feed in rack_feeds(site)] == [pytest.approx(41_800)] * 2
+    left = {(row.lost, row.feed): 0.0 for row in rack_losses(site) if row.lost_kind == "feed"}
+    for row in rack_losses(site):
         if row.lost_kind == "feed" and row.load_w is not None:
             left[row.lost, row.feed] += row.load_w
     assert left == {("A", "B"): pytest.approx(83_600), ("B", "A"): pytest.approx(83_600)}
@@ -186,9 +187,9 @@ def test_what_nobody_says_of_them_is_unknown(
 
 
 def test_no_manifolds_are_stated_where_servers_include_them() -> None:
-    (rack,) = DESIGN.site({(*MANIFOLDS, "count"): 0}).rack_classes
-    assert rack.used_u == 36
-    assert rack.content_kg == pytest.approx(842)
+    (rack,) = DESIGN.site({(*MANIFOLDS, "count"): 0}).racks
+    assert rack.kind.used_u == 36
+    assert rack.kind.content_kg == pytest.approx(842)
 
 
 @pytest.mark.parametrize(

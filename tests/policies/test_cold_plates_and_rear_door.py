@@ -58,11 +58,11 @@ def water(temperature: str) -> dict[str, str]:
 def test_heat_is_split_between_cold_plates_door_and_room(
     temperature: str, door: float, room: float, tmp_path: Path
 ) -> None:
-    (rack,) = plan(tmp_path, water(temperature)).rack_classes
-    assert rack.heat_w == pytest.approx(81_600)
-    assert rack.heat_liquid_w == pytest.approx(64_000)
-    assert rack.air_into_loop_w == pytest.approx(door)
-    assert rack.heat_air_w == pytest.approx(room)
+    (rack,) = plan(tmp_path, water(temperature)).racks
+    assert rack.kind.heat_w == pytest.approx(81_600)
+    assert rack.kind.heat_liquid_w == pytest.approx(64_000)
+    assert rack.kind.air_into_loop_w == pytest.approx(door)
+    assert rack.kind.heat_air_w == pytest.approx(room)
 
 
 def test_each_loop_has_its_own_heat_and_flow(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_each_loop_has_its_own_heat_and_flow(tmp_path: Path) -> None:
     assert plates.flow_lpm == pytest.approx(96 * 11.913, rel=1e-4)
     assert doors.heat_w == pytest.approx(211_200)
     assert doors.flow_lpm == pytest.approx(506.8, abs=0.05)
-    (rack,) = site.rack_classes
-    assert rack.flow_lpm == pytest.approx((96 * 11.913 + 506.8) / 12, rel=1e-4)
+    (rack,) = site.racks
+    assert rack.kind.flow_lpm == pytest.approx((96 * 11.913 + 506.8) / 12, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_door_on_the_loop_of_the_plates_leaves_heat_that_is_too_much(tmp_path:
         "rear_door_loop: doors": "rear_door_loop: plates",
         "count: 3\n          inlet": "count: 2\n          inlet",
     }
-    (rack,) = plan(tmp_path, changes).rack_classes
-    assert rack.air_into_loop_w == pytest.approx(4_000)
-    assert rack.heat_air_w == pytest.approx(13_600)
+    (rack,) = plan(tmp_path, changes).racks
+    assert rack.kind.air_into_loop_w == pytest.approx(4_000)
+    assert rack.kind.heat_air_w == pytest.approx(13_600)
     (result,) = judged(tmp_path, "COOL-001", changes)
     assert (result.outcome, result.value) == (FAIL, pytest.approx(163_200))
 
@@ -122,9 +122,9 @@ def test_the_loop_of_the_doors_is_judged_by_their_heat(tmp_path: Path) -> None:
 
 def test_a_door_beside_cold_plates_weighs(tmp_path: Path) -> None:
     """8 × 80 + 6 × 12 + 150 = 862 kg in a rack of 170 kg: 1,032 kg, 258 kg on each caster."""
-    (rack,) = plan(tmp_path).rack_classes
-    assert rack.content_kg == pytest.approx(862)
-    assert rack.weight_kg == pytest.approx(1_032)
+    (rack,) = plan(tmp_path).racks
+    assert rack.kind.content_kg == pytest.approx(862)
+    assert rack.kind.weight_kg == pytest.approx(1_032)
     for limit, outcome in (("258 kg", PASS), ("257 kg", FAIL)):
         changes = {"concentrated: 680 kg": f"concentrated: {limit}"}
         caster = next(r for r in judged(tmp_path, "RACK-004", changes) if r.value == 258)

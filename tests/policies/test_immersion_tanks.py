@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from designs import GONE, Changes, Design, Patches, said
+from rack_records import rack_feeds
 from rackwright.errors import RackwrightError
 from rackwright.policy.api import Outcome
 
@@ -27,11 +28,11 @@ TANK, CDU, SERVER = "tank-spec-24u", "cdu-spec-tank-30kw", "cpu-2u-immersion"
 
 def test_all_heat_goes_into_the_fluid_and_the_pumps_into_the_air() -> None:
     """12 × 1 kW; the CDU's 0.8 kW count as heat in the air; no fan moves any."""
-    (tank,) = DESIGN.site().rack_classes
+    (tank,) = DESIGN.site().racks
     assert tank.power_w == pytest.approx(12_800)
-    assert tank.heat_liquid_w == pytest.approx(12_000)
-    assert tank.heat_air_w == pytest.approx(800)
-    assert tank.airflow_cfm == pytest.approx(1.756 * 800 / 14)  # of the CDU
+    assert tank.kind.heat_liquid_w == pytest.approx(12_000)
+    assert tank.kind.heat_air_w == pytest.approx(800)
+    assert tank.kind.airflow_cfm == pytest.approx(1.756 * 800 / 14)  # of the CDU
 
 
 def test_the_fluid_carries_the_heat_to_the_cdu_of_the_tank() -> None:
@@ -67,9 +68,9 @@ def test_the_cdu_carries_its_tank(
 
 def test_a_tank_is_weighed_filled() -> None:
     """12 × 30 + 600 + 2 × 12 + 60 = 1,044 kg; 1,344 kg with the tank, 336 kg on each foot."""
-    (tank,) = DESIGN.site().rack_classes
-    assert tank.content_kg == pytest.approx(1_044)
-    assert tank.weight_kg == pytest.approx(1_344)
+    (tank,) = DESIGN.site().racks
+    assert tank.kind.content_kg == pytest.approx(1_044)
+    assert tank.kind.weight_kg == pytest.approx(1_344)
     for limit, outcome in (("336 kg", PASS), ("335 kg", FAIL)):
         found = DESIGN.judged("RACK-004", {(*HALL, "floor", "concentrated"): limit})
         (foot,) = (r for r in found if r.what == "weight on one caster")
@@ -95,7 +96,7 @@ def test_a_server_is_lifted_out(height: str, outcome: Outcome) -> None:
 
 def test_the_pumps_hang_on_the_feeds_of_the_tank() -> None:
     """12.8 kW on two feeds; the loss of the only CDU, or of its feed with one supply, takes a tank."""
-    assert [feed.load_w for feed in DESIGN.site().feeds] == [pytest.approx(6_400)] * 2
+    assert [feed.load_w for feed in rack_feeds(DESIGN.site())] == [pytest.approx(6_400)] * 2
     one = {CDU: {"power_supplies": {"count": 1, "inlet": "C14", "full_performance": said(1)}}}
     found = DESIGN.judged("PWR-003", patches=one)
     assert [r.outcome for r in found if CDU in r.subject.name] == [FAIL]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rack_records import rack_feeds
 from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
@@ -80,7 +81,7 @@ def test_feeds_carry_as_much_as_their_shelves(tmp_path: Path) -> None:
     """132 kW over 3 + 2 shelves: 79.2 kW on A and 52.8 kW on B."""
     path = a_site(tmp_path, SHELVES.replace("8", "5"))
     (site,) = load_plan(path).plan.onprem
-    assert [row.load_w for row in site.feeds] == pytest.approx([79_200, 52_800])
+    assert [row.load_w for row in rack_feeds(site)] == pytest.approx([79_200, 52_800])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def a_site(folder: Path, water: str, door: str = DOOR) -> Path:
 
 def rack(folder: Path, water: str) -> Any:
     (site,) = load_plan(a_site(folder, water)).plan.onprem
-    return site.rack_classes[0]
+    return site.racks[0]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_door_takes_heat_while_its_water_is_colder_than_the_air(
     water: str, taken: float, tmp_path: Path
 ) -> None:
     row = rack(tmp_path, water)
-    assert row.air_into_loop_w == pytest.approx(taken)
-    assert row.heat_air_w == pytest.approx(RACK - taken)
+    assert row.kind.air_into_loop_w == pytest.approx(taken)
+    assert row.kind.heat_air_w == pytest.approx(RACK - taken)
 
 
 def test_a_door_never_takes_more_than_its_rating() -> None:
@@ -89,10 +89,10 @@ def test_air_handlers_of_a_high_hall_are_judged_by_thin_air(tmp_path: Path) -> N
 
 def test_a_door_weighs(tmp_path: Path) -> None:
     with_door = rack(tmp_path, "18 °C")
-    without = load_plan(AIR).plan.onprem[0].rack_classes[0]
-    assert with_door.weight_kg - without.weight_kg == pytest.approx(150)
-    assert with_door.content_kg - without.content_kg == pytest.approx(150)
-    assert with_door.center_of_mass_u == without.center_of_mass_u
+    without = load_plan(AIR).plan.onprem[0].racks[0]
+    assert with_door.kind.weight_kg - without.kind.weight_kg == pytest.approx(150)
+    assert with_door.kind.content_kg - without.kind.content_kg == pytest.approx(150)
+    assert with_door.kind.center_of_mass_u == without.kind.center_of_mass_u
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 
 from catalogue_team import an_entry, write
 from designs import GONE, Changes, Design, said
+from rack_records import as_data, rack_devices
 from rackwright.catalog.loader import load_catalogue
 from rackwright.plan.audit.catalogue_usage import product_counts, used_entries
 from rackwright.plan.problems import PlanError
@@ -37,7 +38,7 @@ BY_PRODUCT: Changes = {
     **{(*COOLING, f"rear_door_{name}"): GONE for name in NUMBERS},
 }
 PLANNED = (
-    "rack_classes", "rows", "halls", "loops", "cooling", "ride_through", "totals", "loop_products",
+    "racks", "rows", "halls", "loops", "cooling", "ride_through", "totals", "loop_products",
 )  # fmt: skip
 
 
@@ -75,12 +76,12 @@ def test_the_plan_is_that_of_the_numbers_by_hand(design: Design) -> None:
     drop = {(*COOLING, "rear_door_pressure_drop"): f"{30 * (FLOW / 40) ** 2!r} kPa"}
     one, other = design.site(drop), design.site(BY_PRODUCT)
     for table in PLANNED:
-        assert getattr(one, table) == getattr(other, table), table
-    (racks,) = other.rack_classes
-    assert racks.air_into_loop_w == pytest.approx(17_600)
-    assert racks.door_flow_lpm == pytest.approx(42.23, abs=0.005)
-    assert racks.door_drop_kpa == pytest.approx(33.44, abs=0.005)
-    assert (racks.content_kg, racks.rear_door_capacity_w) == (862, 20_000)
+        assert as_data(one, table) == as_data(other, table), table
+    (racks,) = other.racks
+    assert racks.kind.air_into_loop_w == pytest.approx(17_600)
+    assert racks.kind.door_flow_lpm == pytest.approx(42.23, abs=0.005)
+    assert racks.kind.door_drop_kpa == pytest.approx(33.44, abs=0.005)
+    assert (racks.kind.content_kg, racks.kind.rear_door_capacity_w) == (862, 20_000)
 
 
 def test_the_product_is_used_and_counted_and_stands_in_the_rack(design: Design) -> None:
@@ -88,9 +89,9 @@ def test_the_product_is_used_and_counted_and_stands_in_the_rack(design: Design) 
     (use,) = (use for use in used_entries(plan) if use.entry.id == "acme-door")
     assert use.path == ("sites", 0, *COOLING, "rear_door")
     assert product_counts(plan)["mem1", "rear door", "acme-door"] == 12
-    (door,) = (one for one in plan.onprem[0].devices if one.kind == "door")
+    (door,) = (one for one in rack_devices(plan.onprem[0]) if one.kind == "door")
     assert (door.entry, door.weight_kg, door.flow_lpm) == ("acme-door", 150, 40)
-    (by_hand,) = (one for one in design.site().devices if one.kind == "door")
+    (by_hand,) = (one for one in rack_devices(design.site()) if one.kind == "door")
     assert (by_hand.entry, by_hand.flow_lpm) == ("rear door", None)
 
 
@@ -168,8 +169,12 @@ def test_a_door_gets_the_flow_that_its_maker_asks_for(
 
 def test_a_door_that_takes_nothing_needs_no_flow(design: Design) -> None:
     warm = {**BY_PRODUCT, (*DOORS, "supply_temperature"): "44 °C"}
-    (racks,) = design.site(warm).rack_classes
-    assert (racks.air_into_loop_w, racks.door_flow_lpm, racks.door_drop_kpa) == (0, 0, 0)
+    (racks,) = design.site(warm).racks
+    assert (racks.kind.air_into_loop_w, racks.kind.door_flow_lpm, racks.kind.door_drop_kpa) == (
+        0,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,15 +240,15 @@ def test_what_is_written_beside_it_holds(
     design: Design, written: Mapping[str, str], taken: float
 ) -> None:
     changes = {(*COOLING, f"rear_door_{name}"): value for name, value in written.items()}
-    (racks,) = design.site({**BY_PRODUCT, **changes}).rack_classes
-    assert racks.air_into_loop_w == pytest.approx(taken)
+    (racks,) = design.site({**BY_PRODUCT, **changes}).racks
+    assert racks.kind.air_into_loop_w == pytest.approx(taken)
 
 
 def test_a_weight_and_a_pressure_drop_that_are_written_hold(design: Design) -> None:
     written = {"weight": "160 kg", "pressure_drop": "12 kPa"}
     changes = {(*COOLING, f"rear_door_{name}"): value for name, value in written.items()}
-    (racks,) = design.site({**BY_PRODUCT, **changes}).rack_classes
-    assert (racks.content_kg, racks.door_drop_kpa) == (872, 12)
+    (racks,) = design.site({**BY_PRODUCT, **changes}).racks
+    assert (racks.kind.content_kg, racks.kind.door_drop_kpa) == (872, 12)
 
 
 @pytest.mark.parametrize(
@@ -295,13 +300,13 @@ def test_racks_without_a_door_name_none(design: Design) -> None:
 def test_facts_fill_what_the_entry_of_a_maker_lacks(design: Design) -> None:
     """IBM says what its door weighs, and of its capacity nothing without curves."""
     named = {**BY_PRODUCT, (*COOLING, "rear_door"): "ibm-19in-power8"}
-    (racks,) = design.site(named).rack_classes
-    assert (racks.content_kg, racks.air_into_loop_w) == (747.6, None)
+    (racks,) = design.site(named).racks
+    assert (racks.kind.content_kg, racks.kind.air_into_loop_w) == (747.6, None)
     facts = design.plan().blueprint.model_dump(mode="json", exclude_none=True)["facts"]
     offer = {"source": "Offer 7", "date": "2026-11-25", "confidence": "official"}
     facts += [
         {"product": "ibm-19in-power8", "field": name, "value": value, **offer}
         for name, value in (("capacity", "12 kW"), ("difference", "24 K"))
     ]
-    (racks,) = design.site({**named, ("/", "facts"): facts}).rack_classes
-    assert racks.air_into_loop_w == pytest.approx(10_000)
+    (racks,) = design.site({**named, ("/", "facts"): facts}).racks
+    assert racks.kind.air_into_loop_w == pytest.approx(10_000)

@@ -13,9 +13,9 @@ from omissions import configured, field_of, paths, plan_of, without
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
+from rackwright.model.field_kinds import marked_fields
 from rackwright.model.hardware import Fact
 from rackwright.model.instances import Instance
-from rackwright.model.product_classes import PROSE
 from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.facts import knows
 from rackwright.plan.load import load_plan
@@ -127,7 +127,7 @@ FIELDS = sorted(
         (name,) if inner is None else (name, inner)
         for kind in FOLDERS.values()
         for name, info in kind.model_fields.items()
-        if not info.is_required() and name not in PROSE
+        if not info.is_required() and name not in marked_fields(kind).labels
         for inner in (None, *inner_fields(info.annotation))
     }
 )

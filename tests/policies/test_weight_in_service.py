@@ -31,18 +31,18 @@ def judged(design: Design, what: str, changes: Changes | None = None, patches: A
 
 
 def test_cables_count_beside_devices() -> None:
-    (row,) = AIR.site().rack_classes
-    assert (row.cables_kg, row.coolant_kg) == (40, 0)
-    assert row.counts_manifolds
-    assert row.in_service_kg == pytest.approx(597.8)
+    (row,) = AIR.site().racks
+    assert (row.kind.cables_kg, row.kind.coolant_kg) == (40, 0)
+    assert row.kind.counts_manifolds
+    assert row.kind.in_service_kg == pytest.approx(597.8)
     assert judged(AIR, "caster").value == pytest.approx(747.8 / 4)
     assert judged(AIR, "footprint").value == pytest.approx(747.8 / 1.44)
 
 
 def test_manifolds_and_coolant_count_in_racks_with_cold_plates() -> None:
     """1,600 kg with the rack, and 40 + 20 + 2 × 30 kg."""
-    (row,) = LIQUID.site(FILLED).rack_classes
-    assert row.in_service_kg == pytest.approx(1720)
+    (row,) = LIQUID.site(FILLED).racks
+    assert row.kind.in_service_kg == pytest.approx(1720)
     assert judged(LIQUID, "caster", FILLED).value == pytest.approx(430)
 
 

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections.abc
+import dataclasses
+import enum
 import inspect
+import io
+import json
+import os
+import pathlib
 import pkgutil
+import re
+import shutil
 import subprocess
 import sys
-from functools import cache
+import textwrap
+import typing
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli_support import run_here
 from rackwright import api
+from rackwright.folders import cache_folder
 from rackwright.policy import api as inside
 from rackwright.policy import helpers
 from rackwright.policy.check import check_blueprint
 
 ROOT = Path(__file__).parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("templates/**/*.md")]
+_FENCE = re.compile(r'^ *```py(?:thon)?( title="[^"\n]+")?\n([\s\S]*?)^ *```', re.MULTILINE)
+_FOUND = [found for path in sorted(DOCUMENTS) for found in _FENCE.findall(path.read_text("utf-8"))]
+MODULES = [textwrap.dedent(text) for title, text in _FOUND if title]
+"""Whole modules of the documents, which are part of something larger."""
+EXAMPLES = [textwrap.dedent(text) for title, text in _FOUND if not title]
+EXAMPLES.append(textwrap.dedent("    " + (api.__doc__ or "").partition("\n\n    ")[2]))
+"""Programs of the documents and of the module's own docstring."""
 
 
 def test_every_name_is_there_and_is_told() -> None:
@@ -69,10 +92,21 @@ def test_to_import_it_loads_nothing_else() -> None:
     assert set(done.stdout.split()) <= {"rackwright", "rackwright.api"}
 
 
-def test_it_judges_as_the_command_does() -> None:
-    report = api.check(ROOT / "policies/fixtures/aws.yaml")
+def test_it_judges_as_the_command_does(tmp_path: Path) -> None:
+    blueprint = ROOT / "policies/fixtures/aws.yaml"
+    told = run_here(tmp_path, "check", str(blueprint), "--json")
+    report = api.check(blueprint)
     assert isinstance(report, api.Report)
-    assert {result.outcome for result in report.results} <= set(api.Outcome)
+    results = [
+        (one["policy"], one["subject"], one["outcome"], one["message"], one["blocks"])
+        for one in json.loads(told.out)["results"]
+    ]
+    assert len(results) > 30
+    assert results == [
+        (one.policy, one.subject.name, one.outcome, one.message, one.blocks)
+        for one in report.results
+    ]
+    assert report.exit_code == told.code == 5
 
 
 def test_a_new_rule_of_a_team_imports_from_it_alone() -> None:
@@ -82,56 +116,171 @@ def test_a_new_rule_of_a_team_imports_from_it_alone() -> None:
     assert all(line.startswith("from rackwright.api import ") for line in imports)
 
 
-def test_every_record_that_the_plan_gives_is_public() -> None:
-    """A rule can name the type of whatever it reads, without an import from the inside."""
-    seen: set[tuple[str, str]] = set()
-    waiting = [("rackwright.plan.model", "Plan")]
+def test_a_star_import_shadows_nothing_of_the_standard_library() -> None:
+    names = set(api.__all__)
+    for module in (builtins, collections.abc, dataclasses, enum, io, os, pathlib, typing):
+        public = getattr(module, "__all__", dir(module))
+        assert not names & set(public), module.__name__
+
+
+def test_every_type_of_a_public_function_is_public() -> None:
+    public = {getattr(api, name) for name in api.__all__}
+    told: set[Any] = set()
+    waiting: list[Any] = []
+    for function in (api.check, api.load_plan, api.read_exceptions):
+        waiting += typing.get_type_hints(function).values()
     while waiting:
-        place = waiting.pop()
-        if place not in seen and place[0].startswith("rackwright.plan."):
-            seen.add(place)
-            waiting += _types_told_by(*place)
-    records = {name for module, name in seen if _class_of(module, name) is not None}
-    assert len(records) > 80
-    assert sorted(records - set(api.__all__)) == ["Expansion"], "what Plan is made of"
+        hint = waiting.pop()
+        waiting += typing.get_args(hint)
+        if isinstance(hint, type) and hint.__module__.startswith("rackwright."):
+            told.add(hint)
+    assert told >= {api.Report, api.LoadedPlan, api.PolicyExceptions, api.Catalogue}
+    assert told <= public
 
 
-def _types_told_by(module: str, name: str) -> list[tuple[str, str]]:
-    """Module and name of each type in the public fields and methods of a class, or behind an import."""
-    known = _names_in(module)
-    told = _class_of(module, name)
-    if told is None:
-        return [known[name]] if name in known else []
-    hints: list[ast.expr | None] = [*told.bases]
-    for part in told.body:
-        if isinstance(part, ast.AnnAssign) and not ast.unparse(part.target).startswith("_"):
-            hints.append(part.annotation)
-        elif isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
-            hints.append(part.returns)
-    words = (word for hint in hints if hint is not None for word in ast.walk(hint))
-    return [known[word.id] for word in words if isinstance(word, ast.Name) and word.id in known]
+def test_every_name_is_used_by_a_rule_or_by_a_program_of_the_documents() -> None:
+    texts = [path.read_text("utf-8") for path in (ROOT / "policies").rglob("*.py")]
+    texts += EXAMPLES
+    used = {
+        alias.name
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module == "rackwright.api"
+        for alias in node.names
+    }
+    errors = {"PolicyLoadError", "RackwrightError", "SpecError", "SpecErrors", "UsageError"}
+    of_functions = {"Catalogue", "ExceptionChoice", "ExitCode", "LoadedPlan", "Location", "Outcome"}
+    of_functions |= {"PolicyExceptions", "Report", "Result"}
+    of_plans = {"Blueprint", "CostSummary", "Host", "NodeGroupPlan"}
+    assert set(api.__all__) - used == errors | of_functions | of_plans
 
 
-@cache
-def _tree_of(module: str) -> ast.Module:
-    path = ROOT.joinpath("src", *module.split("."))
-    file = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
-    return ast.parse(file.read_text("utf-8"))
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with ``blueprint.yaml`` in it, as the working directory."""
+    shutil.copy(ROOT / "policies/fixtures/air.yaml", tmp_path / "blueprint.yaml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-def _class_of(module: str, name: str) -> ast.ClassDef | None:
-    classes = (part for part in _tree_of(module).body if isinstance(part, ast.ClassDef))
-    return next((one for one in classes if one.name == name), None)
+def test_every_example_of_the_documents_has_types(here: Path) -> None:
+    assert len(EXAMPLES) >= 5
+    for number, text in enumerate([*EXAMPLES, *MODULES]):
+        (here / f"example_{number}.py").write_text(text, encoding="utf-8")
+    (here / "star.py").write_text(
+        "from pathlib import Path\nfrom rackwright.api import *\n"
+        'plan: Plan = load_plan(Path("blueprint.yaml")).plan\n'
+    )
+    cache = cache_folder("tests") / "mypy"
+    words = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", "."]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "tests")}
+    done = subprocess.run(
+        words, cwd=here, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
-@cache
-def _names_in(module: str) -> dict[str, tuple[str, str]]:
-    """Classes that a module has and imports, with the module and the name that they come from."""
-    found = {}
-    for part in ast.walk(_tree_of(module)):
-        if isinstance(part, ast.ImportFrom) and (part.module or "").startswith("rackwright"):
-            for alias in part.names:
-                found[alias.asname or alias.name] = (part.module or "", alias.name)
-        elif isinstance(part, ast.ClassDef):
-            found[part.name] = (module, part.name)
-    return found
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_every_example_of_the_documents_runs(
+    here: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = None
+    try:
+        exec(compile(text, "example.py", "exec"), {"__name__": "__main__"})
+    except SystemExit as ended:
+        code = ended.code
+    assert code in {None, api.check("blueprint.yaml").exit_code}
+    assert capsys.readouterr().out or "print(" not in text
+
+
+@api.rule("ACME-001", "Racks stay below 30 kW", api.Severity.HIGH, since="1.0")
+class RackPower(api.Policy):
+    """A rule of a program."""
+
+    most_w: float = 30_000.0
+
+    def check(self, plan: api.Plan) -> Iterator[api.Measure]:
+        """Yield the power of each class of racks."""
+        for site in plan.onprem:
+            for racks in site.racks:
+                at = api.Subject(f"{site.name} racks {racks.hostlist}", racks.path)
+                yield api.Measure(at, racks.power_w, self.most_w, "W", "power of a rack")
+
+
+def outcomes(report: api.Report) -> list[str]:
+    return [one.outcome.value for one in report.results if one.policy == "ACME-001"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [(RackPower, ["fail", "pass"]), (RackPower(most_w=45_000), ["pass", "pass"])],
+)
+def test_a_rule_of_a_program_is_checked_in_process(
+    here: Path, policy: api.Policy | type[api.Policy], expected: list[str]
+) -> None:
+    loaded = api.load_plan("blueprint.yaml")
+    for subject in ("blueprint.yaml", Path("blueprint.yaml"), loaded, loaded.plan):
+        assert outcomes(api.check(subject, policies=[policy])) == expected
+    only = api.check(loaded, policies=[policy], only=["ACME-001"])
+    assert {one.policy for one in only.results} == {"ACME-001"}
+    assert RackPower.family == "own"
+
+
+def test_what_the_blueprint_sets_has_precedence_over_an_instance(here: Path) -> None:
+    Path("layer.yaml").write_text("policies: {ACME-001: {parameters: {most_w: 41000}}}\n")
+    report = api.check("blueprint.yaml", layers=["layer.yaml"], policies=[RackPower(most_w=1)])
+    assert {one.limit for one in report.results if one.policy == "ACME-001"} == {41_000.0}
+    Path("layer.yaml").write_text("policies: {ACME-001: {parameters: {most_kw: 41}}}\n")
+    with pytest.raises(api.SpecErrors, match="most_kw"):
+        api.check("blueprint.yaml", layers=["layer.yaml"], policies=[RackPower])
+
+
+def test_a_rule_of_a_program_that_raises_is_an_error_and_never_a_pass(here: Path) -> None:
+    class Broken(RackPower):
+        """A rule that fails."""
+
+        def check(self, plan: api.Plan) -> Iterator[api.Measure]:
+            """Fail."""
+            raise KeyError(plan.name)
+
+    report = api.check("blueprint.yaml", policies=[Broken])
+    assert outcomes(report) == ["error"]
+    assert report.exit_code == 1
+
+
+class _Nameless(api.Policy):
+    def check(self, plan: api.Plan) -> Iterator[api.Measure]:
+        yield from ()
+
+
+class _Abstract(api.Policy):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("policies", "said"),
+    [
+        ([RackPower, RackPower(most_w=1)], "'ACME-001' of 'RackPower' is used already"),
+        ([api.rule("PWR-001", "T", api.Severity.LOW, since="1")(type("Two", (RackPower,), {}))],
+         "'PWR-001' of 'Two' is used already"),
+        ([api.rule("acme1", "T", api.Severity.LOW, since="1")(type("Odd", (RackPower,), {}))],
+         "'acme1' of 'Odd' is not like 'ACME-001'"),
+        ([_Nameless], "'_Nameless' lacks 'id'"),
+        ([_Abstract], "'_Abstract' is not a policy"),
+        ([print], "'builtin_function_or_method' is not a policy"),
+    ],
+)  # fmt: skip
+def test_what_is_no_policy_is_refused(here: Path, policies: Any, said: str) -> None:
+    with pytest.raises(api.PolicyLoadError, match=re.escape(said)):
+        api.check("blueprint.yaml", policies=policies)
+
+
+def test_what_a_plan_cannot_have_is_refused(here: Path) -> None:
+    loaded = api.load_plan("blueprint.yaml")
+    with pytest.raises(api.UsageError, match="a plan takes no layers"):
+        api.check(loaded, layers=["layer.yaml"])
+    with pytest.raises(api.UsageError, match="packs cannot read a bare plan"):
+        api.check(loaded.plan, packs=["pack"])
+    with pytest.raises(api.UsageError, match="there is no policy 'PWR-01'") as caught:
+        api.check(loaded, only=["PWR-01"])
+    assert "did you mean 'PWR-0" in str(caught.value)

@@ -104,10 +104,10 @@ def test_a_wrong_formula_is_caught(mutation: Mutation) -> None:
 
 def test_a_mutation_leaves_nothing_behind() -> None:
     site = a_site(0)
-    before = plan_of(site).onprem[0].rack_classes
+    before = plan_of(site).onprem[0].racks
     with mutated(MUTATIONS[0]):
         pass
-    assert plan_of(site).onprem[0].rack_classes == before
+    assert plan_of(site).onprem[0].racks == before
 
 
 def test_there_are_enough_mutations_and_each_fits_the_plan() -> None:

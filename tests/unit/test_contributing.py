@@ -50,7 +50,7 @@ def test_the_steps_of_a_rule_give_one_whose_examples_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    steps = commands("Add a rule")
+    steps = commands("Add a rule")[:2]  # tests/e2e/test_recipes.py follows those of the product
     assert [words[:3] for words in steps] == [
         ["rackwright", "policy", "new"],
         ["rackwright", "policy", "test"],
@@ -68,8 +68,7 @@ def test_a_rule_of_the_product_has_the_files_that_are_named() -> None:
 
 
 def test_the_steps_of_a_product_give_one_that_the_catalogue_reads(tmp_path: Path) -> None:
-    copy, change, check = commands("Add a product")
-    assert check == ["rackwright", "check", "blueprint.yaml"]
+    copy, change = commands("Add a product")[:2]
     own = tmp_path / "inventory/catalog/nodes"
     own.mkdir(parents=True)
     shutil.copy(ROOT / copy[1], own)
@@ -77,7 +76,7 @@ def test_the_steps_of_a_product_give_one_that_the_catalogue_reads(tmp_path: Path
         subprocess.run(step, cwd=tmp_path, check=True)
     (tmp_path / copy[1]).unlink()
     made = load_catalogue([tmp_path / "inventory/catalog"]).get(Node, Path(copy[2]).stem)
-    assert made.id == "acme-8x"
+    assert made.id == "example-8x"
     assert made.max_power is not None
 
 

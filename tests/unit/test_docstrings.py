@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from parsed import ONE_WORKER, parsed_below
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
 ELSEWHERE = ("cli/", "embedded_aws/")
@@ -33,13 +35,14 @@ def raised(node: ast.AST) -> Iterator[str]:
         yield from raised(part)
 
 
+@ONE_WORKER
 def test_what_a_public_function_raises_is_in_its_docstring() -> None:
     silent, seen = [], 0
-    for path in PACKAGE.rglob("*.py"):
-        inside = path.relative_to(PACKAGE).as_posix()
+    for module in parsed_below(PACKAGE):
+        inside = module.path.relative_to(PACKAGE).as_posix()
         if inside.startswith(ELSEWHERE):
             continue
-        for function in functions(ast.parse(path.read_text("utf-8"))):
+        for function in functions(module.tree):
             found = list(raised(function))
             seen += bool(found)
             if found and "Raises:" not in (ast.get_docstring(function) or ""):
@@ -48,13 +51,13 @@ def test_what_a_public_function_raises_is_in_its_docstring() -> None:
     assert silent == []
 
 
+@ONE_WORKER
 def test_each_number_with_a_name_says_what_it_is() -> None:
     """Its unit and its source, in the text below it or in a comment."""
     silent, seen = [], 0
     for folder in (PACKAGE / "plan", ROOT / "policies"):
-        for path in folder.rglob("*.py"):
-            text = path.read_text("utf-8")
-            body, lines = ast.parse(text).body, text.splitlines()
+        for module in parsed_below(folder):
+            body, lines = module.tree.body, module.text.splitlines()
             for place, node in enumerate(body):
                 if not is_number(node):
                     continue
@@ -63,7 +66,7 @@ def test_each_number_with_a_name_says_what_it_is() -> None:
                 said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
                 beside = "#" in lines[node.lineno - 1] or lines[node.lineno - 2].startswith("#")
                 if not said and not beside:
-                    silent.append(f"{path.name}:{node.lineno}")
+                    silent.append(f"{module.path.name}:{node.lineno}")
     assert seen > 50
     assert silent == []
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from rackwright.extras import MODULES, missing_extra
+from rackwright import __version__, extras
+from rackwright.extras import MODULES, install_hint, missing_extra
 from rackwright.render.blueprints import find_template, write_blueprint
 
 ROOT = Path(__file__).parents[2]
@@ -68,8 +69,46 @@ def test_a_command_that_lacks_its_extra_says_which(
     )
     assert done.returncode == 4, done.stdout + done.stderr
     assert f"needs the Python package '{module}', which is not installed" in done.stderr
-    assert f"pip install 'rackwright[{extra}]'" in done.stderr
+    assert f"  hint: {install_hint(extra)}\n" in done.stderr
     assert not (tmp_path / "state/local/embedded-aws").exists(), "nothing was started"
+
+
+@pytest.mark.parametrize(
+    ("origin", "hint"),
+    [
+        (
+            {"url": "file:///opt/rack%20wright", "dir_info": {"editable": True}},
+            "pip install --editable '/opt/rack wright[aws,local]'",
+        ),
+        ({"url": "file:///opt/it", "dir_info": {}}, "pip install '/opt/it[aws,local]'"),
+        (
+            {"url": "https://example.com/r.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
+            "pip install 'rackwright[aws,local] @ git+https://example.com/r.git@0a1b'",
+        ),
+        (
+            {"url": "file:///tmp/rackwright-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "pip install 'rackwright[aws,local] @ file:///tmp/rackwright-0.1.0-py3-none-any.whl'",
+        ),
+        (
+            {},
+            f"pip install 'rackwright[aws,local]=={__version__}', from the index that it came from",
+        ),
+    ],
+)
+def test_hint_installs_an_extra_from_where_the_package_came(
+    origin: dict[str, object], hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name alone asks a public index, where a stranger may have registered it."""
+    monkeypatch.setattr(extras, "install_origin", lambda: origin)
+    assert install_hint("aws", "local") == hint
+
+
+def test_documents_name_no_package_that_no_index_has() -> None:
+    texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
+    assert len(texts) > 40
+    assert [
+        str(path) for path in texts if "pip install rackwright" in path.read_text("utf-8")
+    ] == []
 
 
 def test_another_missing_module_is_no_extra() -> None:

@@ -6,12 +6,14 @@ import ast
 import re
 from pathlib import Path
 
+from parsed import ONE_WORKER, parsed_below
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
 GLOSSARY = ROOT / "docs/glossary.md"
 NAMED_BY_AWS = ("components", "embedded_aws")
 """Classes there have the names of AWS's resources."""
-HISTORY = {"CHANGELOG.md", "docs/moved.md", "docs/glossary.md"}
+HISTORY = {"CHANGELOG.md", "docs/glossary.md"}
 """Documents that tell of names which are gone."""
 
 
@@ -54,13 +56,14 @@ def test_words_that_only_we_understood_are_gone() -> None:
     assert found == []
 
 
+@ONE_WORKER
 def test_no_two_classes_have_one_name() -> None:
     places: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        inside = path.relative_to(PACKAGE).as_posix()
+    for module in parsed_below(PACKAGE):
+        inside = module.path.relative_to(PACKAGE).as_posix()
         if inside.startswith(NAMED_BY_AWS):
             continue
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(inside)
     assert len(places) > 500

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from parsed import ONE_WORKER, parsed, parsed_below
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
@@ -85,13 +87,15 @@ def test_what_the_contracts_name_exists() -> None:
         assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
+@ONE_WORKER
 def test_what_is_imported_by_its_name_is_below_too() -> None:
     """import-linter does not see it."""
     rank = {name: number for number, layer in enumerate(LAYERS) for name in layer}
     seen = 0
-    for path in PACKAGE.rglob("*.py"):
+    for module in parsed_below(PACKAGE):
+        path = module.path
         own = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(module.tree):
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                 continue
             name = node.value.partition(":")[0]
@@ -105,7 +109,7 @@ def test_what_is_imported_by_its_name_is_below_too() -> None:
 
 def imports_of(path: Path) -> Iterator[tuple[int, str]]:
     """Line and module of each import of ``rackwright`` in a file, wherever it stands."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parsed(path).tree):
         if isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         elif isinstance(node, ast.Import):
@@ -115,6 +119,7 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
         yield from ((node.lineno, name) for name in names if name.split(".")[0] == "rackwright")
 
 
+@ONE_WORKER
 def test_rules_import_from_the_public_face_and_its_helpers_alone() -> None:
     """What is inside may move without any rule changing."""
     files = [path for path in (ROOT / "policies").glob("*/*.py") if "__pycache__" not in path.parts]
@@ -137,24 +142,25 @@ def test_the_only_other_file_of_the_pack_starts_the_analyzer() -> None:
     assert imported == {"rackwright.crossguard.server"}
 
 
+@ONE_WORKER
 def test_who_reads_the_plan_reads_it_from_the_plan() -> None:
     """Numbers are worked out in the plan: ``plan.blueprint`` and ``site.site`` are its own matter."""
     readers: dict[str, list[str]] = {}
     for folder in (PACKAGE, ROOT / "policies", ROOT / "stacks"):
-        for path in folder.rglob("*.py"):
-            name = path.relative_to(folder).as_posix()
+        for module in parsed_below(folder):
+            name = module.path.relative_to(folder).as_posix()
             if not name.startswith(("plan/", "embedded_aws/")):
-                found = [f"{name}:{line}" for line in _bypasses(path.read_text("utf-8"))]
+                found = [f"{name}:{line}" for line in _bypasses(module.tree)]
                 readers |= {name: found} if found else {}
     strangers = [name for name in readers if name not in READERS_OF_THE_BLUEPRINT]
     assert {name: readers[name] for name in strangers} == {}, "ask the plan for it"
     assert sorted(READERS_OF_THE_BLUEPRINT) == sorted(readers), "these need no exception any more"
 
 
-def _bypasses(code: str) -> list[int]:
+def _bypasses(tree: ast.Module) -> list[int]:
     """Lines that take the blueprint, the catalogue or the model of a site from a plan."""
     found = []
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             owner = ast.unparse(node.value).rpartition(".")[2]
             if (
@@ -173,6 +179,19 @@ def test_what_bypasses_the_plan_is_seen() -> None:
         "f(site.site)",
         "a.aws.site",
     ):
-        assert _bypasses(f"x = 1\n{text}") == [2], text
+        assert _bypasses(ast.parse(f"x = 1\n{text}")) == [2], text
     for text in ("host.site", "plan.name", "arguments.blueprint", "site.groups"):
-        assert _bypasses(text) == [], text
+        assert _bypasses(ast.parse(text)) == [], text
+
+
+def test_no_module_has_five_hundred_lines() -> None:
+    """A module of that length has more than one purpose."""
+    modules = [*(ROOT / "src").rglob("*.py"), *(ROOT / "policies").rglob("*.py")]
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines())
+        for path in modules
+        if "_bundled" not in path.parts
+    }
+    assert len(lengths) > 600
+    long = {name for name, lines in lengths.items() if lines >= 500}
+    assert long == set()

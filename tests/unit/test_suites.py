@@ -12,8 +12,18 @@ from pathlib import Path
 import pytest
 
 import run_suites
+from parsed import ONE_WORKER, parsed_below
 from run_suites import Outcome, Pytest
-from suites import ROOT, Suite, describe, read_suites, touched
+from suites import (
+    ROOT,
+    USUAL_S,
+    Suite,
+    describe,
+    read_portable,
+    read_suites,
+    suites_that_fit,
+    touched,
+)
 
 SUITES = read_suites()
 NAMES = {suite.name for suite in SUITES}
@@ -45,10 +55,11 @@ def names_in(tree: ast.AST) -> set[str]:
     return variables | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
+@ONE_WORKER
 def test_what_tries_more_with_many_examples_is_asked_to() -> None:
     """The calculator's 5,000 sites were run by no tier: none of its tests had a mark."""
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
-    names = {str(file.relative_to(ROOT)): names_in(ast.parse(file.read_text())) for file in files}
+    files = parsed_below(ROOT / "tests", "test_*.py")
+    names = {str(file.path.relative_to(ROOT)): names_in(file.tree) for file in files}
     asking = {file: found for file, found in names.items() if "MANY" in found}
     assert len(asking) > 4
     assert [file for file, found in asking.items() if not {"sweep", "given"} & found] == []
@@ -193,8 +204,7 @@ def test_a_red_tier_hides_nothing(
     listed = re.findall(r"failed, repeat it with: (.+)", capsys.readouterr().out)
     assert listed == [
         "make a", "make b", "repeat unit", "make tools", "make receptor",
-        "repeat end to end", "repeat bench", "repeat many examples", "make test-next-python",
-        "make test-oldest-dependencies",
+        "repeat end to end", "repeat bench", "make test-next-python", "make test-oldest-dependencies",
     ]  # fmt: skip
 
 
@@ -217,6 +227,147 @@ def test_what_a_change_touches_runs_whole_and_once(monkeypatch: pytest.MonkeyPat
     assert len(journeys.tests) == sum(len(suite.journeys) for suite in SUITES) - 1
 
 
+def test_what_does_not_fit_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its journey is part of `make test`, and runs all the same."""
+    ran: list[Pytest] = []
+
+    def record(step: Pytest) -> Outcome:
+        ran.append(step)
+        return Outcome(step.name)
+
+    monkeypatch.setattr(run_suites, "run_pytest", record)
+    monkeypatch.setattr(run_suites, "run_make", Outcome)
+    monkeypatch.setattr(run_suites, "run_lint", list)
+    changed = ("tests/e2e/test_configure.py", "tests/e2e/test_alerts.py")
+    monkeypatch.setattr(run_suites, "changed_files", lambda: changed)
+    monkeypatch.setattr(run_suites, "_seconds", lambda: {"alerts": 60, "configure": 900})
+    monkeypatch.setattr(run_suites, "_seconds_left", lambda: 400)
+    assert run_suites.main("ci") == 0, "what is left out is no failure"
+    assert "left out for lack of time: suite configure" in capsys.readouterr().out
+    _, journeys, late, touched = ran
+    assert touched.tests == ("tests/e2e/test_alerts.py",)
+    (own,) = (suite.journeys for suite in SUITES if suite.name == "configure")
+    assert late.tests == own
+    assert len(journeys.tests) == sum(len(suite.journeys) for suite in SUITES) - 1
+
+
+def test_as_many_suites_as_fit_are_run() -> None:
+    suites = [Suite(name, "holds", (name,)) for name in ("long", "new", "short")]
+    seconds = {"long": 900.0, "short": 60.0}
+
+    def names(budget: float) -> list[str]:
+        fit, late = suites_that_fit(suites, seconds, budget)
+        assert {*fit, *late} == {*suites}
+        return [suite.name for suite in fit]
+
+    assert names(float("inf")) == ["short", "new", "long"]
+    assert names(60) == ["short"]
+    assert names(60 + USUAL_S) == ["short", "new"]
+    assert names(-1) == []
+
+
+def test_soak_runs_what_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def record(step: Pytest) -> Outcome:
+        assert step.environment == {"RACKWRIGHT_EXAMPLES": "many"}
+        ran.append((step.name, *step.options[-1:]))
+        return Outcome(step.name)
+
+    def make(*words: str) -> Outcome:
+        ran.append(words)
+        return Outcome(words[0])
+
+    monkeypatch.setattr(run_suites, "run_pytest", record)
+    monkeypatch.setattr(run_suites, "run_make", make)
+    assert run_suites.main("soak") == 0
+    assert ran == [
+        ("tools",),
+        ("many examples", "(hypothesis or sweep) and not e2e"),
+        ("drawn seeds", "soak"),
+        ("test-next-python", "WHOLE=whole"),
+        ("test-oldest-dependencies", "WHOLE=whole"),
+    ]
+
+
+def test_seconds_are_counted_by_suite(folder: Path) -> None:
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
+    assert [Path(file).name for file in done.tests] == ["test_one.py"]
+    tests = {"tests/unit/plan/test_a.py": 1.0, "tests/stacks/test_b.py": 2.0, "elsewhere.py": 4.0}
+    assert run_suites.seconds_by_suite([Outcome("unit", tests=tests)]) == {"unit": 3.0}
+
+
+def test_a_suite_of_soak_is_in_no_other_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, set[str]] = {}
+
+    def record(step: Pytest) -> Outcome:
+        asked[step.name] = set(step.tests)
+        return Outcome(step.name)
+
+    monkeypatch.setattr(run_suites, "run_pytest", record)
+    monkeypatch.setattr(run_suites, "run_make", lambda *words: Outcome(words[0]))
+    monkeypatch.setattr(run_suites, "run_lint", list)
+    paths = {path for suite in SUITES if suite.soak for path in suite.paths}
+    assert paths
+    assert run_suites.main("all") == 0
+    assert paths & set().union(*asked.values()) == set()
+    assert run_suites.main("soak") == 0
+    assert paths <= asked["drawn seeds"]
+    assert all("pytest.mark.soak(" in (ROOT / path).read_text("utf-8") for path in paths)
+
+
+@ONE_WORKER
+def test_what_only_soak_runs_says_why() -> None:
+    """A test that fails and passes at one revision is fixed that day, or goes there with its reason."""
+    calls = [
+        (module.path, call)
+        for module in parsed_below(ROOT / "tests")
+        for call in ast.walk(module.tree)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.soak"
+    ]
+    assert calls
+    assert [path for path, call in calls if [one.arg for one in call.keywords] != ["reason"]] == []
+
+
+@ONE_WORKER
+def test_nothing_but_soak_draws_a_seed() -> None:
+    """The gate did, for killed runs, and was red by chance."""
+    drawing = {
+        str(module.path.relative_to(ROOT)): module
+        for module in parsed_below(ROOT / "tests")
+        if re.search(
+            r"secrets\.(randbelow|choice)|SystemRandom|random\.Random\(\)|random\.seed\(\)",
+            module.text,
+        )
+        and module.path.name != Path(__file__).name
+    }
+    assert drawing
+    assert [
+        name for name, module in drawing.items() if "pytest.mark.soak(" not in module.text
+    ] == []
+
+
+def test_what_soak_alone_runs_is_left_out_elsewhere(folder: Path) -> None:
+    soaking = "import pytest\n@pytest.mark.soak(reason='x')\ndef test_soak(): assert False\n"
+    (folder / "test_two.py").write_text(soaking)
+    bad = ["test_one.py::test_bad", "test_one.py::test_without_its_fixture"]
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
+    assert named(done.repeat) == bad
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q", "-m", "soak")))
+    assert named(done.repeat) == ["test_two.py::test_soak"]
+
+
+def test_what_is_portable_exists() -> None:
+    paths = read_portable()
+    assert len(paths) > 5
+    always = [path for suite in SUITES if suite.always for path in suite.paths]
+    for path in paths:
+        assert (ROOT / path).exists(), path
+        assert any(f"{path}/".startswith(f"{one}/") for one in always), "`make test` runs it too"
+
+
 def test_what_shares_a_lab_is_repeated_by_its_file(folder: Path) -> None:
     done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",), by_file=True))
     assert [command.partition("  # ")[2] for command in done.repeat] == [
@@ -227,7 +378,12 @@ def test_what_shares_a_lab_is_repeated_by_its_file(folder: Path) -> None:
 
 def test_each_target_that_is_run_is_in_the_makefile() -> None:
     needs = {need for suite in SUITES for need in suite.needs}
-    targets = {*run_suites.LINTERS, *needs, "tools", "test-next-python", "test-oldest-dependencies"}
+    targets = {
+        *run_suites.LINTERS,
+        *needs,
+        "tools",
+        *(f"test-{name}" for name in run_suites.OTHERS),
+    }
     makefile = (ROOT / "Makefile").read_text()
     assert {one for one in targets if not re.search(rf"^{one}:", makefile, re.MULTILINE)} == set()
 

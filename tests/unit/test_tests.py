@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from parsed import ONE_WORKER, parsed_below
+
 TESTS = Path(__file__).parents[1]
 KEEP_LENGTH = {"enumerate", "list", "reversed", "set", "sorted", "tuple"}
 VIEWS = {"items", "keys", "values"}
@@ -121,9 +123,8 @@ def literals(nodes: Iterator[ast.AST]) -> dict[str, ast.expr]:
     return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
-def hollow(source: str) -> list[str]:
-    """Names of the tests in ``source`` that may end without an assertion, though they have some."""
-    tree = ast.parse(source)
+def hollow(tree: ast.Module) -> list[str]:
+    """Names of the tests in ``tree`` that may end without an assertion, though they have some."""
     known = literals(within(tree))
     return [
         function.name
@@ -135,8 +136,9 @@ def hollow(source: str) -> list[str]:
     ]
 
 
+@ONE_WORKER
 def test_every_test_comes_to_an_assertion() -> None:
-    found = {path: hollow(path.read_text(encoding="utf-8")) for path in TESTS.rglob("test_*.py")}
+    found = {one.path: hollow(one.tree) for one in parsed_below(TESTS, "test_*.py")}
     assert len(found) > 100
     assert {str(path): names for path, names in found.items() if names} == {}
 
@@ -159,7 +161,7 @@ def test_every_test_comes_to_an_assertion() -> None:
     ],
 )
 def test_a_hollow_test_is_found(body: str) -> None:
-    assert hollow(f"def test_it():\n {body}\n") == ["test_it"]
+    assert hollow(ast.parse(f"def test_it():\n {body}\n")) == ["test_it"]
 
 
 @pytest.mark.parametrize(
@@ -181,4 +183,4 @@ def test_a_hollow_test_is_found(body: str) -> None:
     ],
 )
 def test_a_sound_test_is_let_through(body: str) -> None:
-    assert hollow(f"TABLE = {{'a': 1}}\ndef test_it():\n {body}\n") == []
+    assert hollow(ast.parse(f"TABLE = {{'a': 1}}\ndef test_it():\n {body}\n")) == []

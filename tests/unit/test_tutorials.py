@@ -51,8 +51,13 @@ def parse(words: list[str]) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_in_a_document_can_be_typed(document: Path) -> None:
-    refused = []
-    for words in rackwright_lines(document.read_text("utf-8")):
+    refused, text = [], document.read_text("utf-8")
+    added = set(
+        re.findall(r'^    "(\w+)": \("rackwright\.cli\.commands\.\1", ', text, re.MULTILINE)
+    )
+    for words in rackwright_lines(text):
+        if words and words[0] in added - set(cli.VERBS):
+            continue  # a verb that the document has its reader write
         if words and words[0] in cli.VERBS:
             try:
                 parse(words)

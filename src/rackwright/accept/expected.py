@@ -158,7 +158,8 @@ def _gpus(equipment: HostHardware, nodes: NodeSet | None) -> Iterator[Expectatio
         count = nodes.gres.count
     yield Expectation("accelerators", "accelerators", ("accelerators",), Comparing.EQUAL, count)
     if board is not None and board.vendor == "nvidia":
-        word = nodes.gres.type if nodes is not None and nodes.gres is not None else board.gres
+        said = "" if nodes is None or nodes.gres is None else nodes.gres.type
+        word = said or board.gres
         key = ("accelerator_models",)
         yield Expectation("accelerator model", "accelerator model", key, Comparing.WORD, word)
 

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from rackwright.brownfield.devices import (
+    group_name,
+    other_height,
+    problem_of,
+    refuse_twins,
+    role_of,
+    settle_names,
+    uneven_supplies,
+    with_role,
+)
 from rackwright.brownfield.groups import DeviceBlock, blocks_of
-from rackwright.brownfield.halls import SITE, FoundRack, Halls, height_of, in_rows, racks_of
-from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist, stem_of
+from rackwright.brownfield.halls import SITE, FoundRack, Halls, in_rows, racks_of
+from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.records import (
     Found,
     FoundCluster,
     FoundDevice,
-    Role,
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm import SlurmView, scheduler_of
+from rackwright.brownfield.slurm import SlurmView, complete, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric
-from rackwright.model.hardware import Entry, Node, Switch, fact_value
+from rackwright.model.hardware import Entry, Node
 from rackwright.model.intents import PowerIntent
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed, SitePower
@@ -38,9 +48,6 @@ _HALLS = (
     "[{name: hall-1, rows: [{name: row-1, rack_groups: [{racks: 'c[01-16]', type: rack-48u, "
     "cooling: {mode: air}}]}]}]"
 )
-_ACCELERATED: Role = "compute"
-_SAME = 0.01
-"""Units that two tops may differ by and be the same."""
 
 
 class NodeKey(NamedTuple):
@@ -101,14 +108,20 @@ class _Maker:
         """  # noqa: DOC501 - refused() makes the SpecErrors
         self.notices += [notice for one in found for notice in one.notices]
         slurm = _only_cluster([one.slurm for one in found if one.slurm is not None])
-        devices = [device for one in found for device in one.devices]
+        beside = [file for one in found for file in one.beside]
+        if slurm is not None:
+            slurm = complete(slurm, beside)
+        elif beside:
+            raise refused("this file completes a 'slurm.conf', which is not named", beside[0].at,
+                          "name the 'slurm.conf' with --from too")  # fmt: skip
+        view = SlurmView(slurm)
+        devices = settle_names([device for one in found for device in one.devices], view)
         racks = racks_of(self._known(devices), self.notices)
         if not racks and slurm is None:
             raise refused(
                 "no file says what stands in any rack", None, "--from takes several files"
             )
-        view = SlurmView(slurm)
-        _refuse_twins(racks)
+        refuse_twins(racks)
         by_site: dict[str, list[FoundRack]] = {}
         for rack in racks:
             by_site.setdefault(rack.site, []).append(rack)
@@ -149,6 +162,7 @@ class _Maker:
         known: list[tuple[FoundDevice, Entry]] = []
         errors: dict[str, SpecError] = {}
         left: dict[str, int] = {}
+        unknown: Counter[str] = Counter()
         elsewhere = 0
         for device in devices:
             if (
@@ -164,13 +178,15 @@ class _Maker:
             if device.product[-1] in errors:
                 continue
             entry = self.products.find(device)
-            if isinstance(entry, SpecError):
+            if isinstance(entry, SpecError) and self.products.leave_out_unknown:
+                unknown[device.product[-1]] += 1
+            elif isinstance(entry, SpecError):
                 errors[device.product[-1]] = entry
-            elif (problem := _problem(device, entry)) is not None:
+            elif (problem := problem_of(device, entry)) is not None:
                 errors[str(device.at)] = problem
             else:
-                known.append((device, entry))
-                self.notices += _height(device, entry)
+                known.append((with_role(device, self.products.role_of(device)), entry))
+                self.notices += other_height(device, entry)
         if errors:
             raise SpecErrors(list(errors.values()))
         if self.only is not None and not known:
@@ -178,6 +194,10 @@ class _Maker:
                           "write the name as the file has it")  # fmt: skip
         if elsewhere:
             self.notices.append(SourceNotice(f"{elsewhere:,} devices of other sites are left out"))
+        if unknown:
+            shown = ", ".join(f"{name} ({count:,})" for name, count in unknown.most_common(20))
+            text = f"{unknown.total():,} devices of {len(unknown):,} products that are not known are left out: {shown}"
+            self.notices.append(SourceNotice(text))
         for product, count in left.items():
             self.notices.append(
                 SourceNotice(f"{count:,} devices '{product}' are left out, as you said")
@@ -329,10 +349,10 @@ class _Maker:
         for rack in racks:
             for device, entry in rack.devices:
                 if isinstance(entry, Node):
-                    base = _base(device, entry)
-                    role = _role(device, entry, base, view)
+                    base = group_name(device, entry)
+                    role = role_of(device, entry, base, view)
                     slurm = view.key_of(device.names)
-                    keys[id(device)] = NodeKey(base, entry.id, role, slurm, _uneven(device))
+                    keys[id(device)] = NodeKey(base, entry.id, role, slurm, uneven_supplies(device))
         taken: set[str] = set()
         made: list[dict[str, Any]] = []
         for key, blocks in blocks_of(racks, keys).items():
@@ -342,7 +362,7 @@ class _Maker:
                 self._placed(here, group, key.role)
                 view.told(block.names, group["name"])
                 if not block.names:
-                    text = f"nobody says what the {block.count:,} hosts of '{group['name']}' are called"
+                    text = f"no file has names for the {block.count:,} hosts of '{group['name']}'"
                     self.notices.append(SourceNotice(text, next(iter(block.devices)).at))
         if standing is not None:
             made += self._unplaced(here, view, standing, taken)
@@ -387,83 +407,6 @@ def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
         message = "this is a second 'slurm.conf', and a blueprint has one cluster"
         raise refused(message, clusters[1].at, "take each cluster over by itself")
     return clusters[0] if clusters else None
-
-
-def _problem(device: FoundDevice, entry: Entry) -> SpecError | None:
-    """Why nothing can be told of a device whose product is known."""
-    what = device.names[0] if device.names else device.product[-1]
-    if not isinstance(entry, (Node, Switch)):
-        return None
-    if device.low is None:
-        message = f"'{what}' has no unit in its rack"
-        hint = f"write its lowest unit, or leave all of its kind out: --leave-out '{device.product[-1]}'"
-        return SpecError(message, hint=hint, location=device.at)
-    wanted = entry.hosts if isinstance(entry, Node) else entry.switches
-    if device.names and len(device.names) != wanted:
-        noun = "hosts" if isinstance(entry, Node) else "switches"
-        message = f"'{what}' names {len(device.names)} {noun}; one '{entry.id}' has {wanted}"
-        hint = "name the first and the last, like 'node-01 … node-18'"
-        return SpecError(message, hint=hint, location=device.at)
-    return None
-
-
-def _height(device: FoundDevice, entry: Entry) -> Iterator[SourceNotice]:
-    """What to say of a device that takes other units than its product does."""
-    known = fact_value(getattr(entry, "height", None)) is not None
-    if device.low is None or device.high is None or not known:
-        return
-    top = device.low + max(height_of(entry), 1) - 1
-    if abs(top - device.high) > _SAME:
-        text = (
-            f"U{device.low:g} to U{device.high:g} in the file; '{entry.id}' is {height_of(entry):g} U high, "
-            f"and takes U{device.low:g} to U{top:g}"
-        )
-        yield SourceNotice(text, device.at)
-
-
-def _refuse_twins(racks: Sequence[FoundRack]) -> None:
-    """Refuse a name that two hosts or switches have.
-
-    Raises:
-        SpecErrors: two have one.
-    """  # noqa: DOC501 - refused() makes the SpecErrors
-    seen: dict[tuple[str, str], FoundDevice] = {}
-    for rack in racks:
-        for device, _ in rack.devices:
-            for name in device.names:
-                other = seen.setdefault((rack.site, name), device)
-                if other is not device:
-                    message = f"'{name}' stands at {other.at} already"
-                    raise refused(message, device.at, "each host has a name of its own")
-
-
-def _base(device: FoundDevice, entry: Entry) -> str:
-    """What a node group is called: its group in our own sheets, else the name of its hosts without numbers."""
-    group = label_of(device.group) if device.group else None
-    if device.kind is not None and group is not None:
-        return group
-    if device.names and (stem := stem_of(device.names[0])) != device.names[0]:
-        return label_of(stem) or group or entry.id
-    return group or label_of(entry.id) or "node"
-
-
-def _role(device: FoundDevice, entry: Node, base: str, view: SlurmView) -> str | None:
-    """What a node is for, where somebody says it or its product does; None where nobody does."""
-    if device.role is not None:
-        return device.role
-    if view.has(device.names) or entry.accelerators is not None:
-        return _ACCELERATED
-    if view.controls(device.names):
-        return "head"
-    return base if base in {"compute", "login", "head", "storage", "management"} else None
-
-
-def _uneven(device: FoundDevice) -> tuple[tuple[str, int], ...]:
-    """Supplies on each feed, where they are not spread as they are without a word."""
-    counts = device.supplies.values()
-    if not counts or max(counts) - min(counts) <= 1:
-        return ()
-    return tuple(sorted(device.supplies.items()))
 
 
 def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[str, Any]:

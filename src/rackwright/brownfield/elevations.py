@@ -153,7 +153,7 @@ def _names(text: str, at: Location) -> tuple[str, ...]:
         name = host_of(text)
         if name is None:
             raise refused(
-                f"'{text}' is no name of a host", at, "it has at most 63 letters, digits and '-'"
+                f"'{text}' is no name of a host", at, "it has letters, digits, '-', '_' and '.'"
             )
         return (name,)
     first, last = (_NUMBER.fullmatch(one) for one in span.groups())

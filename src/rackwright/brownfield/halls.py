@@ -126,7 +126,7 @@ def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundR
             errors += error.errors
     for rack in found.values():
         try:
-            _refuse_overlaps(rack)
+            _refuse_overlaps(rack, notices)
         except SpecErrors as error:
             errors += error.errors
     if errors:
@@ -176,8 +176,10 @@ def _put(
         rack.devices.append((device, entry))
 
 
-def _refuse_overlaps(rack: FoundRack) -> None:
-    """Refuse two devices in one unit.
+def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
+    """Refuse two devices in one unit; of two that stand back to back the second is left out.
+
+    A blueprint has one device in a unit, as racks are counted: what is behind it draws power all the same.
 
     Raises:
         SpecErrors: there are two.
@@ -188,6 +190,17 @@ def _refuse_overlaps(rack: FoundRack) -> None:
     )
     top, below = 0.0, None
     for low, height, device in standing:
+        if below is not None and low < top and {device.face, below.face} == {"front", "rear"}:
+            what, other = (
+                one.names[0] if one.names else one.product[-1] for one in (device, below)
+            )
+            text = (
+                f"'{what}' is left out: it stands behind '{other}' in U{low:g} of the rack '{rack.name}', and a "
+                "blueprint has one device in a unit. Its power and ports are not counted"
+            )
+            notices.append(SourceNotice(text, device.at))
+            rack.devices[:] = [pair for pair in rack.devices if pair[0] is not device]
+            continue
         if below is not None and low < top:
             message = (
                 f"U{low:g} of the rack '{rack.name}' is taken: '{below.product[-1]}' stands there up to "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rackwright.model.names import LABEL
+from rackwright.model.names import HOST
 from rackwright.plan.hosts import numbered
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
@@ -21,14 +21,20 @@ def label_of(text: str) -> str | None:
 
 
 def host_of(text: str) -> str | None:
-    """The name of a host without its domain, in small letters; None where it is no name of a host."""
-    name = text.strip().partition(".")[0].lower()
-    return name if re.fullmatch(LABEL, name) else None
+    """Return the name of a host as it is written; None where it is no name of a host."""
+    name = text.strip().rstrip(".")
+    return name if re.fullmatch(HOST, name) else None
+
+
+def short_of(name: str) -> str:
+    """Return the name of a host without its domain."""
+    return name.partition(".")[0]
 
 
 def stem_of(name: str) -> str:
-    """What hosts with numbers are called together: ``dgx`` for ``dgx-01``."""
-    return _STEM.sub("", name) or name
+    """Return the name that hosts with numbers have in common: ``dgx`` for ``dgx-01`` and ``dgx-01.x.org``."""
+    host = name.partition(".")[0]
+    return _STEM.sub("", host) or host
 
 
 def free_name(base: str, taken: set[str]) -> str:
@@ -76,7 +82,10 @@ def _parts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _follows(before: str, digits: str) -> bool:
-    return len(before) == len(digits) and int(digits) == int(before) + 1
+    wider = digits == str(
+        int(before) + 1
+    )  # 9 and 10: a range counts on from the width of its first
+    return int(digits) == int(before) + 1 and (len(before) == len(digits) or wider)
 
 
 def _bracketed(stem: str, runs: Sequence[tuple[str, str]]) -> Iterator[str]:

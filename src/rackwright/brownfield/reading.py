@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rackwright.brownfield.elevations import is_elevations, read_elevations
 from rackwright.brownfield.netbox import is_netbox, read_netbox_json, read_netbox_sheet
+from rackwright.brownfield.other_tools import refuse_other_tool
 from rackwright.brownfield.records import Found, refused
+from rackwright.brownfield.slurm_beside import NAMES, read_beside
 from rackwright.brownfield.slurm_conf import is_slurm_conf, read_slurm_conf
 from rackwright.errors import Location
 from rackwright.reading.sheet_reader import read_text_file, sheet_of
 
 
 def read_standing(path: Path) -> Found:
-    """What a file says of what stands.
+    """Return what a file says of what stands.
 
     Raises:
         SpecErrors: it cannot be read, is none of the kinds that are known, or is wrong.
     """  # noqa: DOC501 - refused() makes the SpecErrors
     text = read_text_file(path)
     start = Location(str(path), 1, 1)
+    if path.name in NAMES:
+        return read_beside(text, path, read_text_file)
     if not text.strip():
         raise refused("the file is empty", start)
+    if is_slurm_conf(text) and path.suffix.lower() != ".csv":
+        return _with_beside(read_slurm_conf(text, path, read_text_file), path)
+    if (error := refuse_other_tool(text, path)) is not None:
+        raise error
     if text.lstrip()[0] in "[{":
         return read_netbox_json(text, path)
-    if is_slurm_conf(text) and path.suffix.lower() != ".csv":
-        return read_slurm_conf(text, path, read_text_file)
     sheet = sheet_of(text, path)
     if is_netbox(sheet):
         return read_netbox_sheet(sheet)
@@ -38,3 +45,16 @@ def read_standing(path: Path) -> Found:
         "a sheet of elevations has the columns 'rack', 'lowest_unit' and 'product'; one of NetBox 'Name', "
         "'Status', 'Manufacturer', 'Type', 'Rack' and 'Position'",
     )
+
+
+def _with_beside(found: Found, path: Path) -> Found:
+    """Return what a ``slurm.conf`` says with the files that Slurm reads beside it.
+
+    Raises:
+        SpecErrors: one of them is wrong.
+    """
+    files = [path.parent / name for name in NAMES]
+    read = [read_standing(file) for file in files if file.is_file()]
+    beside = tuple(one for each in read for one in each.beside)
+    notices = tuple(notice for each in read for notice in each.notices)
+    return replace(found, beside=beside, notices=(*found.notices, *notices))

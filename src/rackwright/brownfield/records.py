@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
@@ -52,6 +52,7 @@ class FoundDevice:
         product: what the source calls the product, the best name first.
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
+        face: front or rear, where the source says it.
         low: its lowest unit, counted from 1; None beside the rails and where nobody says it.
         high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
@@ -64,6 +65,7 @@ class FoundDevice:
     product: tuple[str, ...]
     names: tuple[str, ...] = ()
     place: FoundPlace | None = None
+    face: str = ""
     low: float | None = None
     high: float | None = None
     role: Role | None = None
@@ -77,22 +79,44 @@ class SlurmNodes:
 
     Attributes:
         cpus: logical CPUs of a node.
+        sockets: of a node, where the shape makes up its CPUs.
+        threads: of a core, likewise.
         memory: MiB of a node.
         gres: accelerators of a node, like ``gpu:h100:8``.
+        other_gres: what else is counted on it.
+        reserved_cores: that jobs do not get.
+        reserved_memory: MiB that jobs do not get.
+        detect: what slurmd asks for its GPUs.
+        type_hint: type of its accelerators, where another file has it.
+        extra: more options, which all of the nodes have.
+        each: more options by the name of the node, which differ: addresses, ports.
     """
 
     at: Location
     names: tuple[str, ...]
     cpus: int | None = None
+    sockets: int | None = None
+    threads: int | None = None
     memory: int | None = None
     gres: str | None = None
+    other_gres: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     weight: int | None = None
+    reserved_cores: int = 0
+    reserved_memory: int = 0
+    detect: str | None = None
+    type_hint: str | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+    each: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def said(self) -> tuple[object, ...]:
         """All that is said of each node, which nodes of one group have in common."""
-        return self.cpus, self.memory, self.gres, self.features, self.weight
+        return (
+            *(self.cpus, self.sockets, self.threads, self.memory, self.gres, self.other_gres),
+            *(self.features, self.weight, self.reserved_cores, self.reserved_memory, self.detect),
+            *(self.extra, tuple(self.each)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +137,9 @@ class FoundCluster:
         controllers: name and address of each host that runs slurmctld.
         topology: how Slurm sees the network.
         database: host of slurmdbd; None without accounting.
+        enforced: what slurmctld refuses jobs for.
+        switches: of a topology that is written by hand.
+        settings: fields of a scheduler that follow from options of the cluster.
     """
 
     at: Location
@@ -122,6 +149,27 @@ class FoundCluster:
     partitions: tuple[SlurmPartition, ...] = ()
     topology: str = "flat"
     database: str | None = None
+    enforced: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    switches: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmBeside:
+    """What a file beside a ``slurm.conf`` says.
+
+    Attributes:
+        types: types of accelerators by the nodes that have them; None stands for all nodes.
+        detect: what slurmd asks for GPUs, likewise.
+        switches: of a ``topology.conf``, as a blueprint has them.
+        cgroup: of a ``cgroup.conf``, as a blueprint has it.
+    """
+
+    at: Location
+    types: tuple[tuple[frozenset[str] | None, str], ...] = ()
+    detect: tuple[tuple[frozenset[str] | None, str], ...] = ()
+    switches: tuple[Mapping[str, Any], ...] = ()
+    cgroup: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +179,13 @@ class Found:
     Attributes:
         devices: in the order of the file.
         slurm: of a ``slurm.conf``.
+        beside: of the files beside it.
         notices: what it says beside that.
     """
 
     devices: tuple[FoundDevice, ...] = ()
     slurm: FoundCluster | None = None
+    beside: tuple[SlurmBeside, ...] = ()
     notices: tuple[SourceNotice, ...] = ()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rackwright.brownfield.names import host_of, stem_of
+from rackwright.brownfield.names import ordered_hostlist, short_of, stem_of
 from rackwright.brownfield.records import (
     FoundCluster,
+    SlurmBeside,
     SlurmNodes,
     SlurmPartition,
     SourceNotice,
@@ -19,7 +21,9 @@ from rackwright.model.hardware import Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.render.todo import Blank
 
-_PARTITION = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_PARTITION = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}")
+_CLUSTER = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class SlurmView:
@@ -31,6 +35,7 @@ class SlurmView:
         self._partitions: dict[str, tuple[int, ...]] = {}
         self._groups: dict[str, str] = {}
         self._controllers: set[str] = set()
+        self._spelled: dict[str, str] = {}
         if slurm is None:
             return
         for index, line in enumerate(slurm.nodes):
@@ -43,8 +48,14 @@ class SlurmView:
         for index, partition in enumerate(slurm.partitions):
             for name in partition.nodes:
                 self._partitions[name] = (*self._partitions.get(name, ()), index)
-        hosts = (host_of(host) for host, _ in slurm.controllers)
-        self._controllers = {host for host in hosts if host is not None}
+        names = [host for host, _ in slurm.controllers]
+        self._controllers = {*names, *map(short_of, names)}
+        self._spelled = {short_of(name).lower(): name for name in self._lines}
+        self._spelled |= {name.lower(): name for name in self._lines}
+
+    def spelled(self, name: str) -> str | None:
+        """Return the name that Slurm has for a host, whose domain and capitals may differ; None of no node."""
+        return self._spelled.get(name.lower()) or self._spelled.get(short_of(name).lower())
 
     def has(self, names: Sequence[str]) -> bool:
         """Whether the first of some hosts is a node."""
@@ -81,6 +92,14 @@ class SlurmView:
         wanted = {self._groups[name] for name in names if name in self._groups}
         return [group for group in dict.fromkeys(self._groups.values()) if group in wanted]
 
+    def names_of(self, group: str) -> list[str]:
+        """Return the nodes that a group tells, in its order."""
+        return [name for name, told in self._groups.items() if told == group]
+
+    def line_of(self, name: str) -> SlurmNodes | None:
+        """Return what is said of a node; None of a host that is none."""
+        return self._lines.get(name)
+
     def nodes_of(self, group: str) -> SlurmNodes | None:
         """What is said of the nodes of a group; None of hosts that are no nodes."""
         name = next((name for name, told in self._groups.items() if told == group), None)
@@ -92,23 +111,49 @@ class SlurmView:
         return list(dict.fromkeys(self._groups.values()))
 
     def products_like(self, names: Sequence[str], catalogue: Catalogue) -> list[str]:
-        """Products with the accelerators, and where the catalogue knows them the CPUs, of a node."""
+        """Return products with the accelerators of a node, those with its CPUs before those without any known."""
         line = self._lines[names[0]]
-        found = []
+        found: list[tuple[bool, str]] = []
         for entry_id in catalogue.ids(Node):
             entry = catalogue.get(Node, entry_id)
             own = entry.accelerators
-            gres = None if own is None else f"gpu:{own.gres}:{own.count // entry.hosts}"
             cpus = fact_value(entry.cpus)
-            if gres == line.gres and gres is not None and (cpus is None or cpus == line.cpus):
-                found.append(entry_id)
-        return found
+            if own is None or line.gres is None or (cpus is not None and cpus != line.cpus):
+                continue
+            *_, count = line.gres.split(":")
+            kind = line.gres.split(":")[1] if line.gres.count(":") > 1 else line.type_hint
+            if own.count == int(count) * entry.hosts and (not kind or own.gres in kind.lower()):
+                found.append((cpus is None, entry_id))
+        return [entry_id for _, entry_id in sorted(found)]
+
+
+def complete(slurm: FoundCluster, files: Sequence[SlurmBeside]) -> FoundCluster:
+    """Return a cluster with what the files beside its ``slurm.conf`` say, each file once."""
+    told = {one.at.file: one for one in files}.values()
+    types = [pair for one in told for pair in one.types]
+    detect = [pair for one in told for pair in one.detect]
+    nodes = []
+    for line in slurm.nodes:
+        gpu = line.gres is not None
+        hint = _of_nodes(types, line) if gpu and (line.gres or "").count(":") == 1 else None
+        nodes.append(replace(line, detect=_of_nodes(detect, line) if gpu else None, type_hint=hint))
+    settings = dict(slurm.settings)
+    for one in told:
+        if one.cgroup:
+            settings["cgroup"] = dict(one.cgroup)
+    switches = tuple(switch for one in told for switch in one.switches)
+    return replace(slurm, nodes=tuple(nodes), settings=settings, switches=switches)
+
+
+def _of_nodes(pairs: Sequence[tuple[frozenset[str] | None, str]], line: SlurmNodes) -> str | None:
+    found = [word for names, word in pairs if names is None or set(line.names) <= names]
+    return found[-1] if found else None
 
 
 def scheduler_of(
     view: SlurmView, slurm: FoundCluster, name: str | None, notices: list[SourceNotice]
 ) -> tuple[dict[str, Any], list[Blank]]:
-    """The scheduler of a blueprint, and what nobody says of it.
+    """Return the scheduler of a blueprint, and the fields that no file tells.
 
     Args:
         view: the same, with the node groups that tell its nodes.
@@ -122,66 +167,125 @@ def scheduler_of(
     made: dict[str, Any] = {"kind": "slurm"}
     blanks = [Blank(("scheduler",), Scheduler, "version")]
     if slurm.name is not None and slurm.name.lower() != name:
-        made["cluster"] = slurm.name.lower()
+        if _CLUSTER.fullmatch(slurm.name.lower()):
+            made["cluster"] = slurm.name.lower()
+        else:
+            notices.append(SourceNotice(f"the cluster '{slurm.name}' is called '{name}'", slurm.at))
     if slurm.controllers:
         made["controllers"] = [_host(*one, view) for one in slurm.controllers]
     else:
         blanks.append(Blank(("scheduler",), Scheduler, "controllers", "[{host: head-1}]"))
-    if slurm.database is not None:
-        made["accounting"] = _host(slurm.database, None, view)
+    database = slurm.database
+    if database in _LOCAL and slurm.controllers:
+        database = slurm.controllers[0][0]
+    if database is not None:
+        made["accounting"] = _host(database, None, view) | {"enforce": list(slurm.enforced)}
     made["topology"] = {"plugin": slurm.topology}
+    if slurm.switches and slurm.topology == "tree":
+        made["topology"]["switches"] = [dict(switch) for switch in slurm.switches]
+    made["default_shares"] = False  # jobs get what Slurm gives them today
     partitions = [_partition(one, view, notices) for one in slurm.partitions if one.nodes]
+    empty = [one for one in slurm.partitions if not one.nodes]
+    notices += [SourceNotice(f"the partition '{one.name}' has no nodes", one.at) for one in empty]
     if not partitions:
         hint = "a blueprint with a scheduler has one: write 'PartitionName=all Nodes=ALL'"
         raise refused("the cluster has no partition with nodes", slurm.at, hint)
     made["partitions"] = partitions
+    if qos := _qos(partitions):
+        made["qos"] = qos
     if nodes := _settings(view):
         made["nodes"] = nodes
-    return made, blanks
+    return {**made, **slurm.settings}, blanks
 
 
-def _host(name: str, address: str | None, view: SlurmView) -> dict[str, str]:
-    """A host that runs a daemon; one outside of the blueprint is reached by its name."""
-    host = host_of(name) or name
-    if view.is_told(host):
-        return {"host": host}
-    return {"host": host, "address": address or name}
+def _qos(partitions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the QOS that partitions name; slurmdbd makes 'normal' itself, and has the limits of all."""
+    named = [name for one in partitions for name in (one.get("qos"), *one.get("allow_qos", ()))]
+    return [{"name": name} for name in dict.fromkeys(named) if name not in {None, "normal"}]
+
+
+def _host(name: str, address: str | None, view: SlurmView) -> dict[str, Any]:
+    """Return a host that runs a daemon; one outside of the blueprint is reached by its name."""
+    for host in (name, short_of(name)):
+        if view.is_told(host):
+            return {"host": host}
+    return {"host": short_of(name), "address": address or name}
 
 
 def _partition(
     partition: SlurmPartition, view: SlurmView, notices: list[SourceNotice]
 ) -> dict[str, Any]:
-    name = partition.name.lower()
+    name = partition.name
     if not _PARTITION.fullmatch(name):
         message = f"the partition '{partition.name}' cannot be one of a blueprint"
-        hint = "its name begins with a letter and has at most 40 letters, digits, '-' and '_'"
+        hint = "its name begins with a letter and has at most 40 letters, digits, '.', '-' and '_'"
         raise refused(message, partition.at, hint)
-    if name != partition.name:
-        notices.append(
-            SourceNotice(f"the partition '{partition.name}' is called '{name}'", partition.at)
-        )
-    return {"name": name, "groups": view.groups_of(partition.nodes), **partition.fields}
+    fields: dict[str, Any] = dict(partition.fields)
+    extra: dict[str, str] = dict(fields.pop("extra", {}))
+    lines = [line for node in partition.nodes if (line := view.line_of(node)) and line.gres]
+    for key, text in list(extra.items()):
+        number = int(text) if text.isdecimal() else 0
+        if key.lower() == "defmempergpu" and 0 < number <= _most(lines, "memory"):
+            fields["memory_per_gpu"] = f"{number} MiB"
+        elif key.lower() == "defcpupergpu" and 0 < number <= _most(lines, "cpus"):
+            fields["cpus_per_gpu"] = number
+        else:
+            continue
+        del extra[key]
+    if extra:
+        fields["extra"] = extra
+    return {"name": name, "groups": view.groups_of(partition.nodes), **fields}
+
+
+def _most(lines: Sequence[SlurmNodes], what: str) -> int:
+    """Return the most that a node with accelerators has; 0 where no line says it."""
+    return max((getattr(line, what) or 0 for line in lines), default=0)
 
 
 def _settings(view: SlurmView) -> list[dict[str, Any]]:
-    """What is said of the nodes of each group, equal ones together."""
+    """Return what is said of the nodes of each group, equal ones together."""
     found: dict[tuple[object, ...], list[str]] = {}
     lines: dict[tuple[object, ...], SlurmNodes] = {}
     for group in view.groups:
         line = view.nodes_of(group)
         if line is not None:
-            found.setdefault(line.said, []).append(group)
-            lines[line.said] = line
+            apart = (group,) if line.each else ()  # addresses are of the nodes of one group
+            found.setdefault((*line.said, *apart), []).append(group)
+            lines[*line.said, *apart] = line
     made = []
     for groups, line in zip(found.values(), lines.values(), strict=True):
+        reserve: dict[str, Any] = {}
+        if line.reserved_cores:
+            reserve["cores"] = line.reserved_cores
+        if line.reserved_memory:
+            reserve["memory"] = f"{line.reserved_memory} MiB"
         said: dict[str, Any] = {
             "cpus": line.cpus,
+            "sockets": line.sockets,
+            "threads_per_core": line.threads,
             "memory": None if line.memory is None else f"{line.memory} MiB",
             "gres": line.gres,
+            "other_gres": list(line.other_gres) or None,
+            "detect": line.detect,
             "features": list(line.features) or None,
             "weight": line.weight,
+            "reserve": reserve or None,
+            "extra": {**dict(line.extra), **_each(view, groups[0])} or None,
         }
         there = {name: value for name, value in said.items() if value is not None}
         if there:
             made.append({"groups": groups, **there})
     return made
+
+
+def _each(view: SlurmView, group: str) -> dict[str, str]:
+    """Return options that differ from node to node, as one list in the order of the nodes of a group."""
+    made: dict[str, list[str]] = {}
+    for name in view.names_of(group):
+        line = view.line_of(name)
+        for key, words in () if line is None else line.each.items():
+            made.setdefault(key, []).append(words[name])
+    return {
+        key: words[0] if len(set(words)) == 1 else ordered_hostlist(words)
+        for key, words in made.items()
+    }

@@ -1,17 +1,16 @@
 """Nodes, partitions and controllers of a ``slurm.conf``, as its manual page describes the file.
 
-Keys are written in any case, ``#`` begins a comment, a backslash at the end of a line continues it,
-``DEFAULT`` entries hold for the lines behind them, and ``Include`` names a file beside this one.
+``DEFAULT`` entries hold for the lines behind them. What a blueprint has no field for goes on as ``extra`` of
+the cluster, the nodes or the partition.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rackwright.brownfield.records import (
     MOST_HOSTS,
@@ -22,59 +21,42 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
+from rackwright.brownfield.slurm_lines import Line, Lines, expand_list, expand_nodes
+from rackwright.brownfield.slurm_options import ClusterOptions
+from rackwright.brownfield.slurm_shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
-from rackwright.model.names import LABEL, hostlist_terms
+from rackwright.model.job_time import job_minutes
+from rackwright.model.names import HOST
 
 T = TypeVar("T")
 
-MOST_INCLUDED = 20
-"""Files that one file may include, and those that they include."""
-MOST_LINES = 100_000
-
-_COMMENT = re.compile(r"(?<!\\)#.*")
-_WORD = re.compile(r"""([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
-_PART = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\])?")
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _HOST = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_GRES = re.compile(
+    r"([a-z][a-z0-9_]*)(?::([A-Za-z0-9][A-Za-z0-9_.-]*))?:([1-9][0-9]*)([KMGT]?)", re.I
+)
+_NUMBERED = re.compile(r"[1-9][0-9]{0,3}")
 _DESCRIBES = ("nodename", "partitionname")
-_ELSEWHERE = frozenset({"nodeset", "downnodes", "frontendname"})
-_TREE = {"tree": "tree", "block": "block", "flat": "flat", "none": "flat", "default": "flat"}
-
-_PARTITION: Mapping[str, tuple[str, Callable[[str], object]]] = {
-    "default": ("default", lambda text: text.lower() == "yes"),
-    "maxtime": ("max_time", str),
-    "defaulttime": ("default_time", str),
-    "maxnodes": ("max_nodes", str),
-    "prioritytier": ("priority_tier", str),
-    "state": ("state", str.upper),
-}
-"""Options of a partition that a blueprint has a field for, with what is written there."""
-_OF_NODES = frozenset({
-    "nodename", "cpus", "procs", "sockets", "boards", "socketsperboard",
-    "corespersocket", "threadspercore", "realmemory", "gres", "feature", "features", "weight", "state",
+_ELSEWHERE = frozenset({"downnodes", "frontendname"})
+_READ_OF_NODES = frozenset({
+    "boards", "corespersocket", "corespeccount", "cpus", "feature", "features", "gres", "memspeclimit",
+    "nodename", "procs", "realmemory", "sockets", "socketsperboard", "threadspercore", "weight",
 })  # fmt: skip
-"""Options of a node that are read, or that say nothing of what stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The words of a line, by their names in small letters."""
-
-    at: Location
-    words: Mapping[str, str]
-    first: str
+_FOR_EACH = ("nodeaddr", "nodehostname", "bcastaddr", "port")
+"""Options of nodes that are lists, with one word for each node."""
+_IDLE = frozenset({"unknown", "idle"})
+"""States of nodes that slurmctld finds out by itself."""
+_HIGHEST = 65533
 
 
 def is_slurm_conf(text: str) -> bool:
-    """Whether a text looks like a ``slurm.conf``, which has neither a head nor a form of its own."""
-    return any(
-        re.match(r"\s*(clustername|nodename|partitionname|slurmctldhost|include)\b", line, re.I)
-        for line in text.splitlines()
-    )
+    """Return True if a text looks like a ``slurm.conf``, which has neither a head nor a form of its own."""
+    begins = r"\s*(clustername|nodename|nodeset|partitionname|slurmctldhost|controlmachine)\s*=|\s*include\s"
+    return any(re.match(begins, line, re.IGNORECASE) for line in text.splitlines())
 
 
 def read_slurm_conf(text: str, path: Path, read: Callable[[Path], str]) -> Found:
-    """What a ``slurm.conf`` says.
+    """Return what a ``slurm.conf`` says.
 
     Args:
         text: its content.
@@ -84,67 +66,7 @@ def read_slurm_conf(text: str, path: Path, read: Callable[[Path], str]) -> Found
     Raises:
         SpecErrors: every line that cannot be understood, with its place.
     """
-    lines = _Lines(read, path.parent)
-    found = list(lines.of(text, path))
-    return _Reader(path).read(found)
-
-
-class _Lines:
-    """The lines of a file with those that it includes."""
-
-    def __init__(self, read: Callable[[Path], str], folder: Path) -> None:
-        self._read, self._folder = read, folder
-        self._included = 0
-
-    def of(self, text: str, path: Path) -> Iterator[_Line]:
-        """The lines of a file that hold something, each with its place.
-
-        Raises:
-            SpecErrors: one cannot be understood, or a file that is included cannot be read.
-        """  # noqa: DOC501 - refused() makes the SpecErrors
-        for number, line in _joined(text):
-            at = Location(str(path), number, len(line) - len(line.lstrip()) + 1)
-            if number > MOST_LINES:
-                raise refused(f"the file has more than {MOST_LINES:,} lines", at)
-            plain = _COMMENT.sub("", line).strip()
-            if not plain:
-                continue
-            word, _, rest = plain.partition(" ")
-            if word.lower() == "include":
-                yield from self._of_included(rest.strip(), at)
-                continue
-            pairs = _WORD.findall(plain)
-            if not pairs or _WORD.sub("", plain).strip():
-                raise refused(
-                    "this line is not 'Key=Value …'", at, "take it out, or put '#' before it"
-                )
-            words = {key.lower(): value.strip('"') for key, value in pairs}
-            yield _Line(at, words, pairs[0][0].lower())
-
-    def _of_included(self, name: str, at: Location) -> Iterator[_Line]:
-        self._included += 1
-        if self._included > MOST_INCLUDED:
-            raise refused(f"more than {MOST_INCLUDED} files are included", at, "put them into one")
-        path = self._folder / name
-        if not name or Path(name).is_absolute() or ".." in Path(name).parts or "%" in name:
-            raise refused(f"'{name}' is included, which is not beside this file", at,
-                          "copy it there, and write its name alone")  # fmt: skip
-        yield from self.of(self._read(path), path)
-
-
-def _joined(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with what continues them, and the number of the first of each."""
-    begun, parts = 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
-        begun = begun or number
-        bare = line.rstrip()
-        if bare.endswith("\\"):
-            parts.append(bare[:-1])
-            continue
-        yield begun, " ".join([*parts, bare])
-        begun, parts = 0, []
-    if parts:
-        yield begun, " ".join(parts)
+    return _Reader(path).read(list(Lines(read, path.parent).of(text, path)))
 
 
 class _Reader:
@@ -155,28 +77,34 @@ class _Reader:
         self._errors: list[SpecError] = []
         self._notices: list[SourceNotice] = []
         self._hosts = 0
+        self._sets: dict[str, tuple[str, ...]] = {}
 
-    def read(self, lines: Sequence[_Line]) -> Found:
-        """What the lines say.
+    def read(self, lines: Sequence[Line]) -> Found:
+        """Return what the lines say.
 
         Raises:
             SpecErrors: every line that cannot be used, with its place.
         """
-        options: dict[str, _Line] = {}
+        options: dict[str, Line] = {}
         controllers: list[tuple[str, str | None]] = []
         nodes: list[SlurmNodes] = []
-        partitions: list[tuple[_Line, dict[str, str]]] = []
+        partitions: list[tuple[Line, dict[str, str], Mapping[str, str]]] = []
+        sets: list[Line] = []
         defaults: dict[str, dict[str, str]] = {kind: {} for kind in _DESCRIBES}
+        spelled: dict[str, str] = {}
         for line in lines:
+            spelled |= line.spelled
             if line.first in _DESCRIBES:
                 if line.words[line.first].upper() == "DEFAULT":
                     defaults[line.first] |= line.words
                     continue
                 words = {**defaults[line.first], **line.words}
                 if line.first == "partitionname":
-                    partitions.append((line, words))
+                    partitions.append((line, words, dict(spelled)))
                 else:
-                    self._keep(nodes, partial(self._nodes, words, line.at))
+                    self._keep(nodes, partial(self._nodes, words, spelled, line.at))
+            elif line.first == "nodeset":
+                sets.append(line)
             elif line.first in _ELSEWHERE:
                 self._notices.append(SourceNotice(f"'{line.first}' is not taken over", line.at))
             elif line.first == "slurmctldhost":
@@ -185,23 +113,33 @@ class _Reader:
                     controllers.append((host[1].strip(), host[2]))
             else:
                 options |= dict.fromkeys(line.words, line)
-        known = {name for one in nodes for name in one.names}
+        known = {name: None for one in nodes for name in one.names}
+        for line in sets:
+            self._keep([], partial(self._set, line, nodes, known))
+        said = ClusterOptions(options)
+        database = said.database
         made: list[SlurmPartition] = []
-        for line, words in partitions:
-            self._keep(made, partial(self._partition, words, line.at, known))
+        for line, words, names in partitions:
+            self._keep(
+                made,
+                partial(
+                    self._partition, words, names, line.at, known, accounting=database is not None
+                ),
+            )
         if self._errors:
             raise SpecErrors(self._errors)
-        self._passed_over(options)
         slurm = FoundCluster(
             at=Location(str(self._path), 1, 1),
-            name=_option(options, "clustername"),
-            controllers=tuple(controllers),
+            name=said.get("clustername"),
+            controllers=tuple(controllers) or said.controllers,
             nodes=tuple(nodes),
             partitions=tuple(made),
-            topology=self._topology(options),
-            database=_database(options),
+            topology=said.topology,
+            database=database,
+            enforced=tuple(said.enforced()),
+            settings=said.settings(accounting=database is not None),
         )
-        return Found(slurm=slurm, notices=tuple(self._notices))
+        return Found(slurm=slurm, notices=(*self._notices, *said.notices))
 
     def _keep(self, made: list[T], make: Callable[[], T]) -> None:
         try:
@@ -209,93 +147,153 @@ class _Reader:
         except SpecErrors as error:
             self._errors += error.errors
 
-    def _topology(self, options: Mapping[str, _Line]) -> str:
-        plugin = (_option(options, "topologyplugin") or "topology/flat").rpartition("/")[2].lower()
-        if plugin not in _TREE:
-            message = f"the topology '{plugin}' is none of a blueprint: 'flat' is written"
-            self._notices.append(SourceNotice(message, options["topologyplugin"].at))
-        return _TREE.get(plugin, "flat")
-
-    def _passed_over(self, options: Mapping[str, _Line]) -> None:
-        read = {"clustername", "topologyplugin", "accountingstoragetype", "accountingstoragehost"}
-        if others := [key for key in options if key not in read]:
-            shown = ", ".join(others)
-            at = options[others[0]].at
-            text = (
-                f"{len(others)} options are not taken over: compare what 'render' writes: {shown}"
-            )
-            self._notices.append(SourceNotice(text, at))
-
-    def _nodes(self, words: Mapping[str, str], at: Location) -> SlurmNodes:
-        """The nodes of a line.
+    def _nodes(
+        self, words: Mapping[str, str], spelled: Mapping[str, str], at: Location
+    ) -> SlurmNodes:
+        """Return the nodes of a line.
 
         Raises:
             SpecErrors: their names or numbers are none.
         """  # noqa: DOC501 - refused() makes the SpecErrors
         names = self._expand(words["nodename"], at)
         for name in names:
-            if re.fullmatch(LABEL, name) is None:
-                raise refused(f"the node '{name}' cannot be a host of a blueprint", at,
-                              "its names have small letters, digits and '-': rename the node first")  # fmt: skip
-        if others := sorted(set(words) - _OF_NODES):
-            text = f"{', '.join(others)} of {len(names):,} nodes: not taken over"
-            self._notices.append(SourceNotice(text, at))
-        gres = words.get("gres")
+            if re.fullmatch(HOST, name) is None:
+                raise refused(f"the node '{name}' is not a host name", at,
+                              "write letters, digits, '-', '_' and '.'")  # fmt: skip
+        each = {key: self._each(words[key], names, key, at) for key in _FOR_EACH if key in words}
+        shape = shape_of(words, at)
+        extra = dict(shape.extra)
+        for key, value in words.items():
+            idle = key == "state" and value.lower() in _IDLE
+            if key not in _READ_OF_NODES and key not in _FOR_EACH and not idle and value:
+                extra[spelled[key]] = value
+        accelerators, others = self._gres(words.get("gres", ""), at)
         return SlurmNodes(
             at=at,
             names=names,
-            cpus=_cpus(words, at),
-            memory=_number(words, "realmemory", at),
-            gres=None if gres is None else self._gres(gres, at),
+            cpus=shape.cpus,
+            sockets=shape.sockets,
+            threads=shape.threads,
+            memory=whole_number(words, "realmemory", at),
+            gres=accelerators,
+            other_gres=others,
             features=_list(words.get("features", words.get("feature", ""))),
-            weight=_number(words, "weight", at),
+            weight=whole_number(words, "weight", at) or None,
+            reserved_cores=whole_number(words, "corespeccount", at) or 0,
+            reserved_memory=whole_number(words, "memspeclimit", at) or 0,
+            extra=tuple(sorted(extra.items())),
+            each={spelled[key]: values for key, values in each.items()},
         )
 
-    def _gres(self, text: str, at: Location) -> str | None:
-        """Accelerators as a blueprint has them: of one type, with their number."""
-        found = None
-        for one in text.lower().split(","):
-            parts = re.sub(r"\(.*?\)", "", one).split(":")
-            whole = [part for part in parts if part != "no_consume"]
-            if whole[0] == "gpu" and len(whole) == 3 and whole[2].isdecimal() and found is None:
-                found = f"gpu:{whole[1]}:{int(whole[2])}"
-            else:
-                self._notices.append(SourceNotice(f"the GRES '{one}' is not taken over", at))
-        return found
-
-    def _partition(
-        self, words: Mapping[str, str], at: Location, known: Collection[str]
-    ) -> SlurmPartition:
-        """A partition.
+    def _each(self, text: str, names: Sequence[str], key: str, at: Location) -> dict[str, str]:
+        """Return the word of each node out of a list, or the one that all have.
 
         Raises:
-            SpecErrors: it names nodes that are in no line of nodes.
+            SpecErrors: there are more or fewer than nodes.
         """  # noqa: DOC501 - refused() makes the SpecErrors
-        name, listed = words["partitionname"], words.get("nodes", "")
-        names = tuple(sorted(known)) if listed.upper() == "ALL" else self._expand(listed, at)
-        if strange := [one for one in names if one not in known]:
-            raise refused(f"the partition '{name}' has the node '{strange[0]}', which is in no 'NodeName'",
-                          at, "name nodes, ranges of them, or ALL")  # fmt: skip
-        fields: dict[str, object] = {}
+        if key == "port" and re.fullmatch(r"\d+-\d+", text):
+            text = f"[{text}]"
+        try:
+            words = expand_list(text, MOST_HOSTS)
+        except ValueError as error:
+            raise refused(str(error), at) from None
+        if len(words) == 1:
+            words *= len(names)
+        if len(words) != len(names):
+            raise refused(f"'{key}' has {len(words):,} words for {len(names):,} nodes", at,
+                          "write one for each node")  # fmt: skip
+        return dict(zip(names, words, strict=True))
+
+    def _gres(self, text: str, at: Location) -> tuple[str | None, tuple[str, ...]]:
+        """Return the accelerators, and what else is counted, without the cores that they are near."""
+        found: str | None = None
         others: list[str] = []
+        for one in filter(None, re.sub(r"\(.*?\)", "", text).split(",")):
+            parts = [part for part in one.split(":") if part.lower() != "no_consume"]
+            bare = ":".join(parts if parts[-1][:1].isdigit() else [*parts, "1"])
+            match = _GRES.fullmatch(bare)
+            if match is None or len(parts) < len(one.split(":")):
+                self._notices.append(SourceNotice(f"the GRES '{one}' is not taken over", at))
+                continue
+            name, kind, count, unit = match.groups()
+            made = ":".join(filter(None, (name.lower(), kind, f"{count}{unit.upper()}")))
+            if found is None and name.lower() == "gpu" and _NUMBERED.fullmatch(f"{count}{unit}"):
+                found = made
+            else:
+                others.append(made)
+        return found, tuple(others)
+
+    def _set(self, line: Line, nodes: Sequence[SlurmNodes], known: Collection[str]) -> None:
+        """Note the nodes of a set, which partitions name.
+
+        Raises:
+            SpecErrors: it has nodes that are in no line of nodes.
+        """
+        name = line.words["nodeset"]
+        features = set(_list(line.words.get("feature", "")))
+        names = [node for one in nodes if features & set(one.features) for node in one.names]
+        if listed := line.words.get("nodes", ""):
+            names += self._members(listed, f"the node set '{name}'", line.at, known)
+        self._sets[name] = tuple(dict.fromkeys(names))
+
+    def _members(
+        self, text: str, whose: str, at: Location, known: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the nodes that a list names, by themselves or by node sets.
+
+        Raises:
+            SpecErrors: one is in no line of nodes.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
+        if text.upper() == "ALL":
+            return tuple(known)
+        made: dict[str, None] = {}
+        for one in self._expand(text, at) if text else ():
+            if one in self._sets:
+                made |= dict.fromkeys(self._sets[one])
+            elif one.upper() == "ALL":
+                made |= dict.fromkeys(known)
+            elif one in known:
+                made[one] = None
+            else:
+                sets = (
+                    f" and no node set (there are: {', '.join(self._sets)})" if self._sets else ""
+                )
+                raise refused(f"{whose} has the node '{one}', which is in no 'NodeName'{sets}",
+                              at, "name nodes, ranges of them, node sets, or ALL")  # fmt: skip
+        return tuple(made)
+
+    def _partition(
+        self,
+        words: Mapping[str, str],
+        spelled: Mapping[str, str],
+        at: Location,
+        known: Collection[str],
+        *,
+        accounting: bool,
+    ) -> SlurmPartition:
+        """Return a partition.
+
+        Raises:
+            SpecErrors: it names nodes that are in no line of nodes, or a time that is none.
+        """
+        name = words["partitionname"]
+        nodes = self._members(words.get("nodes", ""), f"the partition '{name}'", at, known)
+        fields: dict[str, Any] = {}
+        extra: dict[str, str] = {}
         for key, text in words.items():
-            if key in _PARTITION:
-                field, made = _PARTITION[key]
-                value = made(text)
-                if field in {"max_nodes", "priority_tier"}:
-                    if text.upper() == "UNLIMITED":
-                        continue
-                    value = _number(words, key, at)
-                fields[field] = value
-            elif key not in {"partitionname", "nodes"}:
-                others.append(key)
-        if others:
-            text = f"{', '.join(others)} of the partition '{name}': not taken over"
-            self._notices.append(SourceNotice(text, at))
-        return SlurmPartition(at=at, name=name, nodes=names, fields=fields)
+            if key in {"partitionname", "nodes"} or not text:
+                continue
+            made = _field(key, text, at, accounting=accounting)
+            if made is None:
+                extra["OverSubscribe" if key == "shared" else spelled[key]] = text
+            else:
+                fields |= made
+        if extra:
+            fields["extra"] = dict(sorted(extra.items()))
+        return SlurmPartition(at=at, name=name, nodes=nodes, fields=fields)
 
     def _expand(self, text: str, at: Location) -> tuple[str, ...]:
-        """The names that a list of Slurm's stands for, in its order.
+        """Return the names that a list of Slurm's stands for, in its order.
 
         Raises:
             SpecErrors: it is none, or stands for too many.
@@ -308,81 +306,60 @@ class _Reader:
         return names
 
 
-def _option(options: Mapping[str, _Line], key: str) -> str | None:
-    return options[key].words[key] if key in options else None
-
-
-def _database(options: Mapping[str, _Line]) -> str | None:
-    """Host of slurmdbd; None where nothing is kept in one."""
-    kept = (_option(options, "accountingstoragetype") or "").lower().endswith("slurmdbd")
-    return _option(options, "accountingstoragehost") if kept else None
-
-
-def expand_nodes(text: str, most: int = MOST_HOSTS) -> tuple[str, ...]:
-    """The names that a list of Slurm's stands for; names may have several brackets.
+def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, Any] | None:
+    """Return the fields of a partition that an option is; None where a blueprint has none for the value.
 
     Raises:
-        ValueError: it is no list, or stands for more than ``most`` names.
-    """
-    names: list[str] = []
-    terms = hostlist_terms(text)
-    if not terms[-1]:
-        raise ValueError(f"'{text[:60]}' is no list of nodes; write it like 'node[01-16]'")
-    for part in terms:
-        made = [""]
-        at = 0
-        while at < len(part):
-            match = _PART.match(part, at)
-            if match is None or match.end() == at:
-                raise ValueError(f"'{text[:60]}' is no list of nodes; write it like 'node[01-16]'")
-            at = match.end()
-            numbers = [""] if match[2] is None else list(_numbers(match[2], most))
-            if len(made) * len(numbers) + len(names) > most:
-                raise ValueError(f"'{text[:60]}' stands for more than {most:,} nodes")
-            made = [f"{one}{match[1]}{number}" for one in made for number in numbers]
-        names += made
-    if len(set(names)) < len(names):
-        raise ValueError(f"'{text[:60]}' names a node twice")
-    return tuple(names)
-
-
-def _numbers(text: str, most: int) -> Iterator[str]:
-    for one in text.split(","):
-        match = _RANGE.fullmatch(one)
-        if match is None:
-            raise ValueError(f"'{one}' is no range; write it like '01-16'")
-        low, high = int(match[1]), int(match[2] or match[1])
-        if high < low or high - low >= most:
-            raise ValueError(f"the range '{one}' runs backwards, or is of more than {most:,} nodes")
-        yield from (f"{number:0{len(match[1])}d}" for number in range(low, high + 1))
-
-
-def _cpus(words: Mapping[str, str], at: Location) -> int | None:
-    """Logical CPUs, which may be said by the shape of the node alone."""
-    said = _number(words, "cpus", at) or _number(words, "procs", at)
-    if said is not None:
-        return said
-    sockets = _number(words, "sockets", at)
-    if sockets is None and (each := _number(words, "socketsperboard", at)) is not None:
-        sockets = each * (_number(words, "boards", at) or 1)
-    cores = _number(words, "corespersocket", at)
-    if sockets is None and cores is None:
-        return None
-    return (sockets or 1) * (cores or 1) * (_number(words, "threadspercore", at) or 1)
-
-
-def _number(words: Mapping[str, str], key: str, at: Location) -> int | None:
-    """A whole number.
-
-    Raises:
-        SpecErrors: something else is written.
+        SpecErrors: it is a time, and Slurm would not take it.
     """  # noqa: DOC501 - refused() makes the SpecErrors
-    text = words.get(key)
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdecimal() or len(text) > 12:
-        raise refused(f"'{key}' is '{text}', which is no whole number", at)
-    return int(text)
+    word = text.lower()
+    match key:
+        case "default":
+            return {"default": True} if word == "yes" else {}
+        case "maxtime" | "defaulttime":
+            if key == "defaulttime" and word == "none":
+                return {}
+            try:
+                job_minutes(text)
+            except ValueError as error:
+                raise refused(str(error), at) from None
+            return {"max_time" if key == "maxtime" else "default_time": text}
+        case "maxnodes":
+            if word in {"unlimited", "infinite"}:
+                return {}
+            return {"max_nodes": int(text)} if text.isdecimal() and int(text) else None
+        case "priority":  # of releases before both were told apart
+            number = _priority(text)
+            return number and {"priority_tier": number, "priority_factor": number}
+        case "prioritytier" | "priorityjobfactor":
+            number = _priority(text)
+            return number and {
+                "priority_tier" if key == "prioritytier" else "priority_factor": number
+            }
+        case "state":
+            return {"state": text.upper()}
+        case "oversubscribe" | "shared":
+            return {"exclusive": True} if word == "exclusive" else {} if word == "no" else None
+        case "preemptmode":
+            return (
+                {"preempt_mode": word} if word in {"off", "cancel", "requeue", "suspend"} else None
+            )
+        case "qos":
+            return {"qos": text} if accounting and _NAME.fullmatch(text) else None
+        case "allowqos" | "allowaccounts":
+            if word == "all":
+                return {}
+            names = _list(text)
+            if not all(map(_NAME.fullmatch, names)) or not (accounting or key == "allowaccounts"):
+                return None
+            return {"allow_qos" if key == "allowqos" else "allow_accounts": list(names)}
+        case "allowgroups" | "allocnodes" if word == "all":
+            return {}
+    return None
+
+
+def _priority(text: str) -> Any:
+    return int(text) if text.isdecimal() and 1 <= int(text) <= _HIGHEST else None
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -64,11 +64,11 @@ def _height_of_tier(tier: tuple[str, DeviceBlock]) -> tuple[int, int]:
 
 
 def _fabric_and_tier(device: FoundDevice, entry: Switch) -> tuple[str, str]:
-    """What a switch is part of: by the names that a plan gives, else its technology and the rest of its name."""
+    """Return the fabric and tier of a switch: by the names that a plan gives, else its technology and its role."""
     stem = stem_of(device.names[0]) if device.names else ""
     if device.kind is not None and device.group and stem.endswith(f"-{device.group}"):
         return stem.removesuffix(f"-{device.group}"), device.group
-    tier = label_of(stem) or label_of(device.group) or label_of(entry.id) or "switch"
+    tier = label_of(device.group) or label_of(stem) or label_of(entry.id) or "switch"
     return entry.technology, tier
 
 

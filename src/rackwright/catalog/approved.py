@@ -18,10 +18,9 @@ from rackwright.catalog.loader import Catalogue, Key
 from rackwright.catalog.prices import builtin_prices
 from rackwright.errors import SpecErrors
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import Absent, Direction, Milder, marked_fields
 from rackwright.model.hardware import Confidence, Entry, Fact, Source
-from rackwright.model.milder import Absent, Direction, Milder
 from rackwright.model.prices import Offer, PriceList, Prices
-from rackwright.model.product_classes import PRODUCT_CLASSES, PROSE
 from rackwright.reading.loader import load_tree
 from rackwright.reading.yaml_reader import read_raw
 
@@ -156,16 +155,16 @@ class _Walk:
     def hold(self, head: Model, base: Model, path: tuple[str, ...]) -> Model:
         """One model as it may be judged."""
         updates: dict[str, Any] = {}
-        rules = PRODUCT_CLASSES[type(head)]
+        fields = marked_fields(type(head))
         for name in type(head).model_fields:
-            if not path and name in PROSE:
+            if name in fields.labels:
                 continue
             now, was = getattr(head, name), getattr(base, name)
             where = (*path, name)
-            if type(now) in PRODUCT_CLASSES and type(now) is type(was):
+            if type(now) is type(was) and _has_claims(now):
                 updates[name] = self.hold(now, was, where)
             elif _are_facts(now, was):
-                updates[name] = self._fact(rules[name], now, was, where)
+                updates[name] = self._fact(fields.claims[name], now, was, where)
             elif _values(now) != _values(was) or self._guesses(now) < self._guesses(was):
                 updates[name] = was
                 self._keep(where, now, was)
@@ -213,6 +212,11 @@ class _Walk:
             return f"{data}{GUESS if guess else ''}"
         plain = _values(value)
         return ", ".join(map(str, plain)) if isinstance(plain, list) else str(plain)
+
+
+def _has_claims(value: Any) -> bool:
+    """True if a value is a model whose fields are compared one by one."""
+    return isinstance(value, Model) and bool(marked_fields(type(value)).claims)
 
 
 def _are_facts(*values: Any) -> bool:

@@ -7,19 +7,19 @@ from typing import Any
 
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import marked_fields
 from rackwright.model.hardware import Entry
-from rackwright.model.product_classes import PRODUCT_CLASSES, PROSE
 
 
 def lacking(entry: Model, prefix: str = "") -> Iterator[str]:
     """The dotted names of what an entry could say and does not."""
     for name in type(entry).model_fields:
-        if not prefix and name in PROSE:
+        if name in marked_fields(type(entry)).labels:
             continue
         value = getattr(entry, name)
         if value is None:
             yield f"{prefix}{name}"
-        elif type(value) in PRODUCT_CLASSES:
+        elif isinstance(value, Model) and marked_fields(type(value)).claims:
             yield from lacking(value, f"{prefix}{name}.")
 
 

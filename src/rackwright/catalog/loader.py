@@ -15,17 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rackwright.catalog.files import LIKE_YAML, NO_LINK, at_top, own_files
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
-from rackwright.model.hardware import (
-    ID,
-    Cable,
-    Connector,
-    Entry,
-    Node,
-    Pdu,
-    PowerShelf,
-    RackType,
-    Switch,
-)
+from rackwright.model.connections import Cable, Connector
+from rackwright.model.hardware import ID, Entry, Node, Pdu, PowerShelf, RackType, Switch
 from rackwright.model.instances import Instance
 from rackwright.model.plant import (
     AirHandler,

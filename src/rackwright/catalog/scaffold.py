@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from rackwright.catalog.loader import FOLDERS
 from rackwright.model.base import Model, describe_fields
-from rackwright.model.hardware import Entry, Fact
+from rackwright.model.field_kinds import marked_fields
+from rackwright.model.hardware import Fact
 from rackwright.model.prices import Money
-from rackwright.model.product_classes import PROSE
 from rackwright.model.units import Quantity
 
 BLANK = "…"
@@ -55,7 +55,7 @@ def _fields(model: type[Model]) -> Iterator[str]:
     """The lines of each field, without what every entry has."""
     texts: Mapping[str, str] = describe_fields(model)
     for name, info in model.model_fields.items():
-        if issubclass(model, Entry) and name in PROSE:
+        if name in marked_fields(model).labels:
             continue
         hint: Any = info.annotation
         if info.metadata:

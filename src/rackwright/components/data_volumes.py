@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options, retained_options
-from rackwright.model.aws import DataVolume, Snapshots
+from rackwright.model.aws_instances import DataVolume, Snapshots
 from rackwright.plan.aws.access import snapshot_trust_policy
 from rackwright.plan.aws.data_volume import lifecycle_args
 

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.model.aws import DataVolume
+from rackwright.model.aws_instances import DataVolume
 from rackwright.plan.aws.data_volume import DEVICE
 from rackwright.plan.aws.launch_template import Wiring, server_args, settled_properties
 from rackwright.plan.aws.site import ServerPlan

@@ -16,7 +16,7 @@ from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.efs import ElasticFileSystems
 from rackwright.components.tags import SLOW, SiteArgs, retained_options
-from rackwright.model.aws import DataRepository, LustreFileSystem
+from rackwright.model.aws_storage import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.fsx import (
     association_args,

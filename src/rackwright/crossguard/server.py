@@ -107,18 +107,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
-        from rackwright.policy.exceptions.renames import renaming
-        from rackwright.policy.packs.loader import former_ids
-        from rackwright.policy.packs.process import judging_rules
-
         defaults = self._defaults()
-        table = former_ids(judging_rules(self._packs))
         self._chosen = {}
-        chosen = sorted(request.policyConfig.items(), key=lambda item: item[0] not in table)
-        for given, config in chosen:  # the new id has the last word
-            name = table.get(given, given)
-            if name != given:
-                sys.stderr.write(f"note: {renaming(given, name)}, in the pack's configuration\n")
+        for name, config in request.policyConfig.items():
             if name == BLUEPRINT or config.enforcementLevel == defaults.get(name):
                 continue
             self._chosen[name] = config.enforcementLevel

@@ -1,17 +1,20 @@
-"""How a changed field reaches a running cluster: in place, rolling, drain, replace, or not at all.
+"""Effect of a changed field on a running cluster: in place, rolling, drain, replace, or none at all.
 
-The table of ``action_rules`` says it for each field; a field that no rule knows is for review.
+Fields of the model state it (``rackwright.model.field_kinds.OnChange``); a change that no field
+covers is for review.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 from rackwright.diff.changes import Change
+from rackwright.diff.implied_changes import IMPLIED_ROLLOUTS
+from rackwright.diff.rollouts import ORDER, choose, stated_rollouts
 from rackwright.errors import UsageError
 from rackwright.reading.suggest import did_you_mean
 
@@ -26,49 +29,11 @@ class Action(StrEnum):
     DRAIN = "drain"
     """The nodes concerned finish their jobs first and take no new ones."""
     REPLACE = "replace"
-    """It is removed and made anew; it keeps nothing."""
+    """It is removed and made again; it keeps nothing."""
     REVIEW = "review"
-    """No rule knows: somebody has to look."""
+    """The blueprint does not tell: an operator has to look."""
     REFUSED = "refused"
     """It would destroy data; nobody has accepted that."""
-
-
-Event = Literal["any", "added", "removed", "changed", "grown", "shrunk"]
-
-
-@dataclass(frozen=True, slots=True)
-class ActionRule:
-    """How changes of some fields are rolled out.
-
-    Attributes:
-        pattern: as ``Change.pattern``; ``*`` stands for one part, a final ``**`` for everything
-            at and below it.
-        event: ``grown`` and ``shrunk`` are changes of a number.
-        reason: why, in words that follow the action.
-        data: the same for something that holds data is refused.
-        owner_has: where the owner must have something for the rule to be about it.
-    """
-
-    pattern: str
-    event: Event
-    action: Action
-    reason: str
-    data: bool = False
-    owner_has: tuple[str, ...] = ()
-
-    def fits(self, change: Change, events: Iterable[str]) -> bool:
-        """Whether the rule is about ``change``."""
-        found: Any = change.owner
-        for name in self.owner_has:
-            found = found.get(name) if isinstance(found, Mapping) else None
-        about = _matches(self.pattern.split("/"), change.pattern.split("/"))
-        return about and self.event in events and (not self.owner_has or found is not None)
-
-    @property
-    def weight(self) -> tuple[bool, int, bool, bool]:
-        """The larger, the more exactly the rule says what it is about."""
-        parts = self.pattern.split("/")
-        return parts[-1] != "**", len(parts), bool(self.owner_has), self.event != "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +45,15 @@ class FieldUpdate:
     reason: str
 
 
-UNKNOWN = "no rule says how this field reaches a running cluster"
 KEEPS_DATA = "what it would replace holds data: make the new one beside it and move the data"
 STATED = "it was not stated before: see that it says what is built already"
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)
 
 
-def decide(changes: Iterable[Change], rules: Sequence[ActionRule]) -> tuple[FieldUpdate, ...]:
-    """The action of every change, by the rule that fits it most exactly."""
-    return tuple(_decide(change, rules) for change in changes)
+def decide(changes: Iterable[Change]) -> tuple[FieldUpdate, ...]:
+    """Return the update of every change, by the roll-out that applies most exactly."""
+    return tuple(map(_decide, changes))
 
 
 def accept(updates: Iterable[FieldUpdate], paths: Collection[str]) -> tuple[FieldUpdate, ...]:
@@ -112,21 +76,22 @@ def accept(updates: Iterable[FieldUpdate], paths: Collection[str]) -> tuple[Fiel
     )
 
 
-def _decide(change: Change, rules: Sequence[ActionRule]) -> FieldUpdate:
-    events = events_of(change)
-    fitting = [rule for rule in rules if rule.fits(change, events)]
-    if not fitting:
-        return FieldUpdate(change, Action.REVIEW, UNKNOWN)
-    rule = max(fitting, key=lambda rule: rule.weight)
-    if rule.data and holds_data(change.owner):
-        return FieldUpdate(change, Action.REFUSED, f"{rule.reason}; {KEEPS_DATA}")
-    if rule.action is Action.REFUSED and change.kind == "changed" and change.before is None:
+def _decide(change: Change) -> FieldUpdate:
+    implied = IMPLIED_ROLLOUTS.get(change.pattern)
+    levels = [[implied]] if implied else stated_rollouts(change.pattern)
+    rollout = choose(levels, events_of(change), change.owner)
+    action = Action(rollout.action)
+    if rollout.keeps_data and holds_data(change.owner):
+        return FieldUpdate(change, Action.REFUSED, f"{rollout.reason}; {KEEPS_DATA}")
+    if action is Action.REFUSED and change.kind == "changed" and change.before is None:
         return FieldUpdate(change, Action.REVIEW, STATED)
-    return FieldUpdate(change, rule.action, rule.reason)
+    return FieldUpdate(change, action, rollout.reason)
 
 
 def events_of(change: Change) -> tuple[str, ...]:
-    """What happened to the field, as rules name it."""
+    """Return the events of a change, as roll-outs name them."""
+    if change.pattern.endswith(ORDER):
+        return "any", change.kind, "reordered"
     if change.kind == "changed":
         before, after = _size(change.before), _size(change.after)
         if before is not None and after is not None and before != after:
@@ -154,12 +119,3 @@ def _size(value: Any) -> float | None:
         return None
     number, _, unit = value.partition(" ")
     return float(number) if unit and _NUMBER.fullmatch(number) else None
-
-
-def _matches(pattern: Sequence[str], path: Sequence[str]) -> bool:
-    if pattern[-1] == "**":
-        pattern = pattern[:-1]
-        path = path[: len(pattern)]
-    return len(pattern) == len(path) and all(
-        mine in ("*", theirs) for mine, theirs in zip(pattern, path, strict=True)
-    )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rackwright.diff.rollouts import ORDER, is_ordered
 from rackwright.errors import Location
 from rackwright.harmless import visible
 from rackwright.model.names import expand_hostlist
@@ -31,20 +32,6 @@ _KEYS = ("name", "path", "id", "of", "racks", "type")
 
 _SETS = frozenset(f"sites/aws/network/{name}" for name in ("endpoints", "ssh_from", "on_premises"))
 """Lists of words in which the order means nothing."""
-
-_RACK_GROUPS = "sites/onprem/halls/*/rows/*/rack_groups"
-_DEALT = frozenset(
-    {
-        _RACK_GROUPS,
-        f"{_RACK_GROUPS}/*/feeds",
-        "sites/onprem/node_groups",
-        "sites/onprem/fabrics",
-        "sites/onprem/fabrics/*/tiers",
-    }
-)
-"""Lists whose order says what stands beside what, and which feed gets an odd power supply."""
-
-ORDER = "(order)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +154,7 @@ class _Comparison:
         if pattern in _SETS and _is_list(one) and _is_list(other) and set(one) == set(other):
             return
         if _is_list(one) and _is_list(other) and (pairs := _match(one, other)) is not None:
-            if pattern in _DEALT:
+            if is_ordered(pattern):
                 self._note_order(pairs, place)
             for before, after, word in pairs:
                 yield from self._item(one, other, before, after, word, place)

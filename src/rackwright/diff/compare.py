@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import Action, FieldUpdate, accept, decide
 from rackwright.diff.budgets import Budget, budget_changes
 from rackwright.diff.changes import compare, reorderings, whole
@@ -204,9 +203,9 @@ def updates(
     """
     order = list(Action)
     if before is None or after is None:
-        found = decide(whole(before, after), RULES)
+        found = decide(whole(before, after))
     else:
         orders = reorderings(before, after) if moved else ()
-        found = decide((*compare(before, after), *derive(before, after), *orders), RULES)
+        found = decide((*compare(before, after), *derive(before, after), *orders))
     found = accept(found, accepted)
     return tuple(sorted(found, key=lambda update: -order.index(update.action)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackwright.diff.changes import Change, shorten
+from rackwright.model.field_kinds import OnChange
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.load import LoadedPlan
@@ -16,7 +17,24 @@ CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
 CLOUD_HOSTS = "sites/aws/node_groups/*/(hosts)"
-"""What the changes are called in the table of actions."""
+
+_RENAMED = OnChange(
+    "refused",
+    "hosts are renamed: Slurm ends the jobs of nodes that leave its configuration; keep the names, or "
+    "replace the hosts in a group of another name",
+)
+
+IMPLIED_ROLLOUTS: Mapping[str, OnChange] = {
+    CLUSTER_SUBNET: OnChange(
+        "replace",
+        "a subnet cannot be resized or moved: everything in it is replaced",
+        keeps_data=True,
+    ),
+    SUBNETS: OnChange("replace", "gateways, endpoints and public login nodes in them are replaced"),
+    HOSTS: _RENAMED,
+    CLOUD_HOSTS: _RENAMED,
+}
+"""Roll-outs of the implied changes, by pattern."""
 
 
 def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:

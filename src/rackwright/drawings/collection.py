@@ -60,11 +60,10 @@ def _of_site(
     match kind:
         case "racks":
             cables = cables_of(site)
-            seen = set()
-            for rack in site.racks:
-                if (name is None and rack.rack_class not in seen) or rack.rack == name:
-                    seen.add(rack.rack_class)
-                    yield (rack.rack,), draw_rack(view_rack(plan, site, rack), cables)
+            for racks in site.racks:
+                if name is None or name in racks.names:
+                    rack = name or racks.names[0]
+                    yield (rack,), draw_rack(view_rack(plan, site, racks, rack), cables)
         case "floor":
             colours = colours_of(site, measure, results)
             for hall in site.halls:

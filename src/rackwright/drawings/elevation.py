@@ -9,7 +9,7 @@ from rackwright.drawings.style import feed_class, letter_class
 from rackwright.drawings.svg import Drawing, box, element, fitted, group, label, line, words
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
-from rackwright.plan.records.power import FeedLoad
+from rackwright.plan.records.circuits import FeedLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.report.overview.rack import RackView, StandingDevice
 from rackwright.report.wording import quantity_of, quantity_text
@@ -31,8 +31,8 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
         view: the rack.
         cables: what network cables leave each device of a group, in words, by the name of the group.
     """
-    own, place = view.rack_class, view.position
-    height = own.height_u * _UNIT
+    own, kind = view.racks, view.racks.kind
+    height = kind.height_u * _UNIT
     names = view.name if own.count == 1 else f"{view.name} ({own.count} alike: {own.hostlist})"
     beside = _beside(view)
     parts = [
@@ -40,7 +40,7 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
         label(
             12,
             40,
-            f"{own.type}, {place.hall} {place.row}, place {place.position + 1}",
+            f"{kind.type}, {own.hall} {own.row}, place {view.position + 1}",
             class_="soft",
             data_t="place",
         ),
@@ -48,11 +48,11 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
         *([label(12, 72, fitted(beside, 690), class_="soft")] if beside else []),
         label(_FRONT + _WIDTH / 2, _TOP - 10, "front", class_="sub mid"),
         label(_REAR + _WIDTH / 2, _TOP - 10, "rear", class_="sub mid"),
-        *_frame(own.height_u, _FRONT, numbers=True),
-        *_frame(own.height_u, _REAR, numbers=False),
+        *_frame(kind.height_u, _FRONT, numbers=True),
+        *_frame(kind.height_u, _REAR, numbers=False),
     ]
     for one in view.devices:
-        parts += [_front(one, own.height_u), _rear(view, one, cables or {})]
+        parts += [_front(one, kind.height_u), _rear(view, one, cables or {})]
     parts += _strips(view, height)
     y = _TOP + height + 30
     for number, feed in enumerate(view.feeds):
@@ -73,11 +73,11 @@ def cables_of(site: SitePlan) -> Mapping[str, str]:
 
 
 def _words(view: RackView) -> str:
-    own = view.rack_class
+    kind = view.racks.kind
     return (
-        f"power {quantity_of(own.power_w, own.power_limit_w, 'W')}; "
-        f"content {quantity_of(own.content_kg, own.static_rating_kg, 'kg')}; "
-        f"{quantity_of(own.used_u, own.height_u, 'U')}; cooling {own.mode}"
+        f"power {quantity_of(kind.power_w, kind.power_limit_w, 'W')}; "
+        f"content {quantity_of(kind.content_kg, kind.static_rating_kg, 'kg')}; "
+        f"{quantity_of(kind.used_u, kind.height_u, 'U')}; cooling {kind.mode}"
     )
 
 
@@ -112,7 +112,7 @@ def _front(one: StandingDevice, units: float) -> str:
     device = one.device
     big = height > 2 * _UNIT
     name = fitted(one.label, width - (14 if big else 92))
-    own = f"d{device.device}" if one.names else None
+    own = f"d{one.number}" if one.names else None
     low = y + (18 if big else height / 2 + 4)
     text = [label(x + 6, low, name, class_="sub" if big else None, data_t=own)]
     if one.names:
@@ -135,11 +135,11 @@ def _tip(one: StandingDevice) -> str:
     told = f"{device.entry}, {one.units}, {power}, {weight}"
     if not one.names:
         return element("title", words(told))
-    return element("title", words(f"{told}: {one.label}"), data_t=f"t{device.device}")
+    return element("title", words(f"{told}: {one.label}"), data_t=f"t{one.number}")
 
 
 def _rear(view: RackView, one: StandingDevice, cables: Mapping[str, str]) -> str:
-    x, y, width, height = _box_of(one, view.rack_class.height_u, _REAR)
+    x, y, width, height = _box_of(one, view.racks.kind.height_u, _REAR)
     device = one.device
     made = [box(x, y, width, height, rx=2, class_=f"device {device.kind}")]
     tall = height > 2 * _UNIT
@@ -215,7 +215,7 @@ def _feed(view: RackView, feed: FeedLoad, number: int, y: float) -> str:
     made = [
         box(12, y - 2, 16, 16, rx=3, class_=feed_class(number)),
         label(20, y + 9, fitted(feed.feed, 14, sign=5), class_=letter_class(number)),
-        label(36, y + 5, fitted(f"from {feed.source}", 280), data_t=f"s{number}"),
+        label(36, y + 5, fitted(f"from {view.racks.sources[number]}", 280), data_t=f"s{number}"),
         label(
             36,
             y + 18,

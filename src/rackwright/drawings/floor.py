@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from rackwright.drawings.scale import Scale, draw_legend, even_scale, left_scale
 from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, number
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.facility import HallLoad
-from rackwright.plan.records.racks import RackClass, RackPosition
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.engine import Result
 from rackwright.report.overview.headroom import headroom_of
 from rackwright.report.wording import quantity_text
@@ -41,9 +41,9 @@ class FloorColours:
     scale: Scale
     values: Sequence[float | None]
 
-    def step(self, rack_class: int) -> str:
-        """The step of a class of racks."""
-        return self.scale.step(self.values[rack_class])
+    def step(self, racks: int) -> str:
+        """Return the step of a class of racks, by its index in ``SitePlan.racks``."""
+        return self.scale.step(self.values[racks])
 
 
 def colours_of(
@@ -55,14 +55,14 @@ def colours_of(
         left = _least_left(site, results)
         return FloorColours(left_scale(title), left)
     unit = "kg" if measure == "weight" else "W"
-    values = [_number(own, measure) for own in site.rack_classes]
+    values = [_number(own, measure) for own in site.racks]
     return FloorColours(even_scale(title, unit, values), values)
 
 
 def _number(own: RackClass, measure: FloorMeasure) -> float | None:
     if measure == "power":
-        return own.power_w
-    return own.weight_kg if measure == "weight" else own.heat_air_w
+        return own.kind.power_w
+    return own.kind.weight_kg if measure == "weight" else own.kind.heat_air_w
 
 
 def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]:
@@ -70,8 +70,8 @@ def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]
 
     A budget that is met exactly says nothing of what can be added, and is left out.
     """
-    paths = {own.path for own in site.rack_classes}
-    depth = len(site.rack_classes[0].path) if site.rack_classes else 0
+    paths = {own.path for own in site.racks}
+    depth = len(site.racks[0].path) if site.racks else 0
     found: dict[tuple[str | int, ...], float] = {}
     unknown = set()
     for result in results:
@@ -86,7 +86,7 @@ def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]
         found[path] = min(share, found.get(path, share))
     return [
         None if own.path in unknown and found.get(own.path, 0.0) >= 0 else found.get(own.path)
-        for own in site.rack_classes
+        for own in site.racks
     ]
 
 
@@ -110,13 +110,16 @@ def draw_floor(
         legend: draw the legend as well.
     """
     colours = colours or colours_of(site, measure, results)
-    rows: dict[str, list[RackPosition]] = {}
-    for rack in site.racks:
-        if rack.hall == hall:
-            rows.setdefault(rack.row, []).append(rack)
-    longest = max((len(racks) for racks in rows.values()), default=1)
+    rows: dict[str, list[_Cell]] = {}
+    for number_, racks in enumerate(site.racks):
+        if racks.hall == hall:
+            places = zip(racks.names, racks.positions, strict=True)
+            row = rows.setdefault(racks.row, [])
+            row += [_Cell(number_, racks, rack, position) for rack, position in places]
+    longest = max((len(row) for row in rows.values()), default=1)
     cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
-    singly = len(site.racks) <= MOST_CELLS
+    standing = sum(racks.count for racks in site.racks)
+    singly = standing <= MOST_CELLS
     record = next(one for one in site.halls if one.hall == hall)
     parts = [label(12, 22, f"{site.name} {hall}", class_="head")]
     parts += [
@@ -129,12 +132,12 @@ def draw_floor(
         parts.append(drawn)
         width = max(width, wide + 24)
         y += 30
-    for name, racks in rows.items():
+    for name, row in rows.items():
         parts.append(label(12, y + _DEEP / 2 + 4, fitted(name, _LEFT - 18), class_="sub"))
         if singly:
-            parts += [_cell(site, rack, colours, _LEFT, y, cell) for rack in racks]
+            parts += [_cell(one, colours, y, cell, tips=standing <= MOST_TIPS) for one in row]
         else:
-            parts += _by_class(racks, colours, y, cell)
+            parts += _by_class(row, colours, y, cell)
         y += _DEEP + _GAP
     return Drawing(f"floor of {hall}, {colours.scale.title}", width, y, "".join(parts))
 
@@ -154,13 +157,27 @@ def _hall_words(hall: HallLoad) -> list[str]:
     return lines
 
 
-def _cell(
-    site: SitePlan, rack: RackPosition, colours: FloorColours, left: float, y: float, cell: float
-) -> str:
-    x = left + rack.position * cell
-    name = rack.rack
+class _Cell(NamedTuple):
+    """One rack of a hall.
+
+    Attributes:
+        number: index of its class in ``SitePlan.racks``.
+        racks: its class.
+        name: its name.
+        position: place in the row, counted from 0.
+    """
+
+    number: int
+    racks: RackClass
+    name: str
+    position: int
+
+
+def _cell(rack: _Cell, colours: FloorColours, y: float, cell: float, *, tips: bool) -> str:
+    x = _LEFT + rack.position * cell
+    name = rack.name
     middle, centre = x + cell / 2, y + _DEEP / 2
-    fill = box(x, y, cell, _DEEP, class_=f"rack {colours.step(rack.rack_class)}")
+    fill = box(x, y, cell, _DEEP, class_=f"rack {colours.step(rack.number)}")
     if cells(name) * 6.1 <= cell - 4:
         text = label(middle, centre + 4, name, class_="mid")
     else:
@@ -172,21 +189,17 @@ def _cell(
             class_="mid small" if cell < _CELL else "mid",
             transform=turned,
         )
-    value = colours.values[rack.rack_class]
-    own = site.rack_classes[rack.rack_class]
-    told = quantity_text(value, colours.scale.unit)
-    tip = None if len(site.racks) > MOST_TIPS else f"{name}: {told}, {own.type}"
+    told = quantity_text(colours.values[rack.number], colours.scale.unit)
+    tip = f"{name}: {told}, {rack.racks.kind.type}" if tips else None
     few = {"tabindex": 0, "role": "button"} if tip else {}
-    return group([fill, text], tip, class_="cell", data_k=rack.rack_class, data_r=name, **few)
+    return group([fill, text], tip, class_="cell", data_k=rack.number, data_r=name, **few)
 
 
-def _by_class(
-    racks: Sequence[RackPosition], colours: FloorColours, y: float, cell: float
-) -> list[str]:
+def _by_class(racks: Sequence[_Cell], colours: FloorColours, y: float, cell: float) -> list[str]:
     """The racks of a row by class, each class one shape."""
-    found: dict[int, list[RackPosition]] = {}
+    found: dict[int, list[_Cell]] = {}
     for rack in racks:
-        found.setdefault(rack.rack_class, []).append(rack)
+        found.setdefault(rack.number, []).append(rack)
     made = []
     for number_, members in found.items():
         shape = "".join(

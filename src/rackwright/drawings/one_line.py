@@ -115,25 +115,22 @@ def _source_box(
 
 def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
     """Racks with equal numbers on the same boxes, whatever their row."""
-    feeds: dict[int, list[tuple[str, str, float | None, float | None]]] = {}
-    for one in site.feeds:
-        usable = None if one.usable_w is None else one.usable_w * one.pdus
-        feeds.setdefault(one.rack_class, []).append(
-            (one.feed, keys[one.source], one.load_w, usable)
-        )
     found: dict[object, list[int]] = {}
-    for own in site.rack_classes:
-        if own.rack_class in feeds:
-            like = tuple(feeds[own.rack_class]), own.type, own.power_w
-            found.setdefault(like, []).append(own.rack_class)
+    for number, own in enumerate(site.racks):
+        if own.sources:
+            feeds = tuple(
+                (one.feed, keys[source], one.load_w, one.usable_w, one.pdus)
+                for one, source, _ in own.feeds
+            )
+            found.setdefault((feeds, own.kind.type, own.power_w), []).append(number)
     made = []
     for numbers in found.values():
-        own = site.rack_classes[numbers[0]]
-        count = sum(site.rack_classes[number].count for number in numbers)
-        name = own.hostlist if len(numbers) == 1 else f"{own.racks[0]} and others"
+        own = site.racks[numbers[0]]
+        count = sum(site.racks[number].count for number in numbers)
+        name = own.hostlist if len(numbers) == 1 else f"{own.names[0]} and others"
         power = None if own.power_w is None else own.power_w * count
-        racks = Box(f"racks {own.rack_class}", f"{count} × {name}", "racks", (), power, None)
-        racks.fed_by = [(key, n, True) for n, (_, key, _, _) in enumerate(feeds[numbers[0]])]
+        racks = Box(f"racks {numbers[0]}", f"{count} × {name}", "racks", (), power, None)
+        racks.fed_by = [(keys[source], n, True) for n, source in enumerate(own.sources)]
         made.append(racks)
     return made
 

@@ -21,6 +21,7 @@ from rackwright.embedded_aws import snapshot
 from rackwright.embedded_aws.api import moto_scaling
 from rackwright.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
+from rackwright.errors import StateError
 from rackwright.faults import damaged
 
 ADMIN = "/rackwright/"
@@ -50,14 +51,14 @@ class StateFile:
         """Returns how many backends the file held; a missing file holds none.
 
         Raises:
-            StateError: it is damaged, or written in another format.
+            StateError: it is damaged, written in another format, or others may write it.
             OSError: it cannot be read.
         """  # noqa: DOC501 - damaged() makes the StateError
         if not self._path.exists():
             return 0
         try:
-            return snapshot.load_backends(self._path.read_bytes())
-        except OSError:
+            return snapshot.load_backends(snapshot.read_own(self._path))
+        except (OSError, StateError):
             raise
         except Exception:  # noqa: BLE001 - a damaged pickle raises whatever it likes
             _LOG.exception("the state in '%s' cannot be read", self._path)

@@ -110,13 +110,14 @@ class Fault:
 
 @dataclass(slots=True)
 class Book:
-    """The faults still to come, how many calls they hold now, and the last calls answered."""
+    """The faults still to come, the number of calls held now, and the last calls answered."""
 
     limit: int = 10_000
     faults: list[Fault] = field(default_factory=list)
     calls: deque[dict[str, Any]] = field(default_factory=deque)
     held: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _cleared: int = 0
+    _lock: threading.Condition = field(default_factory=threading.Condition)
 
     def add(self, document: Any) -> Fault:
         """Returns the fault made of a JSON document.
@@ -153,13 +154,13 @@ class Book:
         return None
 
     def hold(self, seconds: float) -> None:
-        """Waits, and counts the call among those that are held."""
+        """Wait for ``seconds``, or until the faults are cleared, counted among the held calls."""
         if not seconds:
             return
         with self._lock:
+            before = self._cleared
             self.held += 1
-        time.sleep(seconds)
-        with self._lock:
+            self._lock.wait_for(lambda: self._cleared != before, timeout=seconds)
             self.held -= 1
 
     def pending(self) -> list[dict[str, Any]]:
@@ -168,9 +169,11 @@ class Book:
             return [asdict(fault) for fault in self.faults]
 
     def clear(self) -> None:
-        """Forgets every fault."""
+        """Forget every fault, and release the calls that are held."""
         with self._lock:
             self.faults.clear()
+            self._cleared += 1
+            self._lock.notify_all()
 
     def record(self, operation: Operation, status: int) -> None:
         """Adds an answered call to the log; the oldest ones give way."""

@@ -45,6 +45,7 @@ from rackwright.inventory.role_variables.users import (
     user_variables,
 )
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.audit.template_marks import TEMPLATE_MARKS
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
@@ -166,14 +167,11 @@ def refuse_templates(inventory: Inventory) -> None:
     for owner, variables in (*groups.items(), *inventory["_meta"]["hostvars"].items()):
         for key, value in variables.items():
             for text in _texts(value):
-                if any(mark in text for mark in _TEMPLATE_MARKS):
+                if any(mark in text for mark in TEMPLATE_MARKS):
                     raise InventoryError(
                         f"the variable '{key}' of '{owner}' is '{text}', which is a template",
                         hint="write it without '{{', '{%' and '{#'",
                     )
-
-
-_TEMPLATE_MARKS = ("{{", "{%", "{#")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -8,7 +8,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name, refuse_twins
+
+_READDRESSED = "hosts are looked for at other addresses: theirs change at the same time"
 
 IpAddress = IPv4Address | IPv6Address
 
@@ -66,38 +69,41 @@ Domain = Annotated[str, Field(pattern=rf"^{_LABEL}(\.{_LABEL})*$", max_length=LO
 class AddressRange(Model):
     """Consecutive addresses, one thing after the other in the order of their names."""
 
-    of: Name
+    of: Annotated[Name, KEY]
     """A node group; or a tier of switches, as their names begin: ``compute-leaf``."""
-    first: Address
+    first: Annotated[Address, HARDWARE, OnChange("drain", _READDRESSED)]
     """Address of the first of them. It stays when others come, so that theirs stay as well."""
 
 
 class SiteNetwork(Model):
     """An IP network, and who has addresses in it."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,14}$")]
-    """How the rest of the blueprint calls it."""
-    kind: Literal["management", "bmc", "fabric"]
-    """What has the addresses: hosts under their own names, their management controllers, or their
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,14}$"), KEY]
+    """Name of the network, by which the rest of the blueprint refers to it."""
+    kind: Annotated[Literal["management", "bmc", "fabric"], HARDWARE]
+    """Owner of the addresses: hosts under their own names, their management controllers, or their
     interfaces on a fabric. Switches may be in the first two, under their own names."""
-    prefix: Prefix | None = None
+    prefix: Annotated[Prefix | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
     """Addresses of the network."""
-    fabric: Name | None = None
+    fabric: Annotated[Name | None, HARDWARE] = None
     """The fabric whose interfaces are in it."""
-    segment: Name | None = None
+    segment: Annotated[Name | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
     """The segment of the fabric whose prefix it has."""
-    interface: Annotated[int, Field(gt=0)] | None = None
-    """Just this interface of each host on the fabric, counted from 1; absent, each of them."""
-    rack_prefix: Annotated[int, Field(gt=0, le=128)] | None = None
-    """Of a top-of-rack fabric: length of the prefix of each rack's own subnet, like 26. The racks that
-    share leaves have one, in the order of the leaves; 'gateway', 'reserved' and 'first' are those of the
-    first subnet, and the others have the same as many addresses further."""
-    gateway: Address | None = None
+    interface: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _READDRESSED)] = None
+    """Just this interface of each host on the fabric, counted from 1. Each of them if omitted."""
+    rack_prefix: Annotated[
+        int | None, Field(gt=0, le=128), HARDWARE, OnChange("drain", _READDRESSED)
+    ] = None
+    """Prefix length of each rack's own subnet on a top-of-rack fabric, like 26. Racks that share leaves
+    have one subnet, in the order of the leaves; ``gateway``, ``reserved`` and ``first`` are those of
+    the first subnet, and the others have the same as many addresses further. One subnet for all racks
+    if omitted."""
+    gateway: Annotated[Address | None, HARDWARE] = None
     """Address of its router."""
-    reserved: tuple[AddressSpan, ...] = ()
+    reserved: Annotated[tuple[AddressSpan, ...], HARDWARE] = ()
     """Addresses that nothing in the blueprint has."""
-    ranges: Annotated[tuple[AddressRange, ...], Field(min_length=1)]
-    macs: dict[Name, Mac] = {}
+    ranges: Annotated[tuple[AddressRange, ...], Field(min_length=1), PART]
+    macs: Annotated[dict[Name, Mac], HARDWARE] = {}
     """Ethernet addresses by name in the DNS, like ``dgx-01`` or ``dgx-01-bmc``, as far as they are
     known: DHCP gives these their addresses."""
 
@@ -121,22 +127,22 @@ class SiteNetwork(Model):
 class NameServer(Model):
     """A server of the site's DNS zones, which its hosts ask as well."""
 
-    host: Name
-    """Its name in the site's domain."""
-    address: Address | None = None
-    """Where it is no host or switch of the site with an address of its own."""
+    host: Annotated[Name, KEY]
+    """Name of the server in the site's domain."""
+    address: Annotated[Address | None, HARDWARE] = None
+    """Address of a server that is not a host or switch of the site with an address of its own."""
 
 
 class SiteAddresses(Model):
     """The names of a site's hosts and switches in the DNS, and their addresses."""
 
-    domain: Domain
+    domain: Annotated[Domain, HARDWARE]
     """Domain of the names of hosts."""
-    name_servers: tuple[NameServer, ...] = ()
-    """Absent, no zone files are made."""
-    serial: Annotated[int, Field(gt=0, lt=2**32)] = 1
+    name_servers: Annotated[tuple[NameServer, ...], PART] = ()
+    """Name servers of the zone files. No zone files are written if omitted."""
+    serial: Annotated[int, Field(gt=0, lt=2**32), HARDWARE] = 1
     """Serial number of the zones. Raise it with every change, where other servers copy them."""
-    networks: Annotated[tuple[SiteNetwork, ...], Field(min_length=1)]
+    networks: Annotated[tuple[SiteNetwork, ...], Field(min_length=1), PART]
 
     @model_validator(mode="after")
     def _names_differ(self) -> SiteAddresses:

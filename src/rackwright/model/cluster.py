@@ -11,6 +11,16 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
 from rackwright.model.facts import ProductFact
+from rackwright.model.field_kinds import (
+    APART,
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    OnChange,
+)
 from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
 from rackwright.model.onprem import OnPremSite
@@ -25,58 +35,87 @@ Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 class PolicySetting(Model):
     """How one policy is applied to this cluster."""
 
-    enforcement: Literal["mandatory", "advisory", "disabled"] | None = None
-    """Absent, the policy's own default."""
-    parameters: dict[str, Any] = {}
+    enforcement: Annotated[Literal["mandatory", "advisory", "disabled"] | None, APART] = None
+    """Enforcement of the policy. The policy's own default if omitted."""
+    parameters: Annotated[dict[str, Any], APART] = {}
     """Values for the policy's parameters, validated by the policy."""
-    reason: Prose | None = None
-    """Why this cluster differs; required when the enforcement is lowered."""
-    owner: str | None = None
-    """Who answers for it; absent, the blueprint's owner."""
+    reason: Annotated[Prose | None, APART] = None
+    """Reason for which this cluster differs; required when the enforcement is lowered."""
+    owner: Annotated[str | None, APART] = None
+    """Team or address that answers for it. The blueprint's owner if omitted."""
 
 
 class Reason(Model):
     """Why a field says what it says, for those who are asked to approve it."""
 
-    reason: Prose
-    """Why it says that."""
-    owner: str | None = None
-    """Who answers for it; absent, the blueprint's owner."""
+    reason: Annotated[Prose, APART]
+    """Reason for the value of the field."""
+    owner: Annotated[str | None, APART] = None
+    """Team or address that answers for it. The blueprint's owner if omitted."""
 
 
 class Blueprint(Model):
     """A cluster as it is meant to be."""
 
-    apiVersion: Literal["rackwright/v1"]
+    apiVersion: Annotated[
+        Literal["rackwright/v1"], HARDWARE, OnChange("in place", "the form of the file")
+    ]
     """Version of the form of this file."""
-    name: Name
+    name: Annotated[
+        Name,
+        KEY,
+        OnChange(
+            "replace", "part of every resource's name: everything is replaced", keeps_data=True
+        ),
+    ]
     """Name of the cluster; part of every resource name."""
-    owner: str | None = None
+    owner: Annotated[str | None, HARDWARE, OnChange("in place", "a tag")] = None
     """Team or address that answers for the cluster."""
-    sites: Annotated[tuple[Site, ...], Field(min_length=1, max_length=64)]
+    sites: Annotated[
+        tuple[Site, ...],
+        Field(min_length=1, max_length=64),
+        PART,
+        OnChange("in place", "a new site; nothing that exists changes", event="added"),
+        OnChange("drain", "the whole site is removed", event="removed", keeps_data=True),
+    ]
     """Regions of AWS and places with halls."""
-    interconnects: tuple[Interconnect, ...] = ()
+    interconnects: Annotated[tuple[Interconnect, ...], PART, POLICIES_ONLY] = ()
     """Lines between the sites."""
-    scheduler: Scheduler | None = None
-    users: Users | None = None
-    """Accounts on the hosts; absent, somebody else manages them."""
-    reliability: Reliability | None = None
-    operations: Operations | None = None
-    costs: Costs | None = None
-    facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000)] = ()
+    scheduler: Annotated[
+        Scheduler | None,
+        PART,
+        OnChange("drain", "Slurm is installed on nodes that run without it", event="added"),
+        OnChange("drain", "Slurm is taken off the nodes", event="removed"),
+    ] = None
+    users: Annotated[
+        Users | None,
+        PART,
+        OnChange("in place", "accounts and sshd's settings; sessions and jobs go on"),
+    ] = None
+    """Accounts on the hosts. They are managed elsewhere if omitted."""
+    reliability: Annotated[Reliability | None, STATEMENT, POLICIES_ONLY] = None
+    operations: Annotated[
+        Operations | None,
+        STATEMENT,
+        OnChange(
+            "review", "nodes are brought to what it states: see whether that is what they run"
+        ),
+    ] = None
+    costs: Annotated[Costs | None, STATEMENT, POLICIES_ONLY] = None
+    facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000), STATEMENT, FOR_REVIEW] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""
-    derive: Literal["1"] | None = None
-    """Set of rules by which what is not written follows from the rest; a newer Rackwright keeps it.
-    Absent, all of it is written."""
-    profile: Literal["lab", "pilot", "production"] | None = None
-    """How much depends on the cluster; absent, production, the strictest."""
-    policy_set: Annotated[str, Field(pattern=r"^\d+\.\d+$")] | None = None
-    """Policy set to be judged by, like "0.1"; newer rules only warn. Absent, the released set."""
-    policies: dict[str, PolicySetting] = {}
+    derive: Annotated[Literal["1"] | None, APART, POLICIES_ONLY] = None
+    """Set of rules that derive omitted fields from the rest; a newer Rackwright keeps it. Every field
+    is written out if omitted."""
+    profile: Annotated[Literal["lab", "pilot", "production"] | None, APART, POLICIES_ONLY] = None
+    """Importance of the cluster. ``production``, the strictest, if omitted."""
+    policy_set: Annotated[str | None, Field(pattern=r"^\d+\.\d+$"), APART, POLICIES_ONLY] = None
+    """Policy set to check against, like "0.1"; newer rules only warn. The released set if omitted."""
+    policies: Annotated[dict[str, PolicySetting], APART, POLICIES_ONLY] = {}
     """Settings by policy id."""
-    reasons: dict[str, Reason] = {}
-    """By the name of a field, like "sites.lab.node_groups.gpu.power_cap"; told where a change makes it
-    milder, or what is in it."""
+    reasons: Annotated[dict[str, Reason], APART, FOR_REVIEW] = {}
+    """Reasons by name of a field, like "sites.lab.node_groups.gpu.power_cap"; reported where a change
+    makes the field looser, or something inside it."""
 
     @model_validator(mode="after")
     def _sites_differ(self) -> Blueprint:

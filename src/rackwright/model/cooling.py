@@ -7,6 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    SAID,
+    Claim,
+    OnChange,
+)
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.power import StartStep
 from rackwright.model.units import (
@@ -23,6 +33,8 @@ from rackwright.model.units import (
     Watts,
 )
 
+_COOLED = "the racks are cooled in another way"
+
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
 Fluid = Literal["water", "pg25", "dielectric"]
@@ -37,33 +49,33 @@ OUTDOORS = "outdoors"
 class Supply(Model):
     """Some units of a machine, and what feeds those."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
-    fed_by: Annotated[tuple[Name, ...], Field(min_length=1)]
+    fed_by: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
     """Power sources. The first one that lives carries these units."""
 
 
 class Machine(Model):
     """Equal units that draw power beside the racks."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
-    power: Watts | None = None
-    """Most electrical power of one unit; absent, that of its product, where it has one."""
-    fed_by: tuple[Name, ...] = ()
+    power: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Largest electrical power of one unit, in kW. The product's if omitted."""
+    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
     """Power sources. The first one that lives carries all units."""
-    supplies: tuple[Supply, ...] = ()
-    """In place of ``fed_by``: units that hang on different sources, so that no loss takes all."""
-    start_step: StartStep = 1
+    supplies: Annotated[tuple[Supply, ...], PART] = ()
+    """Units by the sources that feed them, instead of ``fed_by``, so that no loss takes all of them."""
+    start_step: Annotated[StartStep, Claim(looser="either", absent="strict")] = 1
     """Step in which they are connected when generators start."""
-    water: Name | None = None
+    water: Annotated[Name | None, HARDWARE] = None
     """Circuit of ``facility_water`` that carries their heat away, or ``outdoors`` where they reject it
     to the air outside themselves; of a plant, the circuit whose heat it carries."""
-    outdoor_temperature: Celsius | None = None
-    """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
-    which they carry their capacity."""
-    restart: Seconds | None = None
-    """Time from the return of power, by generators, until they cool in full again."""
+    outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher")] = None
+    """Outdoor temperature at which units that reject heat to the outdoor air have their capacity, in
+    °C: the dry bulb, or the wet bulb for a cooling tower."""
+    restart: Annotated[Seconds | None, Claim(looser="lower")] = None
+    """Time from the return of power, by generators, until the units cool in full again, in s."""
 
     @model_validator(mode="after")
     def _every_unit_is_fed_once(self) -> Machine:
@@ -81,17 +93,17 @@ class Machine(Model):
 class FacilityWater(Model):
     """A circuit of chilled, process or condenser water, between what it cools and what cools it."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    fluid: Literal["water", "pg25"] | None = None
-    """What flows in it: water, or water with a quarter of propylene glycol."""
-    supply_temperature: Celsius | None = None
-    """Of the water that chillers, dry coolers or towers supply to it, at which the capacity of a
-    ``product`` has to hold."""
-    volume: CubicMetres | None = None
-    """What circulates, with the tanks that it flows through."""
-    warming: Annotated[Kelvin, Field(ge=0)] | None = None
-    """Most by which its supply may warm up for a while: what it cools carries its heat until then."""
+    name: Annotated[Name, KEY]
+    """Name of the circuit, by which the rest of the blueprint refers to it."""
+    fluid: Annotated[Literal["water", "pg25"] | None, HARDWARE] = None
+    """Fluid in the circuit: water, or water with a quarter of propylene glycol."""
+    supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
+    """Temperature of the water that chillers, dry coolers or towers supply, in °C, at which the
+    capacity of a ``product`` must hold."""
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
+    """Volume of water that circulates, in m3, with the tanks that it flows through."""
+    warming: Annotated[Annotated[Kelvin, Field(ge=0)] | None, Claim(looser="higher")] = None
+    """Largest rise of the supply temperature for a while, in K: the loads carry their heat until then."""
 
     @model_validator(mode="after")
     def _is_indoors(self) -> FacilityWater:
@@ -103,55 +115,65 @@ class FacilityWater(Model):
 class AirSupply(Machine):
     """The air handlers of one hall."""
 
-    type: str
+    type: Annotated[str, HARDWARE]
     """Catalogue id of an air handler."""
-    inlet_temperature: Celsius
-    """Design temperature at the racks' inlets."""
-    ashrae_class: AirClass
+    inlet_temperature: Annotated[Celsius, Claim(looser="either")]
+    """Design temperature of the air at the inlets of the racks, in °C."""
+    ashrae_class: Annotated[AirClass, Claim(strictest_first=("H1", "A1", "A2", "A3", "A4"))]
     """Class the hall is designed for."""
-    containment: Literal["hot-aisle", "cold-aisle", "none"]
+    containment: Annotated[Literal["hot-aisle", "cold-aisle", "none"], HARDWARE]
     """Decides how much supply air leaks past the racks."""
-    temperature_rise: Annotated[Kelvin, Field(gt=0)] | None = None
-    """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
-    volume: CubicMetres | None = None
-    """Air that warms up with the racks while nothing cools it: of their aisles, where those are closed."""
+    temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="higher")] = (
+        None
+    )
+    """Rise of the air temperature across devices whose maker publishes no airflow, in K. The airflow of
+    these devices is unknown if omitted."""
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
+    """Volume of air that warms up with the racks while nothing cools it, in m3: the air of their aisles
+    where those are closed."""
 
 
 class CoolingLoop(Machine):
     """A technology coolant loop and the CDUs that feed it."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    cdu: str
-    """Catalogue id."""
-    fluid: Fluid
-    """What flows in it."""
-    heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
-    """Of a dielectric fluid, by its data sheet: density times specific heat."""
-    temperature_rise: Annotated[Kelvin, Field(gt=0)]
-    """Return minus supply at design load."""
-    supply_temperature: Celsius | None = None
-    """Of the coolant that racks get."""
-    facility_temperature: Celsius | None = None
-    """Facility water supplied to the CDUs."""
-    facility_class: WaterClass | None = None
+    name: Annotated[Name, KEY]
+    """Name of the loop, by which the rest of the blueprint refers to it."""
+    cdu: Annotated[str, HARDWARE]
+    """Catalogue id of the CDU."""
+    fluid: Annotated[Fluid, HARDWARE]
+    """Fluid in the loop."""
+    heat_capacity: Annotated[
+        Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None, Claim(looser="higher")
+    ] = None
+    """Volumetric heat capacity of a dielectric fluid by its data sheet, in kJ/L/K: density times
+    specific heat."""
+    temperature_rise: Annotated[Kelvin, Field(gt=0), Claim(looser="higher")]
+    """Return minus supply temperature at design load, in K."""
+    supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
+    """Temperature of the coolant that racks get, in °C. Unknown if omitted."""
+    facility_temperature: Annotated[Celsius | None, Claim(looser="lower")] = None
+    """Temperature of the facility water that the CDUs get, in °C. Unknown if omitted."""
+    facility_class: Annotated[
+        WaterClass | None, Claim(strictest_first=("W+", "W45", "W40", "W32", "W27", "W17"))
+    ] = None
     """Class of the facility water that its CDUs get, by its warmest temperature."""
-    in_rack: bool = False
+    in_rack: Annotated[bool, HARDWARE] = False
     """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
     they draw their power from its feeds."""
-    approach: Kelvin | None = None
-    """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
-    dew_point: Celsius | None = None
-    """Highest dew point of the hall."""
-    pressure: Kilopascals | None = None
-    """Supply pressure at the manifold."""
-    flow_limit: LitresPerMinute | None = None
-    """Of the piping."""
-    pressure_drop: Kilopascals | None = None
-    """Of the piping at ``flow_limit``, to the furthest rack and back, with valves, strainers, tanks."""
-    volume: CubicMetres | None = None
-    """Coolant that circulates, with the tanks that it flows through; of one rack, where CDUs stand in
-    racks."""
+    approach: Annotated[Kelvin | None, Claim(looser="either")] = None
+    """Approach at which the CDU is selected, in K; must be the basis of its catalogue capacity."""
+    dew_point: Annotated[Celsius | None, Claim(looser="lower")] = None
+    """Highest dew point of the hall, in °C. Unknown if omitted."""
+    pressure: Annotated[Kilopascals | None, Claim(looser="either")] = None
+    """Supply pressure at the manifold, in kPa. Unknown if omitted."""
+    flow_limit: Annotated[LitresPerMinute | None, Claim(looser="either")] = None
+    """Largest flow of the piping, in L/min. Unknown if omitted."""
+    pressure_drop: Annotated[Kilopascals | None, Claim(looser="lower")] = None
+    """Pressure drop of the piping at ``flow_limit``, in kPa, to the furthest rack and back, with
+    valves, strainers and tanks. Unknown if omitted."""
+    volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
+    """Volume of coolant that circulates, in m3, with the tanks that it flows through; of one rack,
+    where CDUs are in racks."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> CoolingLoop:
@@ -173,18 +195,26 @@ class CoolingLoop(Machine):
 class MechanicalPlant(Machine):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    kind: PlantKind
-    """What kind of machine it is."""
-    product: str | None = None
+    name: Annotated[Name, KEY]
+    """Name of the plant, by which the rest of the blueprint refers to it."""
+    kind: Annotated[PlantKind, HARDWARE]
+    """Kind of machine."""
+    product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
     product's number."""
-    capacity: Watts | None = None
-    """Heat that one unit carries at this site: of a pump, by its flow at the design rise; absent, that of
-    its ``product``, where that holds at the site's altitude and temperatures."""
-    rejects_to: Name | None = None
-    """Of a chiller: the circuit of ``facility_water`` that its condenser heats, or ``outdoors``."""
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Heat that one unit carries at this site, in kW; for a pump, by its flow at the design rise. The
+    product's if omitted, where that holds at the site's altitude and temperatures."""
+    outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher", absent="elsewhere")] = (
+        None
+    )
+    """Outdoor temperature at which the units have their capacity, in °C: the dry bulb, or the wet bulb
+    for a cooling tower. The product's if omitted."""
+    restart: Annotated[Seconds | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Time from the return of power, by generators, until the units cool in full again, in s. The
+    product's if omitted."""
+    rejects_to: Annotated[Name | None, HARDWARE] = None
+    """Circuit of ``facility_water`` that the condenser of a chiller heats, or ``outdoors``."""
 
     @model_validator(mode="after")
     def _fits_the_kind(self) -> MechanicalPlant:
@@ -204,45 +234,63 @@ class MechanicalPlant(Machine):
 class Manifolds(Model):
     """Equal manifolds of one rack, which bring coolant to its devices."""
 
-    count: Annotated[int, Field(ge=0, le=100)]
-    """0 where units and weight of the devices include them."""
-    height: RackUnits
-    """Of one; 0 U where it hangs beside the rails."""
-    weight: Kilograms | None = None
-    """Of one, with its coolant."""
+    count: Annotated[int, Field(ge=0, le=100), HARDWARE]
+    """Number of manifolds of one rack; 0 where units and weight of the devices include them."""
+    height: Annotated[RackUnits, Claim(looser="lower")]
+    """Rack units that one manifold takes, in U; 0 U where it hangs beside the rails."""
+    weight: Annotated[Kilograms | None, Claim(looser="lower")] = None
+    """Weight of one manifold filled with coolant, in kg. Unknown if omitted."""
 
 
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
-    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside; racks with
-    ``immersion`` are tanks, whose fluid is in the loop."""
-    power_limit: Watts | None = None
-    """Most power this rack may draw in this mode, by the hall's design."""
-    loop: Name | None = None
+    mode: Annotated[
+        Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"],
+        HARDWARE,
+        OnChange("drain", _COOLED),
+    ]
+    """Cooling of the racks: ``liquid`` brings coolant to cold plates, ``liquid-rear-door`` adds a rear
+    door; racks with ``immersion`` are tanks, whose fluid is in the loop."""
+    power_limit: Annotated[Watts | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Largest power of one rack in this mode by the hall's design, in kW."""
+    loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the cold plates; of the door where there is nothing but a door."""
-    rear_door_loop: Name | None = None
+    rear_door_loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
-    rear_door: str | None = None
+    rear_door: Annotated[str | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
-    rear_door_capacity: Watts | None = None
-    """Heat that the door takes from the air, at ``rear_door_difference``."""
-    rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
-    """Air at the door minus water at the door, at which its capacity is rated."""
-    rear_door_pressure_drop: Kilopascals | None = None
-    """Of the door, at the flow that its heat needs."""
-    rear_door_weight: Kilograms | None = None
-    """Of the door with its water."""
-    coolant_weight: Kilograms | None = None
-    """Of the coolant in cold plates and hoses of one rack, 0 kg where weights of devices include it."""
-    lift_allowance: Metres | None = None
-    """Height of hoist and hook above a device that is lifted out of a tank."""
-    manifolds: Manifolds | None = None
-    """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
-    leak_detection: bool | None = None
+    rear_door_capacity: Annotated[
+        Watts | None, Claim(looser="higher", absent="elsewhere"), OnChange("drain", _COOLED)
+    ] = None
+    """Heat that the rear door takes from the air at ``rear_door_difference``, in kW. The product's if
+    omitted."""
+    rear_door_difference: Annotated[
+        Annotated[Kelvin, Field(gt=0)] | None,
+        Claim(looser="lower", absent="elsewhere"),
+        OnChange("drain", _COOLED),
+    ] = None
+    """Air minus water temperature at the rear door at which its capacity is rated, in K. The product's
+    if omitted."""
+    rear_door_pressure_drop: Annotated[
+        Kilopascals | None, Claim(looser="lower", absent="elsewhere"), FOR_REVIEW
+    ] = None
+    """Pressure drop of the rear door at the flow that its heat needs, in kPa. The product's if omitted."""
+    rear_door_weight: Annotated[
+        Kilograms | None, Claim(looser="lower", absent="elsewhere"), OnChange("drain", _COOLED)
+    ] = None
+    """Weight of the rear door filled with water, in kg. The product's if omitted."""
+    coolant_weight: Annotated[Kilograms | None, Claim(looser="lower"), FOR_REVIEW] = None
+    """Weight of the coolant in cold plates and hoses of one rack, in kg; 0 kg where weights of devices
+    include it. Unknown if omitted."""
+    lift_allowance: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
+    """Height of hoist and hook above a device that is lifted out of a tank, in m. Unknown if omitted."""
+    manifolds: Annotated[Manifolds | None, PART, OnChange("drain", _COOLED)] = None
+    """Manifolds of one rack. The space and weight of those in a rack with its own CDUs are unknown if
+    omitted."""
+    leak_detection: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Leaks of coolant in the racks are detected."""
-    isolation: bool | None = None
+    isolation: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Valves shut this rack off by themselves when a leak is found."""
 
     @model_validator(mode="after")

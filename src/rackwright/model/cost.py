@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import STATEMENT, Claim, Setting
 from rackwright.model.names import Name
 from rackwright.model.prices import (
     Dollars,
@@ -32,48 +33,66 @@ NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
 class OwnedRates(Model):
     """What it costs to own and run a bare-metal site; absent is unknown."""
 
-    energy: DollarsPerKilowattHour | None = None
+    energy: Annotated[DollarsPerKilowattHour | None, Claim(looser="lower", absent="elsewhere")] = (
+        None
+    )
     """Price of a kilowatt hour at the site's meter; it wins over ``energy_region``."""
-    energy_region: str | None = None
+    energy_region: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Region of the price lists whose energy price holds here, like ``US-OH``."""
-    utilisation: Annotated[Percent, Field(le=100)] | None = None
-    """Mean IT power as a share of the highest continuous power."""
-    amortisation_years: Annotated[int, Field(ge=1, le=40)] | None = None
+    utilisation: Annotated[
+        Annotated[Percent, Field(le=100)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Mean IT power as a part of the highest continuous power, in %."""
+    amortisation_years: Annotated[
+        int | None, Field(ge=1, le=40), Claim(looser="higher", absent="elsewhere")
+    ] = None
     """Years over which hardware is paid off, in equal parts."""
-    opex: Annotated[Percent, Field(le=1_000)] | None = None
-    """Yearly maintenance, staff and spares as a share of the purchase price."""
-    facility: DollarsPerYear | None = None
+    opex: Annotated[
+        Annotated[Percent, Field(le=1_000)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Yearly maintenance, staff and spares as a part of the purchase price, in %."""
+    facility: Annotated[DollarsPerYear | None, Claim(looser="lower", absent="elsewhere")] = None
     """Building, power plant and cooling plant, or the rent of a cage."""
 
 
 class Costs(Model):
     """Budgets, and the owner's own prices, which win over the price lists."""
 
-    budget_per_year: DollarsPerYear | None = None
+    budget_per_year: Annotated[
+        DollarsPerYear | None, Setting(looser="higher", absent="elsewhere")
+    ] = None
     """Most that all sites may cost in a year."""
-    budget_per_hour: DollarsPerHour | None = None
+    budget_per_hour: Annotated[
+        DollarsPerHour | None, Setting(looser="higher", absent="elsewhere")
+    ] = None
     """Most that all sites may cost in an hour."""
-    as_of: dt.date | None = None
+    as_of: Annotated[dt.date | None, Setting(looser="either", absent="elsewhere")] = None
     """Day that the costs must hold for; prices much older than it are stale."""
-    owned: OwnedRates | None = None
+    owned: Annotated[OwnedRates | None, STATEMENT] = None
     """Rates of every bare-metal site."""
-    sites: dict[Name, OwnedRates] = {}
+    sites: Annotated[dict[Name, OwnedRates], STATEMENT] = {}
     """Rates of single bare-metal sites, field by field before those of ``owned``."""
-    capex: dict[str, Dollars] = {}
+    capex: Annotated[dict[str, Dollars], Claim(looser="lower", absent="elsewhere")] = {}
     """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
-    instances: dict[str, DollarsPerHour] = {}
+    instances: Annotated[dict[str, DollarsPerHour], Claim(looser="lower", absent="elsewhere")] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
-    reserved: tuple[str, ...] = ()
+    reserved: Annotated[tuple[str, ...], Claim(looser="more", absent="strict")] = ()
     """Instance types whose hours are bought as standard reserved instances of one year, nothing
     paid upfront; those in capacity blocks are not."""
-    storage: dict[StorageItem, DollarsPerGibibyteMonth] = {}
+    storage: Annotated[
+        dict[StorageItem, DollarsPerGibibyteMonth], Claim(looser="lower", absent="elsewhere")
+    ] = {}
     """Own price of provisioned storage; that of FSx for Lustre goes by its throughput."""
-    network: dict[NetworkItem, DollarsPerHour] = {}
+    network: Annotated[
+        dict[NetworkItem, DollarsPerHour], Claim(looser="lower", absent="elsewhere")
+    ] = {}
     """Own price of what is charged by the hour."""
-    discount: Annotated[Percent, Field(le=100)] | None = None
-    """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside."""
-    rental_region: str | None = None
-    """AWS region to compare owned hardware with; absent, that of the first AWS site."""
+    discount: Annotated[
+        Annotated[Percent, Field(le=100)] | None, Claim(looser="higher", absent="strict")
+    ] = None
+    """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside, in %."""
+    rental_region: Annotated[str | None, Setting(looser="either", absent="elsewhere")] = None
+    """AWS region to compare owned hardware with. That of the first AWS site if omitted."""
 
     def rates(self, site: str) -> OwnedRates:
         """The rates that hold at ``site``."""

@@ -10,8 +10,24 @@ from pydantic import Field, model_validator
 
 from rackwright.model.addresses import Prefix
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Claim,
+    OnChange,
+    Setting,
+)
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
+
+_CABLES = "the nodes behind these links lose them meanwhile"
+_MANAGERS = "the subnet managers restart and compute the routes again"
+_ROUTES = "routes are computed again"
+_SWITCHES = "switch by switch; routes are computed again"
 
 Role = Literal["compute", "storage", "management"]
 Technology = Literal["infiniband", "ethernet"]
@@ -35,27 +51,42 @@ RoutingEngine = Literal[
 class SwitchTier(Model):
     """Equal switches of one tier, placed in racks."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    type: str
+    name: Annotated[Name, KEY]
+    """Name of the tier, by which the rest of the blueprint refers to it."""
+    type: Annotated[str, HARDWARE, OnChange("drain", _CABLES)]
     """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        OnChange("rolling", _ROUTES, event="grown"),
+        OnChange("drain", _CABLES, event="shrunk"),
+    ]
     """Number of switches."""
-    racks: HostList
+    racks: Annotated[HostList, HARDWARE, OnChange("drain", _CABLES)]
     """Racks they stand in, like ``n[01-02]``."""
-    per_rack: Annotated[int, Field(gt=0)]
+    per_rack: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)]
     """Most of them in one rack."""
-    air_direction: Literal["front-to-back", "back-to-front"] | None = None
-    """As ordered (P2C or C2P) and mounted."""
-    start_unit: RackUnits | None = None
-    """Lowest unit of the first one in each rack."""
-    split: Annotated[int, Field(gt=0)] = 1
+    air_direction: Annotated[
+        Literal["front-to-back", "back-to-front"] | None, HARDWARE, OnChange("drain", _CABLES)
+    ] = None
+    """Air direction of the switches as ordered (P2C or C2P) and mounted. Unknown if omitted."""
+    start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Lowest unit of the first switch in each rack, in U."""
+    split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Each port is split into this many, which share its rate."""
-    asn: Annotated[int, Field(gt=0, lt=2**32)] | None = None
+    asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
+        None
+    )
     """BGP number of the tier's first switch."""
-    asn_shared: bool = False
+    asn_shared: Annotated[bool, HARDWARE, OnChange("rolling", _SWITCHES)] = False
     """All switches of the tier have the number of the first, as spines do in RFC 7938."""
-    oversubscription: Annotated[float, Field(ge=1, le=100)] | None = None
+    oversubscription: Annotated[
+        float | None,
+        Field(ge=1, le=100),
+        Setting(looser="either", absent="elsewhere"),
+        POLICIES_ONLY,
+    ] = None
     """Downward over upward bandwidth of a switch between the leaves and the top, at most: it is sized
     for it and judged by it. Absent, it is sized for 1. That of the leaves is the fabric's."""
 
@@ -63,69 +94,73 @@ class SwitchTier(Model):
 class Attachment(Model):
     """The nodes of a group on a fabric."""
 
-    group: Name
+    group: Annotated[Name, KEY]
     """A node group of the site."""
-    ports: Role | None = None
-    """Which ports of the product; absent, those of the fabric's own role."""
-    interfaces: Annotated[int, Field(gt=0)] | None = None
-    """Of each host on this fabric; absent, all ports that the catalogue lists for the role."""
-    rate: GigabitsPerSecond | None = None
-    """Of each interface, where the catalogue does not list it or it runs slower."""
-    split: Annotated[int, Field(gt=0, le=8)] = 1
+    ports: Annotated[Role | None, HARDWARE] = None
+    """Ports of the product by their role. Those of the fabric's own role if omitted."""
+    interfaces: Annotated[int | None, Field(gt=0), HARDWARE] = None
+    """Interfaces of each host on this fabric. All ports that the catalogue lists for the role if omitted."""
+    rate: Annotated[GigabitsPerSecond | None, HARDWARE] = None
+    """Data rate of each interface in Gbps, where the catalogue does not list it or it runs slower."""
+    split: Annotated[int, Field(gt=0, le=8), HARDWARE] = 1
     """Each port of a host is split into this many interfaces, which share its rate and go to
     different planes. ``interfaces`` counts them, one after the other for each port."""
-    rails: bool | None = None
-    """Each interface of a host goes to a leaf of its own; absent, as the fabric says."""
+    rails: Annotated[bool | None, HARDWARE] = None
+    """Each interface of a host goes to a leaf of its own. As the fabric says if omitted."""
 
 
 class CableRoute(Model):
     """The way of the longest cable of a kind."""
 
-    tray: Metres
-    """Along the trays, from above one rack to above the other."""
-    drop: Metres
-    """From a device up to the tray, at either end."""
+    tray: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
+    """Length along the trays, from above one rack to above the other, in m."""
+    drop: Annotated[Metres, Claim(looser="lower", absent="elsewhere")]
+    """Length from a device up to the tray at either end, in m."""
 
 
 class Cables(Model):
     """Equal cables from the nodes of a group, or from the switches of a tier, up to a tier."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    lower: Name
+    name: Annotated[Name, KEY]
+    """Name of the cables, by which the rest of the blueprint refers to them."""
+    lower: Annotated[Name, HARDWARE]
     """A node group that is attached, or a tier."""
-    upper: Name
+    upper: Annotated[Name, HARDWARE]
     """A tier."""
-    parallel: Annotated[int, Field(gt=0)] | None = None
+    parallel: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Cables between a lower and an upper switch that are connected; not for nodes."""
-    pods: Annotated[int, Field(gt=0)] | None = None
+    pods: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Both tiers are cut into this many blocks; switches are connected inside a block only."""
-    pod_switches: Annotated[int, Field(gt=0)] | None = None
-    """Lower switches of each pod but the last, which has the rest. Absent, pods are equal."""
-    planes: Annotated[int, Field(gt=0)] | None = None
+    pod_switches: Annotated[int | None, Field(gt=0), HARDWARE] = None
+    """Lower switches of each pod but the last, which has the rest. Pods are equal if omitted."""
+    planes: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
-    count: Annotated[int, Field(gt=0)] | None = None
-    """Cables of this kind from a node group; absent, all of them."""
-    same_rack: bool | None = None
-    """Of a node group's cables, only those to switches in the rack of their host, or only the others.
-    Absent, either."""
-    cable: str | None = None
+    count: Annotated[int | None, Field(gt=0), HARDWARE] = None
+    """Cables of this kind from a node group. All of them if omitted."""
+    same_rack: Annotated[bool | None, HARDWARE] = None
+    """True for only those of a node group's cables that lead to switches in the rack of their host,
+    false for only the others. Both if omitted."""
+    cable: Annotated[str | None, HARDWARE] = None
     """Catalogue id of the cable, or of the transceiver at the lower end."""
-    upper_cable: str | None = None
+    upper_cable: Annotated[str | None, HARDWARE] = None
     """Catalogue id of the transceiver at the upper end, where it is another one."""
-    fibre: Literal["OM3", "OM4", "OS2"] | None = None
-    """What lies between two transceivers."""
-    length: Metres | None = None
-    """Of the longest cable, along its route and with its slack."""
-    route: CableRoute | None = None
-    """What the length is computed from, where it is not given."""
-    diameter: Annotated[Metres, Field(ge=0.0005)] | None = None
-    """Of one cable, where the catalogue has none; of the fibre between two transceivers."""
-    bend_space: Metres | None = None
-    """Behind a port, for the plug and the tightest bend of the cable, where the catalogue has none."""
-    lower_shell: Literal["flat-top", "finned-top"] | None = None
+    fibre: Annotated[Literal["OM3", "OM4", "OS2"] | None, HARDWARE] = None
+    """Fibre between two transceivers."""
+    length: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Length of the longest cable along its route and with its slack, in m. Computed from the route if
+    omitted."""
+    route: Annotated[CableRoute | None, STATEMENT] = None
+    """Route that the length is computed from, where it is not given."""
+    diameter: Annotated[
+        Annotated[Metres, Field(ge=0.0005)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Diameter of one cable in m, where the catalogue has none; of the fibre between two transceivers."""
+    bend_space: Annotated[Metres | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Space behind a port for the plug and the tightest bend of the cable in m, where the catalogue has
+    none."""
+    lower_shell: Annotated[Literal["flat-top", "finned-top"] | None, HARDWARE] = None
     """Shape of the OSFP shell at the lower end."""
-    upper_shell: Literal["flat-top", "finned-top"] | None = None
+    upper_shell: Annotated[Literal["flat-top", "finned-top"] | None, HARDWARE] = None
     """Shape of the OSFP shell at the upper end."""
 
     @model_validator(mode="after")
@@ -144,115 +179,131 @@ class Cables(Model):
 class Patch(Model):
     """A cable that is meant to depart from the fabric's pattern."""
 
-    node: Name
+    node: Annotated[Name, KEY]
     """Name of a host, like ``dgx-01``."""
-    interface: Annotated[int, Field(gt=0)]
-    """Which interface of the host on this fabric, counted from 1."""
-    switch: Name
+    interface: Annotated[int, Field(gt=0), KEY]
+    """Number of the host's interface on this fabric, counted from 1."""
+    switch: Annotated[Name, HARDWARE]
     """Name of a leaf switch, like ``compute-leaf-1``."""
-    port: Annotated[int, Field(gt=0)]
+    port: Annotated[int, Field(gt=0), HARDWARE]
     """Number of the port."""
 
 
 class SubnetManagers(Model):
     """Where subnet managers of a fabric run: on hosts of a group, or on switches of a tier."""
 
-    at: Name
+    at: Annotated[Name, KEY]
     """A node group of the site or a tier of the fabric."""
-    count: Annotated[int, Field(gt=0)]
-    """In each subnet; of a node group, its first hosts."""
-    priority: Annotated[int, Field(ge=0, le=15)] | None = None
-    """Of the first of them, and one less for each that follows; the highest is the master. Absent,
-    14 for the first subnet manager of the fabric."""
+    count: Annotated[int, Field(gt=0), HARDWARE]
+    """Number of subnet managers in each subnet; in a node group, its first hosts."""
+    priority: Annotated[int | None, Field(ge=0, le=15), HARDWARE] = None
+    """Priority of the first one, and one less for each that follows; the highest is the master. 14 for
+    the first subnet manager of the fabric if omitted."""
 
 
 class RoceTraffic(Model):
     """How hosts mark RDMA traffic on Ethernet; switches must be set to the same."""
 
-    dscp: Annotated[int, Field(ge=0, lt=64)]
+    dscp: Annotated[int, Field(ge=0, lt=64), HARDWARE]
     """Code point of the packets, like 26."""
-    priority: Annotated[int, Field(ge=0, lt=8)]
+    priority: Annotated[int, Field(ge=0, lt=8), HARDWARE]
     """Priority that the code point stands for, which flow control pauses; commonly 3."""
 
 
 class RoutingRun(Model):
     """What came of routing this fabric in a simulator."""
 
-    date: date
+    date: Annotated[date, Claim(looser="higher")]
     """Day of the run."""
-    engine: RoutingEngine
+    engine: Annotated[RoutingEngine, Claim(looser="either", absent="elsewhere")]
     """The engine whose tables were loaded, read from the log: not the one asked for."""
-    balance: Annotated[float, Field(ge=1, le=100)] | None = None
+    balance: Annotated[float | None, Field(ge=1, le=100), Claim(looser="lower")] = None
     """Most destinations on one link over their mean, of the links of equal kind."""
-    fabric: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    fabric: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$"), KEY]
     """Digest of the fabric that was routed."""
 
 
 class Segment(Model):
     """A partition, a VLAN or an address range of a fabric."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    pkey: Annotated[int, Field(gt=0, lt=0x8000)] | None = None
+    name: Annotated[Name, KEY]
+    """Name of the segment, by which the rest of the blueprint refers to it."""
+    pkey: Annotated[int | None, Field(gt=0, lt=0x8000), HARDWARE] = None
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
-    vlan: Annotated[int, Field(gt=0, lt=4095)] | None = None
+    vlan: Annotated[int | None, Field(gt=0, lt=4095), HARDWARE] = None
     """Number of the VLAN."""
-    prefix: Prefix | None = None
+    prefix: Annotated[Prefix | None, HARDWARE] = None
     """Addresses, like ``10.30.0.0/22``."""
-    groups: tuple[Name, ...] = ()
+    groups: Annotated[tuple[Name, ...], HARDWARE] = ()
     """Node groups whose hosts have an address in it."""
 
 
 class Fabric(Model):
     """A network: its switches, tier by tier from the nodes upwards."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    role: Role
-    """What it carries."""
-    tiers: tuple[SwitchTier, ...]
-    technology: Technology | None = None
-    """Absent, that of the switches."""
-    attached: tuple[Attachment, ...] = ()
+    name: Annotated[Name, KEY]
+    """Name of the fabric, by which the rest of the blueprint refers to it."""
+    role: Annotated[Role, Claim(looser="either"), POLICIES_ONLY]
+    """Traffic that the fabric carries."""
+    tiers: Annotated[
+        tuple[SwitchTier, ...],
+        PART,
+        OnChange("rolling", _ROUTES, event="added"),
+        OnChange("drain", _CABLES, event="removed"),
+        OnChange(
+            "review",
+            "equal things are dealt out in this order: see which places and power cords change",
+            event="reordered",
+        ),
+    ]
+    technology: Annotated[Technology | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Network technology. That of the switches if omitted."""
+    attached: Annotated[tuple[Attachment, ...], PART, OnChange("drain", _CABLES)] = ()
     """The nodes on it. Switches and cables are judged once it is known who they serve."""
-    links: tuple[Cables, ...] = ()
-    rail_optimized: bool | None = None
+    links: Annotated[tuple[Cables, ...], PART, OnChange("drain", _CABLES)] = ()
+    rail_optimized: Annotated[bool | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
-    unit_hosts: Annotated[int, Field(gt=0)] | None = None
-    """Hosts of a scalable unit; absent, as many as a leaf has ports for."""
-    last_unit_hosts: Annotated[int, Field(gt=0)] | None = None
+    unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
+    """Hosts of a scalable unit. As many hosts as a leaf has ports for if omitted."""
+    last_unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
     """Hosts that the last unit has leaves for, where it is smaller than the others."""
-    top_of_rack: bool | None = None
+    top_of_rack: Annotated[bool | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Hosts are cabled to the leaves that stand in their racks. Absent, they are where no interface
     has a rail, and leaves stand in each of several racks with hosts and in no other; else hosts fill
     the leaves in their order."""
-    shared_racks: tuple[HostList, ...] = ()
-    """Of a top-of-rack fabric: racks whose hosts share the leaves that stand in any of them. The hosts
-    of a rack that is in none have those in their own rack."""
-    patches: tuple[Patch, ...] = ()
-    oversubscription: Annotated[float, Field(ge=1, le=100)] = 1.0
+    shared_racks: Annotated[tuple[HostList, ...], HARDWARE, OnChange("drain", _CABLES)] = ()
+    """Racks of a top-of-rack fabric whose hosts share the leaves in any of them. The hosts of any other
+    rack have the leaves in their own rack."""
+    patches: Annotated[tuple[Patch, ...], PART, OnChange("drain", _CABLES)] = ()
+    oversubscription: Annotated[
+        float, Field(ge=1, le=100), Setting(looser="higher", absent="strict"), POLICIES_ONLY
+    ] = 1.0
     """Downward over upward bandwidth of a leaf that the fabric is sized for."""
-    rate: GigabitsPerSecond | None = None
-    """Rate at which every link of a node must come up."""
-    subnets: Annotated[int, Field(gt=0)] = 1
+    rate: Annotated[GigabitsPerSecond | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Data rate at which every link of a node must come up, in Gbps."""
+    subnets: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """InfiniBand subnets that the fabric is cut into, with equal shares of its ports."""
-    routing_engine: RoutingEngine | None = None
+    routing_engine: Annotated[RoutingEngine | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Engine of opensm that routes it."""
-    routing_run: RoutingRun | None = None
-    subnet_managers: tuple[SubnetManagers, ...] = ()
-    m_key: bool | None = None
+    routing_run: Annotated[RoutingRun | None, PART, POLICIES_ONLY] = None
+    subnet_managers: Annotated[
+        tuple[SubnetManagers, ...], PART, OnChange("rolling", _MANAGERS)
+    ] = ()
+    m_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Ports are protected by a management key."""
-    sa_key: bool | None = None
+    sa_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """The subnet administrator asks for a key of its own (M_Key does not protect it)."""
-    mtu: Annotated[int, Field(gt=0)] | None = None
-    """In bytes."""
-    pfc: bool | None = None
+    mtu: Annotated[
+        int | None, Field(gt=0), HARDWARE, OnChange("drain", "both ends of every link change")
+    ] = None
+    """Largest packet (MTU), in bytes."""
+    pfc: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
     """Priority flow control is on for RDMA traffic, at every port."""
-    ecn: bool | None = None
+    ecn: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
     """Switches mark congestion, and hosts react to the marks."""
-    roce: RoceTraffic | None = None
-    """Absent, the hosts' adapters are left as they are."""
-    segments: tuple[Segment, ...] = ()
+    roce: Annotated[RoceTraffic | None, PART, FOR_REVIEW] = None
+    """Traffic class of RoCE on the hosts' adapters. The adapters are left as they are if omitted."""
+    segments: Annotated[tuple[Segment, ...], PART, OnChange("rolling", _SWITCHES)] = ()
 
     @model_validator(mode="after")
     def _references_resolve(self) -> Fabric:

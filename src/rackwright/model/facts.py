@@ -8,23 +8,25 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.base import Model, Prose
+from rackwright.model.field_kinds import HARDWARE, KEY, Claim
 from rackwright.model.hardware import ID, Confidence
 
 
 class ProductFact(Model):
     """One value of one product, with its source; the catalogue does not know it."""
 
-    product: Annotated[str, Field(pattern=ID, max_length=100)]
+    product: Annotated[str, Field(pattern=ID, max_length=100), KEY]
     """Id of the product."""
-    field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){0,2}$")]
+    field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){0,2}$"), KEY]
     """Name of the value in its catalogue entry, like ``weight`` or ``power_supplies.rating``."""
-    value: str | int
-    """As in the catalogue: with its unit, where it has one."""
-    source: Prose
+    value: Annotated[str | int, Claim(looser="either")]
+    """Value as in the catalogue, with its unit where it has one."""
+    source: Annotated[Prose, HARDWARE]
     """The document or measurement, precise enough to be found again."""
-    date: dt.date
-    """When it was published, read or measured."""
-    confidence: Confidence
+    date: Annotated[dt.date, Claim(looser="higher")]
+    """Day on which the value was published, read or measured."""
+    confidence: Annotated[Confidence, Claim(looser="either")]
+    """Confidence in the value."""
 
     @property
     def is_example(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model, Prose
+from rackwright.model.field_kinds import LABEL, Claim
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -39,7 +40,7 @@ ID = r"^[a-z0-9][a-z0-9.+-]*$"
 
 SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
-_LEAST: Any = Field(ge=0.01)
+LEAST: Any = Field(ge=0.01)
 """Of a length in m or a rate in Gbps: none is smaller, and much is divided by them."""
 _MOST_PARTS = 4096
 Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
@@ -67,19 +68,20 @@ class Source(Model):
     title: Prose
     """The document, precise enough to be found again."""
     date: date
-    """When the document was published or read."""
+    """Day on which the document was published or read."""
     confidence: Confidence
+    """Confidence in the numbers of the document."""
 
 
 class Fact(Model, Generic[T]):
     """A number with its source."""
 
     value: T
-    """What the source says: a number with its unit, a count or a word."""
+    """Value from the source: a number with its unit, a count or a word."""
     source: str
     """Key of the entry's ``sources``."""
     note: Prose | None = None
-    """What has to be known with it: a condition, or how it was worked out."""
+    """Condition of the value, or the way in which it was worked out."""
 
 
 class Airflow(StrEnum):
@@ -87,6 +89,10 @@ class Airflow(StrEnum):
 
     FRONT_TO_BACK = "front-to-back"
     BACK_TO_FRONT = "back-to-front"
+    LEFT_TO_RIGHT = "left-to-right"
+    RIGHT_TO_LEFT = "right-to-left"
+    SIDE_TO_BACK = "side-to-back"
+    BACK_TO_SIDE = "back-to-side"
     PASSIVE = "passive"
 
 
@@ -104,65 +110,86 @@ class HeatMedium(StrEnum):
 class Accelerators(Model):
     """The accelerators of one node."""
 
-    count: Count
-    """Of one unit of the product, all its hosts together."""
-    model: str
-    """What its vendor calls the accelerator, like ``H100 SXM``."""
-    vendor: Literal["nvidia", "amd", "aws", "intel"]
-    """Who makes the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
-    tdp: Fact[Watts] | None = None
-    """Thermal design power of one accelerator: no cap of the node's power saves more for each."""
-    memory: Fact[Gibibytes] | None = None
-    """Memory of one accelerator."""
-    domain: Fact[int] | None = None
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
+    """Number of accelerators in one unit of the product, all its hosts together."""
+    model: Annotated[str, Claim(looser="either", absent="elsewhere")]
+    """Vendor's name of the accelerator, like ``H100 SXM``."""
+    vendor: Annotated[
+        Literal["nvidia", "amd", "aws", "intel"], Claim(looser="either", absent="elsewhere")
+    ]
+    """Maker of the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
+    tdp: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Thermal design power of one accelerator, in W: a power cap of the node saves no more for each."""
+    memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Memory of one accelerator, in GiB."""
+    domain: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
-    gres: str
+    gres: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """Type name in Slurm's GRES, like ``h100``."""
-    all_reduce: Fact[MegabytesPerSecond] | None = None
-    """Least bus bandwidth of an NCCL all-reduce over all of them, with which a node is sound."""
+    all_reduce: Annotated[
+        Fact[MegabytesPerSecond] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
+    """Least bus bandwidth of an NCCL all-reduce over all accelerators of a sound node, in MB/s."""
 
 
 class PowerSupplies(Model):
     """The power supplies of one device and how many it needs."""
 
-    count: Count
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """All of the device, spare ones as well."""
-    rating: Fact[Watts] | None = None
-    """Output of one supply."""
-    efficiency: Fact[Annotated[Percent, Field(gt=0, le=100)]] | None = None
-    """Output over input at its rating."""
-    input_current: Fact[Amperes] | None = None
-    """Most input current of one supply, as on its plate."""
-    inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
-    """What feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
-    full_performance: Fact[int] | None = None
+    rating: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Output of one supply, in W."""
+    efficiency: Annotated[
+        Fact[Annotated[Percent, Field(gt=0, le=100)]] | None,
+        Claim(looser="higher", absent="elsewhere"),
+    ] = None
+    """Output over input of a supply at its rating, in %."""
+    input_current: Annotated[Fact[Amperes] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Most input current of one supply, as on its plate, in A."""
+    inlet: Annotated[
+        Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"],
+        Claim(looser="either", absent="elsewhere"),
+    ]
+    """Connection that feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
+    full_performance: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for full performance."""
-    degraded: Fact[int] | None = None
+    degraded: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for the device to run at all."""
-    degraded_power: Fact[Watts] | None = None
-    """Highest input power while degraded."""
+    degraded_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Highest input power while degraded, in kW."""
 
 
 class LiquidCooling(Model):
     """What a liquid-cooled device asks of its loop."""
 
-    heat: Fact[Watts] | None = None
-    """Heat that goes into the liquid at ``max_power``."""
-    flow: Fact[LitresPerMinute] | None = None
-    """Flow of coolant that its maker asks for; more is planned where its heat needs more."""
-    pressure_drop: Fact[Kilopascals] | None = None
-    """Between the ends of its hoses at ``flow``, connectors and manifolds of its own included."""
-    max_supply: Fact[Celsius] | None = None
-    """Warmest supply temperature."""
-    water_class: Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None = None
+    heat: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Heat that goes into the liquid at ``max_power``, in kW."""
+    flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Flow of coolant that its maker asks for, in L/min; more is planned where its heat needs more."""
+    pressure_drop: Annotated[Fact[Kilopascals] | None, Claim(looser="lower")] = None
+    """Pressure drop between the ends of its hoses at ``flow``, in kPa, with its own connectors and
+    manifolds."""
+    max_supply: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Warmest supply temperature of the coolant, in °C."""
+    water_class: Annotated[
+        Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None,
+        Claim(looser="either", absent="elsewhere"),
+    ] = None
     """Warmest class of facility water."""
-    coolant_class: Fact[Literal["S30", "S40", "S50"]] | None = None
+    coolant_class: Annotated[
+        Fact[Literal["S30", "S40", "S50"]] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
     """Warmest class of the coolant that a CDU supplies."""
-    connector: Fact[Annotated[str, Field(pattern=ID)]] | str | None = None
+    connector: Annotated[
+        Fact[Annotated[str, Field(pattern=ID)]] | str | None,
+        Claim(looser="either", absent="elsewhere"),
+    ] = None
     """Catalogue id of the quick connector; entries written before it had a source give it alone."""
-    max_pressure: Fact[Kilopascals] | None = None
-    """Highest pressure of the coolant that it stands."""
-    cdu_in_rack: bool = False
+    max_pressure: Annotated[
+        Fact[Kilopascals] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
+    """Highest pressure of the coolant that it stands, in kPa."""
+    cdu_in_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product brings its own coolant distribution unit."""
 
 
@@ -170,13 +197,13 @@ class NetworkPort(Model):
     """A group of equal network ports of a node."""
 
     role: Literal["compute", "storage", "management"]
-    """What the vendor means them for: traffic of accelerators, storage, or management."""
+    """Traffic that the vendor means the ports for: that of accelerators, storage, or management."""
     count: Count
-    """Of one unit of the product, all its hosts together."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
-    """Of one port, in each direction."""
+    """Number of ports of one unit of the product, all its hosts together."""
+    rate: Fact[Annotated[GigabitsPerSecond, LEAST]]
+    """Data rate of one port in each direction, in Gbps."""
     technology: Literal["infiniband", "ethernet"]
-    """What they speak as the product is sold."""
+    """Network technology of the ports as the product is sold."""
     cage: str | None = None
     """Form factor of what is plugged in, like ``OSFP``, ``QSFP112`` or ``RJ45``."""
     names: tuple[str, ...] = ()
@@ -195,17 +222,17 @@ class NetworkPort(Model):
 class Entry(Model):
     """What every catalogue entry has."""
 
-    id: Annotated[str, Field(pattern=ID)]
-    """What blueprints and price lists call the product; the name of its file, without ``.yaml``."""
-    vendor: str
-    """Who makes or sells it."""
-    name: str
-    """What its vendor calls it."""
-    description: Prose | None = None
-    """What it is, for people who choose."""
-    sources: dict[str, Source]
+    id: Annotated[str, Field(pattern=ID), LABEL]
+    """Id of the product in blueprints and price lists; the name of its file, without ``.yaml``."""
+    vendor: Annotated[str, LABEL]
+    """Maker or seller of the product."""
+    name: Annotated[str, LABEL]
+    """Vendor's name of the product."""
+    description: Annotated[Prose | None, LABEL] = None
+    """Summary for people who choose a product."""
+    sources: Annotated[dict[str, Source], LABEL]
     """Documents that its numbers are read in, by a key that the numbers cite."""
-    notes: tuple[Prose, ...] = ()
+    notes: Annotated[tuple[Prose, ...], LABEL] = ()
     """Contradictions in the sources, and what was decided."""
 
     @model_validator(mode="after")
@@ -236,97 +263,113 @@ def _facts(model: Model, prefix: str) -> Iterator[tuple[str, Fact[Any]]]:
 class Device(Entry):
     """Something that is mounted in a rack."""
 
-    height: Fact[RackUnits] | None = None
-    """Rack units that it takes."""
-    depth: Fact[Metres] | None = None
-    """From front to rear, without cables and their bends."""
-    weight: Fact[Kilograms] | None = None
-    """Of one unit as it is mounted; its coolant is a number of the racks (``coolant_weight``)."""
-    max_power: Fact[Watts] | None = None
-    """Nameplate input power: what policies use."""
-    typical_power: Fact[Watts] | None = None
-    """Measured input power under load: for energy only."""
-    peak_power: Fact[Watts] | None = None
-    """Short-time peak (EDPp) above ``max_power``."""
-    heat: Fact[Watts] | None = None
-    """Published heat output; the larger of this and ``max_power`` is used for cooling."""
-    medium: HeatMedium = HeatMedium.AIR
-    airflow: Fact[CubicFeetPerMinute] | None = None
-    """Air that it draws; unknown, it follows from its heat and the ``temperature_rise`` of the hall's air."""
-    airflow_direction: Airflow | None = None
-    inlet_min: Fact[Celsius] | None = None
-    """Coldest air at its intake in which its maker lets it run."""
-    inlet_max: Fact[Celsius] | None = None
-    """Warmest air at its intake in which its maker lets it run."""
-    liquid: LiquidCooling | None = None
-    power_supplies: PowerSupplies | None = None
-    voltage_min: Fact[Volts] | None = None
-    """Lowest voltage at its power inlets."""
-    voltage_max: Fact[Volts] | None = None
-    """Highest voltage at its power inlets."""
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower")] = None
+    """Rack units that it takes, in U."""
+    depth: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
+    """Depth from front to rear without cables and their bends, in m."""
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
+    """Weight of one unit as it is mounted, in kg; its coolant is a number of the racks
+    (``coolant_weight``)."""
+    max_power: Annotated[Fact[Watts] | None, Claim(looser="lower")] = None
+    """Nameplate input power, in kW: what policies use."""
+    typical_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Measured input power under load, in kW: for energy only."""
+    peak_power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Short-time peak (EDPp) above ``max_power``, in kW."""
+    heat: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Published heat output, in kW; the larger of this and ``max_power`` is used for cooling."""
+    medium: Annotated[HeatMedium, Claim(looser="either", absent="elsewhere")] = HeatMedium.AIR
+    """Medium that carries the heat away."""
+    airflow: Annotated[
+        Fact[CubicFeetPerMinute] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Air that it draws, in CFM; unknown, it follows from its heat and the ``temperature_rise`` of the
+    hall's air."""
+    airflow_direction: Annotated[Airflow | None, Claim(looser="either", absent="elsewhere")] = None
+    """Direction of the air through the device. Unknown if omitted."""
+    inlet_min: Annotated[Fact[Celsius] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Coldest air at its intake in which its maker lets it run, in °C."""
+    inlet_max: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Warmest air at its intake in which its maker lets it run, in °C."""
+    liquid: Annotated[LiquidCooling | None, Claim(looser="either", absent="elsewhere")] = None
+    power_supplies: Annotated[PowerSupplies | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
+    voltage_min: Annotated[Fact[Volts] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Lowest voltage at its power inlets, in V."""
+    voltage_max: Annotated[Fact[Volts] | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Highest voltage at its power inlets, in V."""
 
 
 class LocalDrives(Model):
     """Equal NVMe drives of one host that are there for data, not those of its operating system."""
 
-    count: Fact[int] | None = None
-    """Of one host."""
-    size: Fact[Gibibytes] | None = None
-    """Of one drive."""
+    count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Number of drives of one host."""
+    size: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Size of one drive, in GiB."""
 
 
 class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
-    kind: Literal["node"]
+    kind: Annotated[Literal["node"], LABEL]
     """Says what the entry is of; its file lies in the folder ``nodes``."""
-    hosts: Count = 1
+    hosts: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
-    cpus: Fact[int] | None = None
+    cpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Logical CPUs of one host, as its operating system counts them."""
-    sockets: Fact[int] | None = None
+    sockets: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Processors of one host."""
-    threads_per_core: Fact[int] | None = None
+    threads_per_core: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Hardware threads of one core: with ``cpus`` and ``sockets`` they give the cores."""
-    host_memory: Fact[Gibibytes] | None = None
-    """Memory of one host, that of accelerators not counted."""
-    accelerators: Accelerators | None = None
+    host_memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
+    """Memory of one host, that of accelerators not counted, in GiB."""
+    accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
     """All accelerators of one unit."""
-    whole_rack: bool = False
+    whole_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """The product is a complete rack."""
-    rack_weight_included: bool = False
-    """``weight`` includes the rack."""
-    ports: tuple[NetworkPort, ...] = ()
-    local_drives: LocalDrives | None = None
+    rack_weight_included: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
+    """True if ``weight`` includes the rack."""
+    ports: Annotated[tuple[NetworkPort, ...], Claim(looser="either", absent="elsewhere")] = ()
+    local_drives: Annotated[LocalDrives | None, Claim(looser="either", absent="elsewhere")] = None
 
 
 class Uplinks(Model):
     """Equal ports of a switch that run at another rate than its radix."""
 
-    count: Count
-    """Of one switch."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
-    """Of one port, in each direction."""
+    count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
+    """Number of uplink ports of one switch."""
+    rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
+    ]
+    """Data rate of one port in each direction, in Gbps."""
 
 
 class Switch(Device):
     """A network switch."""
 
-    kind: Literal["switch"]
+    kind: Annotated[Literal["switch"], LABEL]
     """Says what the entry is of; its file lies in the folder ``switches``."""
-    technology: Literal["infiniband", "ethernet"]
-    """What it switches."""
-    radix: Count
+    technology: Annotated[
+        Literal["infiniband", "ethernet"], Claim(looser="either", absent="elsewhere")
+    ]
+    """Network technology of the switch."""
+    radix: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Logical ports of one switch."""
-    switches: Count = 1
+    switches: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Independent switches in one chassis, each with ``radix`` ports."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
-    """Rate of one logical port."""
-    uplinks: Uplinks | None = None
+    rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, LEAST]], Claim(looser="either", absent="elsewhere")
+    ]
+    """Rate of one logical port, in Gbps."""
+    uplinks: Annotated[Uplinks | None, Claim(looser="either", absent="elsewhere")] = None
     """Ports beside those of the radix."""
-    cages: Fact[int] | None = None
+    cages: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Cages in its face, each of which takes one cable or transceiver."""
-    ports_per_cage: Count = 1
+    ports_per_cage: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Logical ports of one cage: 2 where it takes a twin-port transceiver."""
 
 
@@ -336,89 +379,97 @@ class Outlets(Model):
     type: Literal["C13", "C19", "C39", "GG45"]
     """A C39 takes the plugs of a C13 and of a C19."""
     count: Count
-    """Of this type on one PDU."""
+    """Number of outlets of this type on one PDU."""
     rating: Fact[Annotated[Amperes, SOME]]
-    """Rated current of one outlet."""
+    """Rated current of one outlet, in A."""
 
 
 class Pdu(Entry):
     """A rack power distribution unit."""
 
-    kind: Literal["pdu"]
+    kind: Annotated[Literal["pdu"], LABEL]
     """Says what the entry is of; its file lies in the folder ``pdus``."""
-    voltage: Fact[Annotated[Volts, SOME]]
-    """Line to line for three phases."""
-    current: Fact[Annotated[Amperes, SOME]]
-    """Rating of the input plug and breaker, per line."""
-    phases: Literal[1, 3]
-    """Of its input."""
-    wiring: Literal["wye", "delta"]
-    """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
-    outlets: tuple[Outlets, ...] | None = None
+    voltage: Annotated[Fact[Annotated[Volts, SOME]], Claim(looser="either", absent="elsewhere")]
+    """Voltage of the input in V, line to line for three phases."""
+    current: Annotated[Fact[Annotated[Amperes, SOME]], Claim(looser="higher")]
+    """Rating of the input plug and breaker, per line, in A."""
+    phases: Annotated[Literal[1, 3], Claim(looser="either", absent="elsewhere")]
+    """Number of phases of its input."""
+    wiring: Annotated[Literal["wye", "delta"], Claim(looser="either", absent="elsewhere")]
+    """Wiring of the outlets: line to neutral (wye) or line to line (delta)."""
+    outlets: Annotated[tuple[Outlets, ...] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
     """None where they are unknown."""
-    branch_count: Fact[int] | None = None
+    branch_count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Branch circuits inside it, each behind a breaker; outlets are dealt over them in turn."""
-    branch_rating: Fact[Amperes] | None = None
-    """Of the breaker of one branch circuit."""
-    short_circuit_rating: Fact[Amperes] | None = None
-    """Largest fault current at its inlet that it and its breakers stand."""
-    height: Fact[RackUnits] | None = None
-    """Zero for a vertical unit."""
-    weight: Fact[Kilograms] | None = None
-    """Of one PDU; it counts as content of the rack."""
+    branch_rating: Annotated[Fact[Amperes] | None, Claim(looser="either", absent="elsewhere")] = (
+        None
+    )
+    """Rating of the breaker of one branch circuit, in A."""
+    short_circuit_rating: Annotated[Fact[Amperes] | None, Claim(looser="higher")] = None
+    """Largest fault current at its inlet that it and its breakers stand, in A."""
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Rack units that it takes, in U; zero for a vertical unit."""
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Weight of one PDU, in kg; it counts as content of the rack."""
 
 
 class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
-    kind: Literal["power-shelf"]
+    kind: Annotated[Literal["power-shelf"], LABEL]
     """Says what the entry is of; its file lies in the folder ``power-shelves``."""
-    rating: Fact[Annotated[Watts, SOME]]
-    """Output with all its supplies."""
-    supplies: Count
+    rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
+    """Output of the shelf with all its supplies, in kW."""
+    supplies: Annotated[Count, Claim(looser="either", absent="elsewhere")]
     """Power supplies in one shelf."""
-    rating_n_plus_1: Fact[Annotated[Watts, SOME]] | None = None
-    """Usable power with one supply lost."""
-    backup: Fact[Seconds] | None = None
-    """Battery backup at full load."""
-    height: Fact[RackUnits] | None = None
-    """Rack units that it takes."""
-    weight: Fact[Kilograms] | None = None
-    """With its supplies."""
+    rating_n_plus_1: Annotated[
+        Fact[Annotated[Watts, SOME]] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
+    """Usable power with one supply lost, in kW."""
+    backup: Annotated[Fact[Seconds] | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Battery backup at full load, in s."""
+    height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Rack units that it takes, in U."""
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Weight of the shelf with its supplies, in kg."""
 
 
 class Immersion(Model):
     """What makes a tank of a rack; its units lie beside each other, and devices hang in them."""
 
-    fluid_weight: Fact[Kilograms] | None = None
-    """Of the fluid of a tank that is filled for operation."""
-    top: Fact[Metres] | None = None
-    """Height above the floor of the edge over which devices are lifted."""
+    fluid_weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
+    """Weight of the fluid of a tank that is filled for operation, in kg."""
+    top: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
+    """Height above the floor of the edge over which devices are lifted, in m."""
 
 
 class RackType(Entry):
     """An empty rack."""
 
-    kind: Literal["rack"]
+    kind: Annotated[Literal["rack"], LABEL]
     """Says what the entry is of; its file lies in the folder ``racks``."""
-    height: Fact[Annotated[RackUnits, SOME]]
-    """Rack units that it offers; of a tank, the units that lie beside each other."""
-    width: Fact[Annotated[Metres, _LEAST]]
-    """Outside, across the row."""
-    depth: Fact[Annotated[Metres, _LEAST]]
-    """Outside, from front to rear: what is in it and the cables behind must fit."""
-    weight: Fact[Kilograms] | None = None
-    """Without devices and PDUs and, of a tank, without its fluid."""
-    static_rating: Fact[Kilograms] | None = None
-    """Content it may carry when it stands still."""
-    gross_rating: Fact[Kilograms] | None = None
-    """What it may weigh when it stands still, with itself: at least its ``static_rating``."""
-    dynamic_rating: Fact[Kilograms] | None = None
-    """Content it may carry when it is rolled."""
-    casters: Count = 4
+    height: Annotated[Fact[Annotated[RackUnits, SOME]], Claim(looser="either", absent="elsewhere")]
+    """Rack units that it offers, in U; of a tank, the units that lie beside each other."""
+    width: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
+    """Outer width across the row, in m."""
+    depth: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]
+    """Outer depth from front to rear, in m: devices and the cables behind them must fit."""
+    weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
+    """Weight without devices and PDUs, in kg; of a tank, without its fluid."""
+    static_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
+    """Weight of content that the rack may carry at rest, in kg."""
+    gross_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher", absent="elsewhere")] = (
+        None
+    )
+    """Weight of rack and content that may stand at rest, in kg: at least its ``static_rating``."""
+    dynamic_rating: Annotated[Fact[Kilograms] | None, Claim(looser="higher")] = None
+    """Weight of content that the rack may carry while it is rolled, in kg."""
+    casters: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 4
     """Casters or feet that carry it."""
-    immersion: Immersion | None = None
-    """It is an immersion tank."""
+    immersion: Annotated[Immersion | None, Claim(looser="either", absent="elsewhere")] = None
+    """Tank data of an immersion tank. A rack of air if omitted."""
 
     @model_validator(mode="after")
     def _more_with_itself(self) -> RackType:
@@ -431,44 +482,6 @@ class RackType(Entry):
                 "static_rating allows: give what the rack may weigh with itself"
             )
         return self
-
-
-class Cable(Entry):
-    """A cable, or a transceiver with its fibre."""
-
-    kind: Literal["cable"]
-    """Says what the entry is of; its file lies in the folder ``cables``."""
-    part: str
-    """Part number to order it by."""
-    medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
-    """Passive or active copper, an active optical cable, or a transceiver for multi- or single-mode fibre."""
-    technology: tuple[Literal["infiniband", "ethernet"], ...]
-    """What it is made for."""
-    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]] | None = None
-    """Of the whole cable or transceiver: 800 Gbps where it joins two ports of 400 Gbps at either end."""
-    reach: Fact[Metres]
-    """On OM4 where the fibre is multi-mode."""
-    reach_om3: Fact[Metres] | None = None
-    """Reach on OM3, of a transceiver for multi-mode fibre."""
-    diameter: Fact[Annotated[Metres, Field(ge=0.0005)]] | None = None
-    """Of the cable; a transceiver has none."""
-    bend_space: Fact[Metres] | None = None
-    """Behind the face of a port, for the plug and the tightest bend that the cable may have."""
-    joined_ports: Count = 1
-    """Ports at either end that one cable joins; each is a cable of the fabric."""
-
-
-class Connector(Entry):
-    """A liquid quick connector."""
-
-    kind: Literal["connector"]
-    """Says what the entry is of; its file lies in the folder ``connectors``."""
-    flow: Fact[LitresPerMinute] | None = None
-    """Most flow of coolant through it."""
-    max_fluid: Fact[Celsius] | None = None
-    """Warmest coolant that it stands."""
-    max_pressure: Fact[Kilopascals] | None = None
-    """Highest pressure of the coolant that it stands."""
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:

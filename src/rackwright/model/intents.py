@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from rackwright.model.addresses import Prefix
 from rackwright.model.base import Model
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.onprem import Shipping
 from rackwright.model.power import Circuit, Conductors, RackShelves, SourceKind
 from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
@@ -30,19 +30,20 @@ class FabricIntent(Model):
     """A fabric by its shape; its switches, links and counts follow."""
 
     preset: Preset
-    """``rail-optimized``: interface n of every host of a unit goes to leaf n of the unit, and leaves to
-    spines. ``fat-tree``: hosts fill leaves in their order."""
+    """Pattern of the fabric. ``rail-optimized``: interface n of every host of a unit goes to leaf n of
+    the unit, and leaves to spines. ``fat-tree``: hosts fill leaves in their order."""
     name: Name | None = None
-    """Absent, its role."""
+    """Name of the fabric. Its role if omitted."""
     role: Role = "compute"
+    """Traffic that the fabric carries."""
     groups: tuple[Name, ...] | None = None
-    """The node groups on it; absent, each with the role ``compute``."""
+    """Node groups on the fabric. All with the role ``compute`` if omitted."""
     switch: str | None = None
-    """Catalogue id of the switches of all tiers; absent, by technology and rate."""
+    """Catalogue id of the switches of all tiers. Chosen by technology and rate if omitted."""
     technology: Technology | None = None
-    """Absent, that of ``switch``."""
+    """Network technology. That of ``switch`` if omitted."""
     rate: GigabitsPerSecond | None = None
-    """Of every link of a node; absent, that of ``switch``."""
+    """Data rate of every link of a node, in Gbps. That of ``switch`` if omitted."""
     network: Prefix | None = None
     """Addresses of which the hosts' interfaces get the first prefix that is large enough."""
 
@@ -54,7 +55,7 @@ class FeedElement(Model):
     model_config = ConfigDict(extra="allow")
 
     kind: SourceKind
-    """What kind of source it is."""
+    """Kind of source."""
 
 
 class PowerIntent(Model):
@@ -63,9 +64,9 @@ class PowerIntent(Model):
     feeds: Annotated[tuple[FeedName, ...], Field(min_length=1, max_length=26)]
     """Feeds that every rack has, like ``[A, B]``."""
     utility: Watts | None = None
-    """Capacity of the utility that all of them begin at; absent, ``sources`` names one."""
+    """Capacity of the utility that all feeds begin at, in kW. ``sources`` has the utility if omitted."""
     feed_path: Annotated[tuple[FeedElement, ...], Field(min_length=1, max_length=10)]
-    """What each feed has between the utility and its racks, like a UPS and then an RPP."""
+    """Elements of each feed between the utility and its racks, like a UPS and then an RPP."""
     pdu: str | None = None
     """Catalogue id of the PDU at the end of a feed in a rack."""
     circuit: Circuit | None = None
@@ -73,41 +74,49 @@ class PowerIntent(Model):
     conductors: Conductors | None = None
     """Those of the branch circuit."""
 
+    @field_validator("feeds")
+    @classmethod
+    def _feeds_differ(cls, feeds: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a feed that is named twice."""
+        refuse_twins("feed", feeds)
+        return feeds
+
 
 class RackIntent(Model):
     """What is said of racks, as of a rack group."""
 
     type: str | None = None
-    """Catalogue id; absent, ``rack-48u``."""
+    """Catalogue id of the rack. ``rack-48u`` if omitted."""
     power_limit: Watts | None = None
-    """Most power that a rack may draw by the design of the hall."""
+    """Most power that a rack may draw by the design of the hall, in kW."""
     cooling: RackCooling | None = None
-    """Absent, by air."""
+    """Cooling of the racks. Air if omitted."""
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
-    """How air passes the racks."""
+    """Direction in which air passes the racks."""
     blanking: bool | None = None
     """Free units are closed by blanking panels."""
     aisle_depth: Metres | None = None
     """Half of the aisles in front and behind that a rack's floor share includes."""
     cable_allowance: Metres | None = None
-    """Space behind the devices for cable bends."""
+    """Space behind the devices for cable bends, in m."""
     cable_weight: Kilograms | None = None
-    """Of the cables that hang in one rack, with what holds them."""
+    """Weight of the cables that hang in one rack, with their holders, in kg. Unknown if omitted."""
     shipping: Shipping | None = None
     shelves: RackShelves | None = None
     pdu: str | None = None
-    """Catalogue id of the PDU at the end of a feed in these racks; absent, that of ``power``."""
+    """Catalogue id of the PDU at the end of a feed in these racks. That of ``power`` if omitted."""
     circuit: Circuit | None = None
-    """Of each PDU in these racks, or of what a feed ends in; absent, that of ``power``."""
+    """Circuit of each PDU in these racks, or of the device that a feed ends in. That of ``power`` if
+    omitted."""
     conductors: Conductors | None = None
-    """Those of the branch circuit in these racks; absent, those of ``power``."""
+    """Conductors of the branch circuit in these racks. Those of ``power`` if omitted."""
 
 
 class RacksIntent(RackIntent):
     """The racks of a site, filled in order."""
 
     network: RackIntent | None = None
-    """What differs in the racks of switches and of nodes that serve."""
+    """Differences of the racks of switches and of service nodes."""
 
 
 class SiteIntent(Model):
@@ -116,7 +125,7 @@ class SiteIntent(Model):
     fabric: FabricIntent | None = None
     """The only fabric, or the first one."""
     fabrics: tuple[FabricIntent | None, ...] = ()
-    """By their places; None for one that is written in full."""
+    """Short forms by position; None for a fabric that is written in full."""
     power: PowerIntent | None = None
     racks: RacksIntent | Literal["auto"] | None = None
 
@@ -125,6 +134,7 @@ class BlueprintIntent(Model):
     """The part of a blueprint from which the rest is derived."""
 
     derive: Literal["1"]
+    """Set of rules by which the short form is expanded."""
     sites: tuple[SiteIntent, ...]
     facts: tuple[ProductFact, ...] = ()
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import KEY, Claim
 from rackwright.model.names import Name
 from rackwright.model.units import GigabitsPerSecond, Seconds
 
@@ -14,14 +15,14 @@ from rackwright.model.units import GigabitsPerSecond, Seconds
 class Interconnect(Model):
     """A line between two sites; absent is unknown."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2)]
+    name: Annotated[Name, KEY]
+    """Name of the line, by which the rest of the blueprint refers to it."""
+    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2), KEY]
     """The two sites that it joins."""
-    bandwidth: GigabitsPerSecond | None = None
-    """What the cluster may use of it, in each direction."""
-    round_trip_time: Annotated[Seconds, Field(gt=0)] | None = None
-    """From a host of one site to a host of the other and back."""
+    bandwidth: Annotated[GigabitsPerSecond | None, Claim(looser="higher")] = None
+    """Bandwidth that the cluster may use in each direction, in Gbps. Unknown if omitted."""
+    round_trip_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
+    """Round-trip time between a host of one site and a host of the other, in ms. Unknown if omitted."""
 
     @model_validator(mode="after")
     def _ends_differ(self) -> Interconnect:

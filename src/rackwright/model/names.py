@@ -19,7 +19,13 @@ Name = Annotated[str, Field(pattern=LABEL)]
 NameDigits = Annotated[int, Field(ge=1, le=9)]
 """Least number of digits in the names of the hosts of a node group."""
 
-_TERM = re.compile(r"((?:[a-z0-9][a-z0-9-]*?)?)(?:\[([0-9,-]+)\])?")
+HOST = r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$"
+"""A name by which a host is known that has one already."""
+
+HostName = Annotated[str, Field(pattern=HOST)]
+"""Name of a host, with a domain where it has one. Capitals and ``_`` are kept as they are."""
+
+_TERM = re.compile(r"((?:[A-Za-z0-9][A-Za-z0-9._-]*?)?)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 LARGEST_LIST = 1_000_000

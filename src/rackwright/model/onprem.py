@@ -17,6 +17,19 @@ from rackwright.model.cooling import (
     RackCooling,
 )
 from rackwright.model.fabric import Fabric
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    GRANTED,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    SAID,
+    STATEMENT,
+    Claim,
+    OnChange,
+    Setting,
+)
 from rackwright.model.names import (
     HostList,
     Name,
@@ -37,6 +50,12 @@ from rackwright.model.units import (
     RackUnits,
     Watts,
 )
+
+_DEALT = "equal things are dealt out in this order: see which places and power cords change"
+_MOVED = "the nodes are moved or recabled"
+_PLANT = "work on the plant: settle with facilities which racks must be drained"
+_RACKS = "its racks are given up"
+_UNPOWERED = "the racks lose this feed meanwhile"
 
 MOST_RACKS = 100_000
 """Racks of one site; a million GPUs on one site fill a third of them."""
@@ -71,92 +90,103 @@ def _refuse_crowds(
 class TraySection(Model):
     """The inside of a tray, or of all that lie above each other, as wide as both."""
 
-    width: Annotated[Metres, Field(gt=0)]
-    """From side to side, inside."""
-    depth: Annotated[Metres, Field(gt=0)]
-    """From its bottom to its edge, inside."""
+    width: Annotated[Metres, Field(gt=0), HARDWARE]
+    """Inner width from side to side, in m."""
+    depth: Annotated[Metres, Field(gt=0), HARDWARE]
+    """Inner depth from the bottom to the edge, in m."""
 
 
 class CableTrays(Model):
     """The trays above the racks of a hall, along each row; lengths of cables follow from them."""
 
-    height: Annotated[Metres, Field(gt=0)]
-    """Above the floor of the racks."""
-    row_pitch: Annotated[Metres, Field(gt=0)] | None = None
-    """From the tray of a row to that of the next."""
-    joined: Literal["first", "last", "both"] | None = None
+    height: Annotated[Metres, Field(gt=0), Claim(looser="either")]
+    """Height of the trays above the floor of the racks, in m."""
+    row_pitch: Annotated[Annotated[Metres, Field(gt=0)] | None, Claim(looser="either")] = None
+    """Distance from the tray of a row to that of the next, in m. Unknown if omitted."""
+    joined: Annotated[Literal["first", "last", "both"] | None, HARDWARE] = None
     """The ends of the rows, which begin in one line, at which a tray crosses them: at the first racks,
     the last ones of the longest row, or both."""
-    section: TraySection | None = None
-    """Of the tray along a row."""
-    crossing: TraySection | None = None
-    """Of a tray across the rows; absent, as along them."""
-    fill: Percent | None = None
+    section: Annotated[TraySection | None, PART] = None
+    """Section of the tray along a row. Unknown if omitted."""
+    crossing: Annotated[TraySection | None, PART] = None
+    """Section of a tray across the rows. As along them if omitted."""
+    fill: Annotated[Percent | None, Claim(looser="lower")] = None
     """Share of the inside that cables take where it is fullest, if it does not follow from positions."""
 
 
 class Floor(Model):
     """What a hall's floor carries."""
 
-    uniform: KilogramsPerSquareMetre | None = None
-    """Weight that a square metre bears, evenly spread."""
-    concentrated: Kilograms | None = None
-    """On one caster."""
-    rolling: Kilograms | None = None
-    """On one caster while the rack is moved."""
+    uniform: Annotated[KilogramsPerSquareMetre | None, Claim(looser="higher")] = None
+    """Evenly spread load that a square metre bears, in kg/m2. Unknown if omitted."""
+    concentrated: Annotated[Kilograms | None, Claim(looser="higher")] = None
+    """Largest load on one caster at rest, in kg. Unknown if omitted."""
+    rolling: Annotated[Kilograms | None, Claim(looser="higher")] = None
+    """Largest load on one caster while the rack is moved, in kg. Unknown if omitted."""
 
 
 class DeliveryPath(Model):
     """The way from the truck to a hall, by the worst place of each kind on it."""
 
-    height: Metres | None = None
-    """Of the lowest door, corridor or lift."""
-    width: Metres | None = None
-    """Of the narrowest one."""
-    rating: Kilograms | None = None
-    """Most that a dock, lift, ramp or floor on the way carries at once."""
-    rolling: Kilograms | None = None
-    """Most on one caster."""
-    slope: Annotated[Percent, Field(le=100)] | None = None
-    """Of the steepest ramp, rise over run; 0 % without any."""
+    height: Annotated[Metres | None, Claim(looser="higher")] = None
+    """Height of the lowest door, corridor or lift, in m. Unknown if omitted."""
+    width: Annotated[Metres | None, Claim(looser="higher")] = None
+    """Width of the narrowest door, corridor or lift, in m. Unknown if omitted."""
+    rating: Annotated[Kilograms | None, Claim(looser="higher")] = None
+    """Largest load that a dock, lift, ramp or floor on the way carries at once, in kg. Unknown if omitted."""
+    rolling: Annotated[Kilograms | None, Claim(looser="higher")] = None
+    """Largest load on one caster, in kg. Unknown if omitted."""
+    slope: Annotated[Annotated[Percent, Field(le=100)] | None, Claim(looser="lower")] = None
+    """Slope of the steepest ramp in %, rise over run; 0 % without any. Unknown if omitted."""
 
 
 class Shipping(Model):
     """One rack as it is moved to its place: in its crate, or without where that stays outside."""
 
-    height: Metres | None = None
-    """Of the rack on its way."""
-    width: Metres | None = None
-    """The smaller side of what it stands on."""
-    weight: Kilograms | None = None
-    """With what is in it on its way and what it is moved by; a product that is a whole rack weighs no
-    less than it does in its place."""
+    height: Annotated[Metres | None, Claim(looser="lower")] = None
+    """Height of the rack on its way, in m. Unknown if omitted."""
+    width: Annotated[Metres | None, Claim(looser="lower")] = None
+    """Smaller side of the footprint of the rack on its way, in m. Unknown if omitted."""
+    weight: Annotated[Kilograms | None, Claim(looser="lower")] = None
+    """Weight of the rack on its way with its content and the means of transport, in kg; a product that
+    is a whole rack weighs no less than in its place. Unknown if omitted."""
 
 
 class RackGroup(Model):
     """Equal racks in one row."""
 
-    racks: HostList
-    """Names, unique in the site."""
-    type: str
-    """Catalogue id."""
-    feeds: tuple[RackFeed, ...]
-    cooling: RackCooling
-    shelves: RackShelves | None = None
-    air_direction: Literal["front-to-back", "back-to-front"] = "front-to-back"
+    racks: Annotated[HostList, KEY, OnChange("review", "racks are added, given up or renamed")]
+    """Names of the racks, unique in the site."""
+    type: Annotated[str, HARDWARE, OnChange("drain", "another rack: its nodes are moved")]
+    """Catalogue id of the rack."""
+    feeds: Annotated[
+        tuple[RackFeed, ...],
+        PART,
+        OnChange("drain", _UNPOWERED),
+        OnChange("review", _DEALT, event="reordered"),
+    ]
+    cooling: Annotated[RackCooling, PART]
+    shelves: Annotated[RackShelves | None, PART, OnChange("drain", _UNPOWERED)] = None
+    air_direction: Annotated[
+        Literal["front-to-back", "back-to-front"],
+        HARDWARE,
+        OnChange("drain", "fans or devices are turned round"),
+    ] = "front-to-back"
     """Direction in which air passes the rack, cold aisle first."""
-    blanking: bool | None = None
+    blanking: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Empty units are closed by blanking panels."""
-    aisle_depth: Metres | None = None
+    aisle_depth: Annotated[Metres | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """Half of the aisles in front and behind that this rack's floor share includes."""
-    cable_allowance: Metres | None = None
-    """Space behind the devices for cable bends."""
-    cable_weight: Kilograms | None = None
-    """Of the cables that hang in one rack, with what holds them."""
-    shipping: Shipping | None = None
-    gap: Metres | None = None
-    """Free floor before its first rack, as of positions that stay empty; absent, it stands at the rack
-    before, or at the beginning of the row."""
+    cable_allowance: Annotated[Metres | None, Claim(looser="either"), POLICIES_ONLY] = None
+    """Space behind the devices for cable bends, in m."""
+    cable_weight: Annotated[Kilograms | None, Claim(looser="lower"), FOR_REVIEW] = None
+    """Weight of the cables that hang in one rack, with their holders, in kg. Unknown if omitted."""
+    shipping: Annotated[Shipping | None, STATEMENT, FOR_REVIEW] = None
+    gap: Annotated[
+        Metres | None, HARDWARE, OnChange("review", "racks stand elsewhere in their row")
+    ] = None
+    """Free floor before its first rack in m, as of positions that stay empty. The rack is beside the
+    one before, or at the beginning of the row, if omitted."""
 
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:
@@ -167,98 +197,173 @@ class RackGroup(Model):
 class Row(Model):
     """Racks side by side."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    rack_groups: tuple[RackGroup, ...]
-    power_limit: Watts | None = None
-    """Most power the row may draw."""
-    length: Metres | None = None
-    """From its beginning to its end; absent, it ends at its last rack."""
+    name: Annotated[Name, KEY]
+    """Name of the row, by which the rest of the blueprint refers to it."""
+    rack_groups: Annotated[
+        tuple[RackGroup, ...],
+        PART,
+        OnChange("in place", "new racks", event="added"),
+        OnChange("drain", "the racks are given up", event="removed"),
+        OnChange("review", _DEALT, event="reordered"),
+    ]
+    power_limit: Annotated[
+        Watts | None, Setting(looser="higher", absent="loose"), POLICIES_ONLY
+    ] = None
+    """Largest power of the row, in kW. No limit if omitted."""
+    length: Annotated[
+        Metres | None, Claim(looser="either", absent="elsewhere"), OnChange("review", _PLANT)
+    ] = None
+    """Length of the row from its beginning to its end, in m. Ends at its last rack if omitted."""
 
 
 class Hall(Model):
     """A room with its air handlers and its floor."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    air: AirSupply | None = None
-    floor: Floor | None = None
-    rows: tuple[Row, ...]
-    power_limit: Watts | None = None
-    """Most power of all its racks."""
-    trays: CableTrays | None = None
-    """Absent, cables have the lengths or routes that are stated with them."""
-    clear_height: Metres | None = None
-    """From the floor to the lowest thing above it."""
-    delivery: DeliveryPath | None = None
+    name: Annotated[Name, KEY]
+    """Name of the hall, by which the rest of the blueprint refers to it."""
+    air: Annotated[AirSupply | None, PART, OnChange("review", _PLANT)] = None
+    floor: Annotated[Floor | None, STATEMENT, POLICIES_ONLY] = None
+    rows: Annotated[
+        tuple[Row, ...],
+        PART,
+        OnChange("in place", "a new row", event="added"),
+        OnChange("drain", _RACKS, event="removed"),
+    ]
+    power_limit: Annotated[
+        Watts | None, Setting(looser="higher", absent="loose"), POLICIES_ONLY
+    ] = None
+    """Largest power of all its racks, in kW. No limit if omitted."""
+    trays: Annotated[CableTrays | None, PART, OnChange("review", _PLANT)] = None
+    """Cable trays above the racks. Cables have the lengths or routes stated with them if omitted."""
+    clear_height: Annotated[Metres | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Clear height from the floor to the lowest obstacle above it, in m. Unknown if omitted."""
+    delivery: Annotated[DeliveryPath | None, STATEMENT, FOR_REVIEW] = None
 
 
 class NodeGroup(Model):
     """Equal nodes, placed in racks."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    role: Literal["compute", "login", "head", "storage", "management"]
-    """What its hosts are for."""
-    type: str
-    """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
+    name: Annotated[Name, KEY]
+    """Name of the node group, by which the rest of the blueprint refers to it."""
+    role: Annotated[
+        Literal["compute", "login", "head", "storage", "management"],
+        HARDWARE,
+        OnChange("drain", "the nodes are set up again", keeps_data=True),
+    ]
+    """Role of the hosts."""
+    type: Annotated[
+        str, HARDWARE, OnChange("replace", "other hardware takes their place", keeps_data=True)
+    ]
+    """Catalogue id of the node."""
+    count: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        OnChange("in place", "more nodes", event="grown"),
+        OnChange("drain", "the last nodes are taken out", event="shrunk", keeps_data=True),
+    ]
     """Units of the product: servers, or rack-scale systems."""
-    racks: HostList
+    racks: Annotated[HostList, HARDWARE, OnChange("drain", _MOVED)]
     """Racks they stand in, like ``c[01-08]``."""
-    per_rack: Annotated[int, Field(gt=0)]
+    per_rack: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _MOVED)]
     """Most units in one rack; racks are filled in the order written."""
-    power_cap: Watts | None = None
-    """Enforced cap on a unit's input power, below its nameplate. No less is counted than the product
-    draws without its accelerators, where the catalogue knows what those draw."""
-    start_unit: RackUnits | None = None
-    """Lowest rack unit to use, counted from 1."""
-    host_names: HostList | None = None
-    """Names of its hosts where they stand already, in the order in which racks are filled, like
-    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-1``."""
-    name_digits: NameDigits = 1
+    power_cap: Annotated[
+        Watts | None,
+        Claim(looser="lower", absent="strict"),
+        OnChange("in place", "set through the management controllers"),
+    ] = None
+    """Enforced cap on a unit's input power, below its nameplate, in kW. No less is counted than the
+    product draws without its accelerators, where the catalogue knows what those draw."""
+    start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _MOVED)] = None
+    """Lowest rack unit to use, in U, counted from 1."""
+    host_names: Annotated[
+        HostList | None, HARDWARE, OnChange("review", "hosts are added, given up or renamed")
+    ] = None
+    """Names of existing hosts, in the order in which racks are filled, like ``node[001-032]``. The
+    group's name and a number, like ``dgx-1``, if omitted."""
+    name_digits: Annotated[
+        NameDigits,
+        HARDWARE,
+        OnChange("in place", "hosts that it renames are listed with the group's hosts"),
+    ] = 1
     """Least number of digits in its host names: with 4, the first is ``dgx-0001``. A group that grows
     renames no host. 1 if omitted: numbers have no leading zeros."""
-    scratch: LocalScratch | None = None
-    """What its local drives are used for; absent, they are left alone."""
-    psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
-    """Power supplies on each feed of the rack; absent, they are spread evenly."""
+    scratch: Annotated[LocalScratch | None, PART, FOR_REVIEW] = None
+    """Use of the local drives. They are left alone if omitted."""
+    psus_per_feed: Annotated[
+        dict[str, Annotated[int, Field(ge=0)]] | None, HARDWARE, OnChange("drain", _MOVED)
+    ] = None
+    """Number of power supplies on each feed of the rack. They are spread evenly if omitted."""
 
 
 class OnPremSite(Model):
     """A site of bare metal."""
 
-    provider: Literal["onprem"]
+    provider: Annotated[Literal["onprem"], HARDWARE]
     """The site has halls of one's own."""
-    name: Name
-    """How the rest of the blueprint calls it."""
-    power: SitePower
-    halls: tuple[Hall, ...]
-    loops: tuple[CoolingLoop, ...] = ()
-    plant: tuple[MechanicalPlant, ...] | None = None
-    """What rejects the heat, and whatever else draws power beside racks, air handlers and CDUs; empty
-    where there is nothing. Absent, it is what the ``pue`` says."""
-    facility_water: tuple[FacilityWater, ...] = ()
+    name: Annotated[Name, KEY]
+    """Name of the site, by which the rest of the blueprint refers to it."""
+    power: Annotated[SitePower, PART]
+    halls: Annotated[
+        tuple[Hall, ...],
+        PART,
+        OnChange("in place", "a new hall", event="added"),
+        OnChange("drain", _RACKS, event="removed"),
+    ]
+    loops: Annotated[tuple[CoolingLoop, ...], PART, OnChange("review", _PLANT)] = ()
+    plant: Annotated[tuple[MechanicalPlant, ...] | None, PART, FOR_REVIEW] = None
+    """Machines that reject the heat, and all else that draws power beside racks, air handlers and CDUs;
+    empty where there is nothing. Computed from the ``pue`` if omitted."""
+    facility_water: Annotated[tuple[FacilityWater, ...], PART, FOR_REVIEW] = ()
     """Circuits of water that air handlers and CDUs give their heat to."""
-    node_groups: tuple[NodeGroup, ...]
-    fabrics: tuple[Fabric, ...] = ()
-    file_systems: tuple[ParallelFileSystem, ...] = ()
-    nfs: tuple[NfsShare, ...] = ()
+    node_groups: Annotated[
+        tuple[NodeGroup, ...],
+        PART,
+        OnChange("in place", "new nodes", event="added"),
+        OnChange("drain", "the nodes are taken out", event="removed", keeps_data=True),
+        OnChange("review", _DEALT, event="reordered"),
+    ]
+    fabrics: Annotated[
+        tuple[Fabric, ...],
+        PART,
+        OnChange("in place", "a new network", event="added"),
+        OnChange("drain", "the nodes lose it", event="removed"),
+        OnChange("review", _DEALT, event="reordered"),
+    ] = ()
+    file_systems: Annotated[
+        tuple[ParallelFileSystem, ...],
+        PART,
+        OnChange("in place", "a new file system", event="added"),
+        OnChange("refused", "all data in it would go", event="removed"),
+    ] = ()
+    nfs: Annotated[tuple[NfsShare, ...], PART, FOR_REVIEW] = ()
     """Directories that hosts export to others, like the home directories."""
-    addresses: SiteAddresses | None = None
-    """Absent, names are looked up wherever hosts look them up."""
-    security: SiteSecurity | None = None
-    altitude: Metres | None = None
-    """Above the sea: thinner air carries less heat."""
-    design_dry_bulb: Celsius | None = None
-    """Outdoor temperature that cooling is designed for, as the extreme of 20 years."""
-    design_wet_bulb: Celsius | None = None
-    """The same of the wet bulb, which cooling towers need."""
-    pue: Annotated[float, Field(ge=1, le=10)] | None = None
+    addresses: Annotated[
+        SiteAddresses | None,
+        PART,
+        OnChange(
+            "in place", "names, zones, and the addresses known to DHCP and Slurm are rewritten"
+        ),
+    ] = None
+    """Address plan of the site. Names are looked up by the hosts' own resolvers if omitted."""
+    security: Annotated[SiteSecurity | None, STATEMENT, POLICIES_ONLY] = None
+    altitude: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
+    """Altitude above sea level, in m: thinner air carries less heat. Unknown if omitted."""
+    design_dry_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
+    """Outdoor dry-bulb temperature that cooling is designed for, in °C, as the extreme of 20 years.
+    Unknown if omitted."""
+    design_wet_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
+    """Outdoor wet-bulb temperature that cooling towers are designed for, in °C, as the extreme of 20
+    years. Unknown if omitted."""
+    pue: Annotated[
+        float | None, Field(ge=1, le=10), Claim(looser="lower", absent="elsewhere"), POLICIES_ONLY
+    ] = None
     """Expected ratio of facility to IT power, at full load."""
-    pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
+    pue_budget: Annotated[
+        float | None, Field(ge=1, le=10), Setting(looser="higher"), POLICIES_ONLY
+    ] = None
     """Highest ratio of facility to IT power that is wanted."""
-    allow_estimates: bool = False
+    allow_estimates: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """Accept catalogue numbers whose confidence is ``estimate``."""
 
     @model_validator(mode="after")

@@ -8,6 +8,20 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    ABOUT,
+    APART,
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    SAID,
+    STATEMENT,
+    Claim,
+    OnChange,
+    Setting,
+)
 from rackwright.model.names import Name
 from rackwright.model.software import SoftwareBill
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -19,62 +33,72 @@ XidNumber = Annotated[int, Field(gt=0, lt=1000)]
 class FirmwareBaseline(Model):
     """The firmware that every node of a product has."""
 
-    type: str
+    type: Annotated[str, KEY]
     """Catalogue id."""
-    versions: dict[FirmwareComponent, Annotated[str, Field(min_length=1, max_length=80)]]
+    versions: Annotated[
+        dict[FirmwareComponent, Annotated[str, Field(min_length=1, max_length=80)]], HARDWARE, ABOUT
+    ]
     """Version of each component, in the maker's own words."""
-    enforced: bool | None = None
+    enforced: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """A node with other firmware takes no jobs until it is updated."""
 
 
 class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
-    duration: Seconds | None = None
-    """How long new nodes are burnt in."""
-    facility_informed: bool | None = None
+    duration: Annotated[Seconds | None, Claim(looser="higher")] = None
+    """Time for which new nodes are burnt in, in h."""
+    facility_informed: Annotated[bool | None, SAID] = None
     """Whoever runs the building knows when: a burn-in swings the power of all nodes together."""
 
 
 class ChangeControl(Model):
     """What one change of the blueprint may do; absent is unknown."""
 
-    protect_storage: bool | None = None
+    protect_storage: Annotated[bool | None, SAID] = None
     """File systems and buckets are never destroyed or replaced by a change."""
-    most_nodes: Annotated[Percent, Field(gt=0, le=100)] | None = None
-    """Largest share of a node group that one change takes out of service at a time."""
+    most_nodes: Annotated[Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="lower")] = (
+        None
+    )
+    """Largest part of a node group that one change takes out of service at a time, in %."""
 
 
 class AllReduce(Model):
     """Bus bandwidth that an NCCL all-reduce of 8 GiB reaches at least; absent is unknown."""
 
-    group: str
+    group: Annotated[str, KEY]
     """Name of the node group."""
-    node: Annotated[MegabytesPerSecond, Field(gt=0)] | None = None
-    """On one node; it takes the place of the catalogue's."""
-    across: Annotated[MegabytesPerSecond, Field(gt=0)] | None = None
-    """Across all nodes of the group together."""
+    node: Annotated[
+        Annotated[MegabytesPerSecond, Field(gt=0)] | None,
+        Setting(looser="lower", absent="elsewhere"),
+    ] = None
+    """Bus bandwidth of an all-reduce on one node, in MB/s; it replaces the catalogue's number."""
+    across: Annotated[
+        Annotated[MegabytesPerSecond, Field(gt=0)] | None,
+        Setting(looser="lower", absent="elsewhere"),
+    ] = None
+    """Bus bandwidth of an all-reduce across all nodes of the group, in MB/s."""
 
 
 class HugePages(Model):
     """Memory that the kernel of a host reserves in large pages of one size."""
 
-    size: Annotated[Gibibytes, Field(gt=0)]
-    """Of one page, as the kernel has it: ``2 MiB`` and ``1 GiB`` on x86-64."""
-    count: Annotated[int, Field(gt=0)]
+    size: Annotated[Gibibytes, Field(gt=0), KEY]
+    """Size of one page, as the kernel has it: ``2 MiB`` and ``1 GiB`` on x86-64."""
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Pages of each host."""
 
 
 class HostMemory(Model):
     """How the kernel of a group's hosts hands out memory; absent is left as it is."""
 
-    group: str
+    group: Annotated[str, KEY]
     """Name of the node group."""
-    huge_pages: tuple[HugePages, ...] = ()
+    huge_pages: Annotated[tuple[HugePages, ...], PART] = ()
     """Reserved at every boot, whether they are used or not; each size once. With EFA those of 2 MiB
     are for libfabric as well, which has 5128 of them where nothing is said."""
-    transparent_huge_pages: Literal["always", "madvise", "never"] | None = None
-    """When the kernel makes huge pages by itself."""
+    transparent_huge_pages: Annotated[Literal["always", "madvise", "never"] | None, HARDWARE] = None
+    """Mode in which the kernel makes huge pages by itself."""
 
     @model_validator(mode="after")
     def _each_size_once(self) -> HostMemory:
@@ -96,32 +120,42 @@ ParameterValue = (
 class HostSettings(Model):
     """What all hosts of one or more sites are set to; absent is left as it is."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    sites: tuple[Name, ...] = ()
-    """Sites that it covers; absent, all, and then there is no other entry."""
-    time_servers: tuple[TimeServer, ...] = ()
+    name: Annotated[Name, KEY]
+    """Name of the entry, by which the rest of the blueprint refers to it."""
+    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
+    """Sites that the entry covers. All sites, with no other entry, if omitted."""
+    time_servers: Annotated[tuple[TimeServer, ...], HARDWARE] = ()
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
-    kernel_parameters: dict[KernelParameter, ParameterValue] = {}
+    kernel_parameters: Annotated[dict[KernelParameter, ParameterValue], HARDWARE] = {}
     """Set now and at every boot; a number, or a text where there are several."""
 
 
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
-    health_checks: bool | None = None
+    health_checks: Annotated[bool | None, SAID, POLICIES_ONLY] = None
     """Nodes run health checks that are generated from this blueprint."""
-    drain_on_xids: tuple[XidNumber, ...] | None = None
+    drain_on_xids: Annotated[
+        tuple[XidNumber, ...] | None, HARDWARE, OnChange("in place", "health checks are rewritten")
+    ] = None
     """Xid errors of the GPU driver for which a node is drained."""
-    software: tuple[SoftwareBill, ...] = ()
-    firmware: tuple[FirmwareBaseline, ...] = ()
-    burn_in: BurnIn | None = None
-    changes: ChangeControl | None = None
-    all_reduce: tuple[AllReduce, ...] = ()
-    memory: tuple[HostMemory, ...] = ()
+    software: Annotated[tuple[SoftwareBill, ...], PART, FOR_REVIEW] = ()
+    firmware: Annotated[
+        tuple[FirmwareBaseline, ...], PART, OnChange("drain", "firmware is written on idle nodes")
+    ] = ()
+    burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
+    changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
+    all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
+    memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
-    hosts: tuple[HostSettings, ...] = ()
-    catalogue_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    hosts: Annotated[
+        tuple[HostSettings, ...],
+        PART,
+        OnChange("in place", "the time is had from others; parameters of the kernel are set"),
+    ] = ()
+    catalogue_digest: Annotated[
+        str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY
+    ] = None
     """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
 
     @model_validator(mode="after")

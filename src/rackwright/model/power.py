@@ -7,6 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    GRANTED,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    Claim,
+    OnChange,
+)
 from rackwright.model.names import Name
 from rackwright.model.units import (
     Amperes,
@@ -26,13 +35,13 @@ from rackwright.model.units import (
 class Modules(Model):
     """Parallel modules of one UPS or generator plant."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of modules, spare ones included."""
-    capacity: Watts | None = None
-    """Of one module; absent, the rating of the source's ``product``."""
-    spare: Annotated[int, Field(ge=0)] | None = None
-    """Modules that may fail without loss: 1 for N+1, 0 where every module is needed. Absent, what
-    the plant carries is unknown."""
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Capacity of one module, in kW. The rating of the source's ``product`` if omitted."""
+    spare: Annotated[int | None, Field(ge=0), Claim(looser="lower")] = None
+    """Modules that may fail without loss: 1 for N+1, 0 where every module is needed. The capacity of
+    the plant is unknown if omitted."""
 
     @model_validator(mode="after")
     def _something_is_left(self) -> Modules:
@@ -49,32 +58,32 @@ class Modules(Model):
 class Circuit(Model):
     """An overcurrent device."""
 
-    voltage: Annotated[Volts, Field(ge=1)]
-    """Line to line for three phases; currents are worked out by dividing by it."""
-    current: Amperes
-    """Rating of the breaker."""
-    phases: Literal[1, 3]
+    voltage: Annotated[Volts, Field(ge=1), HARDWARE]
+    """Voltage of the circuit in V, line to line for three phases; currents are computed with it."""
+    current: Annotated[Amperes, HARDWARE]
+    """Rating of the breaker, in A."""
+    phases: Annotated[Literal[1, 3], HARDWARE]
     """Number of phases."""
-    continuous_rated: bool = False
+    continuous_rated: Annotated[bool, GRANTED] = False
     """The device is rated for 100 % continuous load, so no derating applies."""
 
 
 class Conductors(Model):
     """The cable of one circuit, by the metal of its lines, or cable or busbars by a data sheet."""
 
-    length: Metres
-    """One way."""
-    parallel: Annotated[int, Field(gt=0, le=100)]
+    length: Annotated[Metres, Claim(looser="either")]
+    """Length of the cable one way, in m."""
+    parallel: Annotated[int, Field(gt=0, le=100), HARDWARE]
     """Conductors of each line, 1 where there is a single one."""
-    cross_section: Annotated[SquareMillimetres, Field(ge=0.1)] | None = None
-    """Of one conductor; with ``material``."""
-    material: Literal["copper", "aluminium"] | None = None
+    cross_section: Annotated[Annotated[SquareMillimetres, Field(ge=0.1)] | None, HARDWARE] = None
+    """Cross-section of one conductor, in mm2; with ``material``."""
+    material: Annotated[Literal["copper", "aluminium"] | None, HARDWARE] = None
     """Metal of the conductors."""
-    resistance: MilliohmsPerMetre | None = None
-    """Of one conductor in service, by the data sheet; with ``reactance``, in place of
+    resistance: Annotated[MilliohmsPerMetre | None, Claim(looser="either")] = None
+    """Resistance of one conductor in service by the data sheet, in mΩ/m; with ``reactance``, instead of
     ``cross_section`` and ``material``."""
-    reactance: MilliohmsPerMetre | None = None
-    """Reactance of a conductor by its length."""
+    reactance: Annotated[MilliohmsPerMetre | None, Claim(looser="either")] = None
+    """Reactance of one conductor by its length, in mΩ/m."""
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> Conductors:
@@ -129,67 +138,87 @@ class PowerSource(Model):
     them means that it is unknown.
     """
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    kind: SourceKind
-    """What kind of source it is."""
-    fed_by: tuple[Name, ...] = ()
-    """Parents. The first one carries the load, the others take over when it is lost. Absent from
-    anything but a utility or a generator, what carries its load is unknown."""
-    product: str | None = None
+    name: Annotated[Name, KEY]
+    """Name of the source, by which the rest of the blueprint refers to it."""
+    kind: Annotated[SourceKind, HARDWARE]
+    """Kind of source."""
+    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
+    """Parents. The first one carries the load, the others take over when it is lost. The source of the
+    load is unknown if omitted, except for a utility or a generator."""
+    product: Annotated[str | None, HARDWARE] = None
     """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
     the product's number."""
-    capacity: Watts | None = None
-    """Continuous power it may carry, derating already applied; absent, that by the rating of its
-    ``product``, where that holds at the site."""
-    modules: Modules | None = None
-    circuit: Circuit | None = None
-    redundancy: Literal["N", "N-1"] = "N-1"
+    capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Continuous power that the source may carry in kW, derating already applied. The rating of its
+    ``product``, where it applies at the site, if omitted."""
+    modules: Annotated[Modules | None, PART] = None
+    circuit: Annotated[Circuit | None, PART] = None
+    redundancy: Annotated[
+        Literal["N", "N-1"], Claim(strictest_first=("N-1", "N"), absent="strict")
+    ] = "N-1"
     """Judged in normal state only (N), or also after any other source is lost (N-1)."""
-    overload: Watts | None = None
-    """Short-time power it survives, for synchronous training swings."""
-    efficiency: Annotated[Percent, Field(gt=0, le=100)] | None = None
-    """Of a UPS or transformer: output over input, the lowest at the loads that it may carry."""
-    losses: Watts | None = None
-    """Of a transformer, in the place of its ``efficiency``: no-load loss and load loss together at its
-    rating, of all that are in parallel. They count in full whatever it carries: P₀ + x²·Pₖ at a share x
-    of the rating (IEC 60076-1) is no more."""
-    recharge: Watts | None = None
+    overload: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Short-time power it survives, for synchronous training swings, in kW."""
+    efficiency: Annotated[
+        Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
+    """Output over input of a UPS or transformer in %, the lowest at the loads that it may carry. The
+    product's if omitted."""
+    losses: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Losses of a transformer in kW, instead of its ``efficiency``: no-load loss and load loss together
+    at its rating, of all that are in parallel. They count in full whatever it carries: P₀ + x²·Pₖ at a
+    share x of the rating (IEC 60076-1) is no more."""
+    recharge: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
     """Most power that a UPS draws beside its load to charge its batteries after an outage, 0 where it
-    has none."""
-    walk_in: bool = False
+    has none, in kW."""
+    walk_in: Annotated[bool, GRANTED] = False
     """A UPS takes its load from its batteries back little by little, so that it is no load step."""
-    step_load: Watts | None = None
+    step_load: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Largest load that a generator takes at once, whatever it carries already, inside the limits of
-    the performance class (ISO 8528-5) that its loads need."""
-    start_step: StartStep = 1
-    """When generators start, its load is connected in this step, or in a later one of what it hangs on
-    or of what hangs on it."""
-    backup: Seconds | None = None
-    """Time for which the batteries of a UPS carry its capacity."""
-    fuel: CubicMetres | None = None
-    """Usable fuel that is stored for a generator, all of its modules together."""
-    consumption: Annotated[LitresPerMinute, Field(gt=0)] | None = None
-    """Fuel that a generator burns at its capacity, all of its modules together."""
-    voltage: Annotated[Volts, Field(ge=1)] | None = None
-    """Nominal, line to line, at its output. Absent, that of its ``circuit``, or of what feeds it unless
-    it is a transformer."""
-    voltage_tolerance: Annotated[Percent, Field(le=50)] | None = None
+    the performance class (ISO 8528-5) that its loads need, in kW."""
+    start_step: Annotated[StartStep, Claim(looser="either", absent="strict")] = 1
+    """Step in which its load is connected when generators start, or a later step of one of its parents
+    or of its loads."""
+    backup: Annotated[Seconds | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Time for which the batteries of a UPS carry its capacity, in s."""
+    fuel: Annotated[CubicMetres | None, Claim(looser="higher")] = None
+    """Usable fuel that is stored for a generator, all of its modules together, in m3."""
+    consumption: Annotated[
+        Annotated[LitresPerMinute, Field(gt=0)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Fuel that a generator burns at its capacity, all of its modules together, in L/min."""
+    voltage: Annotated[
+        Annotated[Volts, Field(ge=1)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
+    """Nominal voltage at its output in V, line to line. That of its ``circuit``, or of its parent
+    unless it is a transformer, if omitted."""
+    voltage_tolerance: Annotated[
+        Annotated[Percent, Field(le=50)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Most deviation of the voltage at its output from the nominal one, up or down, of what makes or
-    changes voltage: a utility, generator, transformer or UPS."""
-    rating: Annotated[VoltAmperes, Field(ge=1)] | None = None
-    """Rated power of a transformer, to which its ``impedance`` refers; of all that are in parallel."""
-    impedance: Annotated[Percent, Field(gt=0, le=100)] | None = None
-    """Short-circuit impedance of a transformer, as on its plate."""
-    fault_current: Annotated[Amperes, Field(ge=1)] | None = None
+    changes voltage, in %: a utility, generator, transformer or UPS."""
+    rating: Annotated[
+        Annotated[VoltAmperes, Field(ge=1)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
+    """Rated power of a transformer, to which its ``impedance`` refers, in kVA; of all that are in parallel."""
+    impedance: Annotated[
+        Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="higher", absent="elsewhere")
+    ] = None
+    """Short-circuit impedance of a transformer, as on its plate, in %."""
+    fault_current: Annotated[
+        Annotated[Amperes, Field(ge=1)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
     """Largest symmetrical current of a short circuit of three phases at its output, as the utility
-    states it or a study finds it. Absent from a transformer, that by its ``rating``, ``impedance`` and
-    ``voltage``; from what power passes through, that of what feeds it less what conductors limit."""
-    short_circuit_rating: Amperes | None = None
+    states it or a study finds it, in A. Absent from a transformer, that by its ``rating``,
+    ``impedance`` and ``voltage``; from what power passes through, that of what feeds it less what
+    conductors limit."""
+    short_circuit_rating: Annotated[Amperes | None, Claim(looser="higher", absent="elsewhere")] = (
+        None
+    )
     """Largest fault current that it stands, the lowest of its bus bars, switches and breakers, those of
-    the circuits that leave it among them."""
-    conductors: Conductors | None = None
-    """To it, from each of what feeds it."""
+    the circuits that leave it among them, in A."""
+    conductors: Annotated[Conductors | None, PART] = None
+    """Conductors from each of its parents. No voltage drop is computed if omitted."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:
@@ -235,62 +264,70 @@ class PowerSource(Model):
 class SitePower(Model):
     """The rules and sources of a site's electrical plant."""
 
-    continuous_derate: Annotated[Percent, Field(gt=0, le=100)]
+    continuous_derate: Annotated[
+        Percent, Field(gt=0, le=100), Claim(looser="higher"), POLICIES_ONLY
+    ]
     """Share of an overcurrent device that continuous load may use: 80 % under the NEC."""
-    power_factor: Annotated[float, Field(ge=0.1, le=1)]
-    """Of the IT load."""
-    sources: tuple[PowerSource, ...]
-    contract: Watts | None = None
-    """Power the utility has contracted."""
-    oversubscription: Annotated[float, Field(ge=1, le=100)] = 1.0
+    power_factor: Annotated[float, Field(ge=0.1, le=1), Claim(looser="higher"), POLICIES_ONLY]
+    """Power factor of the IT load."""
+    sources: Annotated[
+        tuple[PowerSource, ...],
+        PART,
+        OnChange("review", "work on the plant: settle with facilities which racks must be drained"),
+    ]
+    contract: Annotated[Watts | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Power the utility has contracted, in kW."""
+    oversubscription: Annotated[
+        float, Field(ge=1, le=100), Claim(looser="lower", absent="strict"), POLICIES_ONLY
+    ] = 1.0
     """Planned ratio of nameplate to provisioned power; above 1 needs ``capping``."""
-    capping: bool = False
+    capping: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """A power-capping controller enforces the budgets."""
-    generator_acceptance: Seconds | None = None
-    """Time until the generators among the sources carry the load; battery backup must outlast it."""
+    generator_acceptance: Annotated[Seconds | None, Claim(looser="lower"), POLICIES_ONLY] = None
+    """Time until the generators among the sources carry the load, in s; battery backup must outlast it."""
 
 
 class TapOff(Model):
     """The box by which racks take a feed from a busway, with the breakers of their circuits in it."""
 
-    current: Amperes
-    """Rating of the box, per line."""
-    racks: Annotated[int, Field(gt=0, le=100)]
+    current: Annotated[Amperes, HARDWARE]
+    """Rating of the box, per line, in A."""
+    racks: Annotated[int, Field(gt=0, le=100), HARDWARE]
     """Racks beside each other that share one box."""
-    continuous_rated: bool = False
+    continuous_rated: Annotated[bool, GRANTED] = False
     """The box is rated for 100 % continuous load, so no derating applies."""
 
 
 class RackFeed(Model):
     """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$")]
+    name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$"), KEY]
     """A letter, like ``A``."""
-    source: Name
+    source: Annotated[Name, HARDWARE]
     """Power source at its beginning."""
-    pdu: str | None = None
-    """Catalogue id; absent where the circuit ends in power shelves or a rack-scale product."""
-    pdus: Annotated[int, Field(gt=0, le=100)] = 1
+    pdu: Annotated[str | None, HARDWARE] = None
+    """Catalogue id of the PDU. None where the circuit ends in power shelves or a rack-scale product."""
+    pdus: Annotated[int, Field(gt=0, le=100), HARDWARE] = 1
     """Equal PDUs on this feed, each on its own circuit."""
-    circuit: Circuit | None = None
-    """The branch circuit of each PDU; absent, what it may carry is unknown."""
-    tap_off: TapOff | None = None
-    """Absent from a feed of a busway, what its box carries is unknown."""
-    conductors: Conductors | None = None
-    """Of each circuit, from the source or its tap-off box to the PDU."""
+    circuit: Annotated[Circuit | None, PART] = None
+    """Branch circuit of each PDU. Its capacity is unknown if omitted."""
+    tap_off: Annotated[TapOff | None, PART] = None
+    """Tap-off box of a feed from a busway. The capacity of the box is unknown if omitted."""
+    conductors: Annotated[Conductors | None, PART] = None
+    """Conductors of each circuit, from the source or its tap-off box to the PDU."""
 
 
 class RackShelves(Model):
     """Power shelves of a busbar rack."""
 
-    type: str
-    """Catalogue id."""
-    count: Annotated[int, Field(gt=0, le=100)]
+    type: Annotated[str, HARDWARE]
+    """Catalogue id of the power shelf."""
+    count: Annotated[int, Field(gt=0, le=100), HARDWARE]
     """Number of shelves in a rack."""
-    per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
-    """How many hang on each feed of the rack; absent, they are dealt in turn."""
-    backup: Seconds | None = None
-    """Battery backup at full load."""
+    per_feed: Annotated[dict[str, Annotated[int, Field(ge=0)]] | None, HARDWARE] = None
+    """Number of shelves on each feed of the rack. They are dealt in turn if omitted."""
+    backup: Annotated[Seconds | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Battery backup at full load, in s."""
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -125,16 +125,17 @@ class PriceList(Model):
     """Prices of one offer in one region."""
 
     id: Annotated[str, Field(pattern=ID)]
-    """What the list is called: the name of its file, without ``.yaml``."""
+    """Id of the list: the name of its file, without ``.yaml``."""
     offer: Offer
+    """Kind of offer that the prices are for."""
     region: Annotated[str, Field(min_length=1)]
     """AWS region; country and state like ``US-OH`` for energy; ``world`` for hardware."""
     currency: Literal["USD"]
-    """Of all its prices; amounts in other currencies are refused, not converted."""
+    """Currency of all prices; amounts in other currencies are rejected, not converted."""
     unit: str
-    """What one price buys; each ``offer`` has one, like ``instance-hour``, ``GiB-month`` or ``kWh``."""
+    """Unit that one price buys; each ``offer`` has one, like ``instance-hour``, ``GiB-month`` or ``kWh``."""
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
-    """By item: an instance type, a kind of storage, a customer class, a catalogue id."""
+    """Prices by item: an instance type, a kind of storage, a customer class, a catalogue id."""
     sources: dict[str, Source]
     """Documents that its prices are read in, by a key that the prices cite."""
     notes: tuple[Prose, ...] = ()

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART
 from rackwright.model.names import refuse_twins
 from rackwright.model.units import Gibibytes
 from rackwright.model.users import MOST, LoginName
@@ -30,12 +31,12 @@ class QuotaLimits(NamedTuple):
 class AccountQuota(Model):
     """What one account may have in place of what everybody may."""
 
-    name: LoginName
+    name: Annotated[LoginName, KEY]
     """One of ``users.accounts``."""
-    space: Gibibytes | None = None
-    """Absent, as everybody."""
-    files: FileCount | None = None
-    """Files and directories; absent, as everybody."""
+    space: Annotated[Gibibytes | None, HARDWARE] = None
+    """Space of this account, in GiB. As of all accounts if omitted."""
+    files: Annotated[FileCount | None, HARDWARE] = None
+    """Number of files and directories. As of all accounts if omitted."""
 
     @model_validator(mode="after")
     def _limits(self) -> AccountQuota:
@@ -46,11 +47,11 @@ class AccountQuota(Model):
 class FileSystemQuota(Model):
     """What each account may have in a file system: hard limits, past which nothing is written."""
 
-    space: Gibibytes | None = None
-    """Absent, as much as there is."""
-    files: FileCount | None = None
-    """Files and directories; absent, as many as there can be."""
-    accounts: Annotated[tuple[AccountQuota, ...], Field(max_length=MOST)] = ()
+    space: Annotated[Gibibytes | None, HARDWARE] = None
+    """Space of each account, in GiB. No limit if omitted."""
+    files: Annotated[FileCount | None, HARDWARE] = None
+    """Number of files and directories. No limit if omitted."""
+    accounts: Annotated[tuple[AccountQuota, ...], Field(max_length=MOST), PART] = ()
     """Accounts with limits of their own."""
 
     @model_validator(mode="after")

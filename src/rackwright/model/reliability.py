@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import ASKED, KEY, SAID, STATEMENT, Claim, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import GigabitsPerSecond, Percent, Seconds
 
@@ -18,53 +19,61 @@ FailureRate = Annotated[float, Field(gt=0, le=1000)]
 class GroupReliability(Model):
     """One node group: how often it fails and what stands by; absent is unknown."""
 
-    site: Name
+    site: Annotated[Name, KEY]
     """Site of the group."""
-    group: Name
+    group: Annotated[Name, KEY]
     """Node group of that site."""
-    spares: Annotated[int, Field(ge=0)] | None = None
+    spares: Annotated[int | None, Field(ge=0), Claim(looser="higher")] = None
     """Hosts that jobs do not need: idle ones of the group, or equal ones on the shelf."""
-    node_failures_per_1000_days: FailureRate | None = None
-    """Absent, that of the cluster."""
-    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
-    """Absent, that of the cluster."""
+    node_failures_per_1000_days: Annotated[
+        FailureRate | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Failures of the group's nodes in 1000 node days. The cluster's rate if omitted."""
+    repair_time: Annotated[
+        Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower", absent="elsewhere")
+    ] = None
+    """Time from a failure until the host is in service again, in h. The cluster's if omitted."""
 
 
 class JobPart(Model):
     """Hosts of a node group that a job runs on."""
 
-    site: Name
+    site: Annotated[Name, KEY]
     """Site of the hosts."""
-    group: Name
+    group: Annotated[Name, KEY]
     """Node group of the hosts."""
-    hosts: Annotated[int, Field(gt=0)]
+    hosts: Annotated[int, Field(gt=0), Setting(looser="lower")]
     """Number of hosts that the job uses."""
 
 
 class WanNeed(Model):
     """What the parts of a job on two sites need of the line between them; absent is unknown."""
 
-    bandwidth: GigabitsPerSecond | None = None
-    """In each direction."""
-    round_trip_time: Seconds | None = None
-    """Longest at which the job still makes progress as planned."""
+    bandwidth: Annotated[GigabitsPerSecond | None, Setting(looser="lower")] = None
+    """Bandwidth that the job needs in each direction, in Gbps."""
+    round_trip_time: Annotated[Seconds | None, Setting(looser="higher")] = None
+    """Longest round-trip time at which the job progresses as planned, in ms."""
 
 
 class JobProfile(Model):
     """A large job that the cluster is built for; absent is unknown."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    parts: Annotated[tuple[JobPart, ...], Field(min_length=1)]
-    restart: Seconds | None = None
-    """From a failure to the first new step: detection, a new host, loading the checkpoint."""
-    checkpoint_interval: Annotated[Seconds, Field(gt=0)] | None = None
-    """Time from one checkpoint to the next."""
-    checkpoint_stall: Seconds | None = None
-    """Time that a checkpoint stops the job; with asynchronous writing less than the writing."""
-    target: Annotated[Percent, Field(ge=0, lt=100)] | None = None
-    """Least share of its time that the job is to spend on steps which are not repeated."""
-    between_sites: WanNeed | None = None
+    name: Annotated[Name, KEY]
+    """Name of the job profile."""
+    parts: Annotated[tuple[JobPart, ...], Field(min_length=1), ASKED]
+    restart: Annotated[Seconds | None, Claim(looser="lower")] = None
+    """Time from a failure to the first new step, in min: detection, a new host, loading the checkpoint."""
+    checkpoint_interval: Annotated[
+        Annotated[Seconds, Field(gt=0)] | None, Claim(looser="either", absent="elsewhere")
+    ] = None
+    """Time from one checkpoint to the next, in min."""
+    checkpoint_stall: Annotated[Seconds | None, Claim(looser="lower")] = None
+    """Time that a checkpoint stops the job, in s; with asynchronous writing less than the writing."""
+    target: Annotated[Annotated[Percent, Field(ge=0, lt=100)] | None, Setting(looser="lower")] = (
+        None
+    )
+    """Least part of its time that the job is to spend on steps which are not repeated, in %."""
+    between_sites: Annotated[WanNeed | None, STATEMENT] = None
 
     @model_validator(mode="after")
     def _parts_differ(self) -> JobProfile:
@@ -78,15 +87,17 @@ class JobProfile(Model):
 class Reliability(Model):
     """Failure rates and targets; absent is unknown."""
 
-    node_failures_per_1000_days: FailureRate | None = None
+    node_failures_per_1000_days: Annotated[FailureRate | None, Claim(looser="lower")] = None
     """Failures of 1,000 hosts in a day that end a job."""
-    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
-    """From a failure until the host is in service again."""
-    groups: tuple[GroupReliability, ...] = ()
-    jobs: tuple[JobProfile, ...] = ()
-    controller_fencing: bool | None = None
+    repair_time: Annotated[Annotated[Seconds, Field(gt=0)] | None, Claim(looser="lower")] = None
+    """Time from a failure until the host is in service again, in h."""
+    groups: Annotated[tuple[GroupReliability, ...], STATEMENT] = ()
+    jobs: Annotated[tuple[JobProfile, ...], ASKED] = ()
+    controller_fencing: Annotated[bool | None, SAID] = None
     """A controller that takes over first switches the other one off."""
-    least_after_site_loss: Annotated[Percent, Field(ge=0, le=100)] | None = None
+    least_after_site_loss: Annotated[
+        Annotated[Percent, Field(ge=0, le=100)] | None, Setting(looser="lower", absent="elsewhere")
+    ] = None
     """Share of the compute hosts that must be left when any one site is lost."""
 
     @model_validator(mode="after")

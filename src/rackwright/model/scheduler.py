@@ -9,10 +9,12 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, OnChange
+from rackwright.model.names import HostList, HostName, Name, refuse_twins
+from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
     Cgroup,
     Folders,
@@ -27,112 +29,63 @@ from rackwright.model.scheduler_settings import (
     SlurmPackages,
     Tuning,
 )
-from rackwright.model.units import Gibibytes, Percent, Seconds
+from rackwright.model.slurm_conf_keys import BACKFILL, FIELD_OF, GENERATED_KEYS, STRUCTURE
+from rackwright.model.slurm_lines import NodeSettings, Option, OptionName
+from rackwright.model.units import Percent, Seconds
 
-JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
-"""A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
-
-
-def job_minutes(limit: JobTime) -> int | None:
-    """A time limit in minutes, rounded up as Slurm does; None where there is no limit."""
-    if limit == "UNLIMITED":
-        return None
-    days, _, clock = limit.rpartition("-")
-    hours, minutes, seconds = map(int, clock.split(":"))
-    return int(days or 0) * 1440 + hours * 60 + minutes + (seconds > 0)
+_BACKUP = "slurmctld moves to its backup and back"
+_DATABASE = "the accounting database has to move with it"
+_LOST_JOBS = "slurmd loses track of jobs that run meanwhile"
+_NODE_BY_NODE = "slurmd starts again node by node; jobs go on"
+_REREAD = "slurmctld reads it again; jobs go on"
+_RESTARTED = "slurmctld starts again; jobs go on"
 
 
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
 """A host name or an IP address."""
 
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
-
-GENERATED_KEYS = frozenset(
-    {
-        "AccountingStorageBackupHost", "AccountingStorageEnforce", "AccountingStorageHost",
-        "AccountingStorageType", "AuthType", "ClusterName", "CredType",
-        "Epilog", "GresTypes", "HealthCheckInterval", "HealthCheckNodeState",
-        "HealthCheckProgram", "JobAcctGatherType", "JobRequeue", "MpiDefault",
-        "PreemptExemptTime", "PreemptMode", "PreemptType", "PriorityType", "ProctrackType",
-        "Prolog", "ReturnToService", "SelectType", "SelectTypeParameters",
-        "SlurmUser", "SlurmctldHost", "SlurmctldLogFile", "SlurmctldPidFile", "SlurmdLogFile",
-        "SlurmdPidFile", "SlurmdSpoolDir", "StateSaveLocation", "TaskPlugin", "TopologyPlugin",
-    }
-)  # fmt: skip
-"""Keys of ``slurm.conf`` that are generated from the other fields."""
-
-LISTS = frozenset(
-    {"AccountingStorageTRES", "PrivateData", "PrologFlags", "SchedulerParameters",
-     "SlurmctldParameters"}
-)  # fmt: skip
-"""Keys whose value is a list, which is generated and to which ``extra`` adds."""
-
-FIELD_OF = {
-    "MaxArraySize": "tuning/max_array_size",
-    "MaxJobCount": "tuning/max_jobs",
-    "MessageTimeout": "tuning/message_timeout",
-    "PriorityDecayHalfLife": "priority",
-    "PriorityFavorSmall": "priority",
-    "PriorityMaxAge": "priority",
-    "PriorityUsageResetPeriod": "priority",
-    "PriorityWeightAge": "priority",
-    "PriorityWeightFairshare": "priority",
-    "PriorityWeightJobSize": "priority",
-    "PriorityWeightPartition": "priority",
-    "PriorityWeightQOS": "priority",
-    "SrunPortRange": "tuning/srun_ports",
-    "TreeWidth": "tuning/tree_width",
-    "UnkillableStepTimeout": "tuning/unkillable_step_timeout",
-}
-"""Keys that ``extra`` may give in place of the field that they belong to, and that field."""
-
-BACKFILL = {"bf_resolution": "backfill_resolution", "bf_window": "backfill_window"}
-"""Options of ``SchedulerParameters``, likewise, and the fields of ``tuning``."""
-
-STRUCTURE = frozenset({"DownNodes", "FrontendName", "Include", "NodeName", "NodeSet",
-                       "PartitionName"})  # fmt: skip
-"""Lines of ``slurm.conf`` that describe the cluster; the blueprint does that."""
-
-
-def _check_option(text: str) -> str:
-    if not text.isprintable() or "#" in text or not text.strip():
-        raise ValueError("an option is printable text on one line without '#'")
-    return text
-
-
-Option = Annotated[str, AfterValidator(_check_option)] | int
-
 
 class Controller(Model):
     """A host that runs slurmctld."""
 
-    host: Name
+    host: Annotated[HostName, KEY]
     """Name of the host."""
-    address: Address | None = None
-    """How the others reach it, where it stands outside the blueprint."""
+    address: Annotated[Address | None, HARDWARE] = None
+    """Address of a controller outside the blueprint."""
 
 
 class Accounting(Model):
     """The accounting database, which also holds accounts, limits and QOS."""
 
-    host: Name
-    """Where slurmdbd runs."""
-    address: Address | None = None
-    """How it is reached, where it stands outside the blueprint."""
-    backup: Name | None = None
+    host: Annotated[HostName, HARDWARE, OnChange("review", _DATABASE)]
+    """Host that runs slurmdbd."""
+    address: Annotated[Address | None, HARDWARE, OnChange("review", _DATABASE)] = None
+    """Address of a host outside the blueprint."""
+    backup: Annotated[Name | None, HARDWARE, OnChange("rolling", _BACKUP)] = None
     """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
     blueprint has its own MariaDB, which nobody else writes to."""
-    keep: Retention | None = None
-    """Absent, slurmdbd keeps every record for ever."""
-    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000)] = ()
-    """The tree of accounts; absent, those of ``users`` have equal shares, and no tree."""
-    enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
+    keep: Annotated[
+        Retention | None,
+        PART,
+        OnChange(
+            "review",
+            "slurmdbd starts again, and removes at once what is older than it is to be kept",
+        ),
+    ] = None
+    """Age at which records are removed. slurmdbd keeps every record for ever if omitted."""
+    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
+    """Tree of accounts. The accounts of ``users`` have equal shares, without a tree, if omitted."""
+    enforce: Annotated[
+        tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...],
+        HARDWARE,
+        OnChange("in place", _RESTARTED),
+    ] = (
         "associations",
         "limits",
         "qos",
         "safe",
     )
-    """What slurmctld refuses jobs for: AccountingStorageEnforce."""
+    """Limits that slurmctld enforces on jobs: AccountingStorageEnforce."""
 
     @model_validator(mode="after")
     def _accounts_are_a_tree(self) -> Accounting:
@@ -162,103 +115,31 @@ class Accounting(Model):
             raise ValueError(f"accounts are in each other: {' → '.join(error.args[1])}") from None
 
 
-class Qos(Model):
-    """A quality of service; it lives in the accounting database."""
-
-    name: SlurmName
-    """How the rest of the blueprint calls it."""
-    priority: Annotated[int, Field(ge=0)] = 0
-    """Added to the priority of its jobs, after it is weighed."""
-    preempts: tuple[SlurmName, ...] = ()
-    """QOS whose jobs give way to this one."""
-    preempt_mode: Literal["cancel", "requeue"] | None = None
-    """What becomes of a job of this QOS that gives way; absent, the cluster's mode."""
-    grace: Seconds | None = None
-    """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
-    end such a job for good, also where it was to be queued again."""
-    max_wall: JobTime | None = None
-    """Longest that a job may run: MaxWall."""
-    max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
-    """Nodes that a user may have at a time."""
-    max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
-    """Accelerators that a user may have at a time."""
-
-
-class Preemption(Model):
-    """Which jobs give way, and how."""
-
-    by: Literal["qos", "partition"]
-    """What says which job goes first: PreemptType."""
-    mode: Literal["cancel", "requeue", "suspend"]
-    """What becomes of a job that makes way: PreemptMode."""
-    exempt: JobTime | None = None
-    """Time that a job runs before it may be preempted."""
-
-
 class HealthCheck(Model):
     """A program that judges a node between jobs."""
 
-    program: Program
+    program: Annotated[Program, HARDWARE]
     """Path of the program on each host."""
-    interval: Seconds = 300.0
-    """Time from one check to the next."""
+    interval: Annotated[Seconds, HARDWARE] = 300.0
+    """Time from one check to the next, in s."""
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
+        HARDWARE,
     ] = ("IDLE",)
     """Node states in which it runs; not beside a job unless it is quick."""
-    cycle: bool = True
+    cycle: Annotated[bool, HARDWARE] = True
     """Spread over the interval instead of all nodes at once."""
-
-
-class Partition(Model):
-    """Node groups that jobs are sent to together."""
-
-    name: SlurmName
-    """How the rest of the blueprint calls it."""
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Node groups, of any of the cluster's sites."""
-    default: bool = False
-    """Jobs that name no partition come here."""
-    max_time: JobTime = "UNLIMITED"
-    """Longest that a job may run: MaxTime."""
-    default_time: JobTime | None = None
-    """Time of a job that asks for none: DefaultTime."""
-    max_nodes: Annotated[int, Field(gt=0)] | None = None
-    """Most nodes of a job: MaxNodes."""
-    priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
-    """Jobs of a higher tier are looked at first: PriorityTier."""
-    priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
-    """What it adds to the priority of its jobs, against that of the other partitions."""
-    preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
-    """What becomes of a job here that makes way; absent, as for the cluster."""
-    exclusive: bool = False
-    """One job has a node to itself."""
-    memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
-    """Memory of a job for each GPU that it asks for, unless it asks for other memory; absent, the
-    GPU's equal share of its node."""
-    cpus_per_gpu: Annotated[int, Field(gt=0)] | None = None
-    """Logical CPUs, likewise."""
-    qos: SlurmName | None = None
-    """QOS whose limits hold for the whole partition."""
-    allow_qos: tuple[SlurmName, ...] = ()
-    """Absent, every QOS."""
-    allow_accounts: tuple[SlurmName, ...] = ()
-    """Accounts that may use it; empty, all."""
-    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
-    """What it does with jobs: State."""
-    topology: Literal["tree", "block", "flat"] | None = None
-    """Absent, the cluster's; another one needs Slurm 25.05."""
 
 
 class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    nodes: HostList | None = None
+    name: Annotated[HostName, KEY]
+    """Name of the switch, by which the rest of the blueprint refers to it."""
+    nodes: Annotated[HostList | None, HARDWARE] = None
     """Hosts below it."""
-    children: HostList | None = None
+    children: Annotated[HostList | None, HARDWARE] = None
     """Switches below it."""
 
     @model_validator(mode="after")
@@ -271,12 +152,14 @@ class DeclaredSwitch(Model):
 class Topology(Model):
     """What Slurm knows of the network."""
 
-    plugin: Literal["tree", "block", "flat"]
-    """How Slurm sees the network: TopologyPlugin."""
-    block_sizes: tuple[Annotated[int, Field(gt=0)], ...] = ()
-    """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
-    switches: tuple[DeclaredSwitch, ...] = ()
-    """A tree written by hand, as measured; absent, it follows from the fabric."""
+    plugin: Annotated[Literal["tree", "block", "flat"], HARDWARE, OnChange("in place", _RESTARTED)]
+    """Model of the network in Slurm: TopologyPlugin."""
+    block_sizes: Annotated[
+        tuple[Annotated[int, Field(gt=0)], ...], HARDWARE, OnChange("in place", _REREAD)
+    ] = ()
+    """Hosts in a block and in the larger ones made of it. The hosts of one unit if omitted."""
+    switches: Annotated[tuple[DeclaredSwitch, ...], PART, OnChange("in place", _REREAD)] = ()
+    """Tree of switches written by hand, as measured. Derived from the fabric if omitted."""
 
     @model_validator(mode="after")
     def _parts_are_used(self) -> Topology:
@@ -284,86 +167,89 @@ class Topology(Model):
         return self
 
 
-class NodeSettings(Model):
-    """What a site says about its nodes, where the catalogue is silent or they differ from it."""
-
-    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Node groups that it is about."""
-    cpus: Annotated[int, Field(gt=0)] | None = None
-    """Logical CPUs of one host."""
-    memory: Gibibytes | None = None
-    """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
-    gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
-    """Accelerators of one host, like ``gpu:h100:8``."""
-    detect: Literal["nvidia", "nvml"] | None = None
-    """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
-    drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
-    nothing is compared."""
-    gpus_by_socket: bool = False
-    """The first accelerators stand at the first socket, as many at the next: their jobs get its
-    cores rather than others."""
-    features: tuple[Word, ...] = ()
-    """Words by which jobs choose nodes: Features."""
-    weight: Annotated[int, Field(ge=1)] | None = None
-    """Nodes of a low weight are used first."""
-    reserve: Reserve | None = None
-    """What its hosts keep for the system; absent, as the cluster's."""
-
-
 class Scheduler(Model):
     """A Slurm cluster over the sites of a blueprint."""
 
-    kind: Literal["slurm"]
+    kind: Annotated[Literal["slurm"], HARDWARE, FOR_REVIEW]
     """The scheduler."""
-    version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
+    version: Annotated[
+        str,
+        Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$"),
+        HARDWARE,
+        OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+    ]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
-    packages: SlurmPackages = SlurmPackages()
-    """Whose packages it is installed from; only those of ``version`` are."""
-    cluster: SlurmName | None = None
-    """Absent, the blueprint's name."""
-    sites: tuple[Name, ...] = ()
-    """Sites that it covers; absent, all."""
-    controllers: Annotated[tuple[Controller, ...], Field(min_length=1)]
+    packages: Annotated[SlurmPackages, PART, FOR_REVIEW] = SlurmPackages()
+    """Source of Slurm's packages; only those of ``version`` are installed."""
+    cluster: Annotated[
+        SlurmName | None,
+        HARDWARE,
+        OnChange(
+            "replace",
+            "slurmctld refuses the state of another cluster name: queued jobs and their accounting stay with the old one",
+        ),
+    ] = None
+    """Name of the cluster in Slurm. The blueprint's name if omitted."""
+    sites: Annotated[
+        tuple[Name, ...], HARDWARE, OnChange("drain", "nodes join or leave the cluster")
+    ] = ()
+    """Sites that Slurm covers. All if omitted."""
+    controllers: Annotated[
+        tuple[Controller, ...], Field(min_length=1), PART, OnChange("rolling", _BACKUP)
+    ]
     """The primary first, then its backups."""
-    accounting: Accounting | None = None
-    partitions: Annotated[tuple[Partition, ...], Field(min_length=1)]
-    qos: tuple[Qos, ...] = ()
-    preemption: Preemption | None = None
-    requeue: bool = True
+    accounting: Annotated[
+        Accounting | None, PART, OnChange("in place", _RESTARTED, event="added")
+    ] = None
+    partitions: Annotated[
+        tuple[Partition, ...], Field(min_length=1), PART, OnChange("in place", _REREAD)
+    ]
+    qos: Annotated[tuple[Qos, ...], PART, OnChange("in place", _REREAD)] = ()
+    preemption: Annotated[Preemption | None, PART, OnChange("in place", _REREAD)] = None
+    requeue: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
     """A job whose node fails is queued again."""
-    health_check: HealthCheck | None = None
-    topology: Topology
-    processes: Processes = Processes()
-    cgroup: Cgroup = Cgroup()
-    mpi: Literal["none", "pmi2", "pmix"] = "none"
-    """What ``srun`` starts tasks with when the user does not say."""
-    prolog: Program | None = None
+    health_check: Annotated[HealthCheck | None, PART, OnChange("in place", _REREAD)] = None
+    topology: Annotated[Topology, PART]
+    processes: Annotated[Processes, PART, OnChange("drain", _LOST_JOBS)] = Processes()
+    cgroup: Annotated[Cgroup, PART, OnChange("rolling", _NODE_BY_NODE)] = Cgroup()
+    mpi: Annotated[Literal["none", "pmi2", "pmix"], HARDWARE, OnChange("in place", _REREAD)] = (
+        "none"
+    )
+    """Default of ``srun --mpi``: MpiDefault."""
+    prolog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
     """Seconds at most, and never scontrol: a failure drains the node."""
-    epilog: Program | None = None
+    epilog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
     """Program that runs on each node when a job has ended."""
-    auth: Literal["munge", "slurm"] = "munge"
-    """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
-    configless: bool = False
+    auth: Annotated[
+        Literal["munge", "slurm"],
+        HARDWARE,
+        OnChange("drain", "every daemon changes at the same time"),
+    ] = "munge"
+    """Authentication of daemons and commands: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
+    configless: Annotated[bool, HARDWARE, FOR_REVIEW] = False
     """The controllers serve the configuration to the hosts that run jobs, which have no files of it;
     controllers, logins and the database's host have them as ever."""
-    return_to_service: Literal[0, 1, 2] = 1
+    return_to_service: Annotated[Literal[0, 1, 2], HARDWARE, OnChange("in place", _REREAD)] = 1
     """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
-    schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
+    schedulable_memory: Annotated[
+        Percent, Field(gt=0, le=100), HARDWARE, OnChange("rolling", _NODE_BY_NODE)
+    ] = 95.0
     """Share of the catalogue's memory that jobs may have: kernel and firmware keep the rest.
     AWS ParallelCluster takes the same 95 %."""
-    reserve: Reserve = Reserve()
-    """What each host keeps for the system."""
-    default_shares: bool = True
+    reserve: Annotated[Reserve, PART, OnChange("rolling", _NODE_BY_NODE)] = Reserve()
+    """Cores and memory that each host keeps for the system."""
+    default_shares: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
     """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
     partition has no GPUs, and not all the memory of its nodes."""
-    priority: Priority | None = None
-    """Absent, only the priorities of QOS and the factors of partitions count."""
-    private_data: tuple[Private, ...] = ()
-    """What users do not see of others: PrivateData."""
-    tuning: Tuning = Tuning()
-    nodes: tuple[NodeSettings, ...] = ()
-    folders: Folders = Folders()
-    extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
+    priority: Annotated[Priority | None, PART, OnChange("in place", _REREAD)] = None
+    """Weights of the factors of a job's priority. Only the priorities of QOS and the factors of
+    partitions count if omitted."""
+    private_data: Annotated[tuple[Private, ...], HARDWARE, OnChange("in place", _REREAD)] = ()
+    """Data of other users that users do not see: PrivateData."""
+    tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
+    nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
+    folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
+    extra: Annotated[dict[OptionName, Option], HARDWARE, FOR_REVIEW] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
 

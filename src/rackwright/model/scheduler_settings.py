@@ -12,13 +12,17 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.units import Gibibytes, Seconds
 
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
 SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""A partition, QOS, account or cluster; short, because it stands in every job's record."""
+"""A QOS, account or cluster; short, because it stands in every job's record."""
+
+PartitionName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,39}$")]
+"""A partition, as ``slurm.conf`` has it: capitals count."""
 
 LARGEST_WEIGHT = 2**32 - 1
 """A job's priority is a number of 32 bits, of which weights are parts."""
@@ -58,24 +62,26 @@ class Priority(Model):
     the priority of a QOS does nothing.
     """
 
-    fair_share: Weight = 10_000
-    """For accounts and users who have used less than their share."""
-    age: Weight = 1_000
-    """For jobs that have waited."""
-    job_size: Weight = 1_000
-    """For jobs that ask for more of the cluster."""
-    partition: Weight = 1_000
-    """For the ``priority_factor`` of a partition; it is not written where none has one."""
-    qos: Weight = 10_000
-    """For the ``priority`` of a QOS."""
-    half_life: WholeMinutes | None = None
-    """Time after which use counts half; absent, Slurm's 7 days. With ``0 s`` it counts in full
+    fair_share: Annotated[Weight, HARDWARE] = 10_000
+    """Weight for accounts and users who have used less than their share."""
+    age: Annotated[Weight, HARDWARE] = 1_000
+    """Weight for jobs that have waited."""
+    job_size: Annotated[Weight, HARDWARE] = 1_000
+    """Weight for jobs that ask for more of the cluster."""
+    partition: Annotated[Weight, HARDWARE] = 1_000
+    """Weight of the ``priority_factor`` of a partition; it is not written where none has one."""
+    qos: Annotated[Weight, HARDWARE] = 10_000
+    """Weight of the ``priority`` of a QOS."""
+    half_life: Annotated[WholeMinutes | None, HARDWARE] = None
+    """Time after which use counts half, in d. Slurm's 7 days if omitted. With ``0 s`` it counts in full
     until the ``reset``."""
-    reset: Literal["daily", "weekly", "monthly", "quarterly", "yearly"] | None = None
-    """When past use is forgotten at once."""
-    max_age: Annotated[WholeMinutes, Field(gt=0)] | None = None
-    """Waiting time beyond which age counts no more; absent, Slurm's 7 days."""
-    favor_small: bool = False
+    reset: Annotated[
+        Literal["daily", "weekly", "monthly", "quarterly", "yearly"] | None, HARDWARE
+    ] = None
+    """Period after which past use is forgotten at once."""
+    max_age: Annotated[Annotated[WholeMinutes, Field(gt=0)] | None, HARDWARE] = None
+    """Waiting time beyond which age counts no more, in d. Slurm's 7 days if omitted."""
+    favor_small: Annotated[bool, HARDWARE] = False
     """The factor of the size is that of small jobs."""
 
     @model_validator(mode="after")
@@ -93,22 +99,22 @@ class Priority(Model):
 class SlurmAccount(Model):
     """An account in the accounting database: users, or other accounts, who share what it gets."""
 
-    name: SlurmName
-    """Its name in the database."""
-    parent: SlurmName | None = None
-    """The account that it is in; absent, none."""
-    share: Annotated[int, Field(ge=0, le=65_533)] = 1
-    """Its part of what the account above gets, against the accounts and users beside it."""
-    max_gpus: Annotated[int, Field(gt=0)] | None = None
+    name: Annotated[SlurmName, KEY]
+    """Name of the account in the database."""
+    parent: Annotated[SlurmName | None, HARDWARE] = None
+    """Account above this one. None if omitted."""
+    share: Annotated[int, Field(ge=0, le=65_533), HARDWARE] = 1
+    """Share of the account above, against the accounts and users beside it."""
+    max_gpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """GPUs of all its running jobs, and of those in accounts below it."""
 
 
 class Reserve(Model):
     """What each host keeps for the system, out of what Slurm is told that it has."""
 
-    cores: Annotated[int, Field(ge=0)] = 0
+    cores: Annotated[int, Field(ge=0), HARDWARE] = 0
     """Whole cores, with all their threads."""
-    memory: Gibibytes = 0.0
+    memory: Annotated[Gibibytes, HARDWARE] = 0.0
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
 
 
@@ -121,28 +127,28 @@ PackageNames = Annotated[tuple[PackageName, ...], Field(max_length=20)]
 class OwnPackages(Model):
     """Names of a team's own packages of Slurm, by what is in them."""
 
-    client: Annotated[PackageNames, Field(min_length=1)]
+    client: Annotated[PackageNames, Field(min_length=1), HARDWARE]
     """Commands, with the library and the plugins that every daemon needs."""
-    slurmctld: Annotated[PackageNames, Field(min_length=1)]
+    slurmctld: Annotated[PackageNames, Field(min_length=1), HARDWARE]
     """The controller's daemon."""
-    slurmd: Annotated[PackageNames, Field(min_length=1)]
+    slurmd: Annotated[PackageNames, Field(min_length=1), HARDWARE]
     """The nodes' daemon."""
-    slurmdbd: PackageNames = ()
+    slurmdbd: Annotated[PackageNames, HARDWARE] = ()
     """The daemon of the accounting database."""
-    sackd: PackageNames = ()
+    sackd: Annotated[PackageNames, HARDWARE] = ()
     """The daemon of authentication on logins."""
-    pam_slurm_adopt: PackageNames = ()
+    pam_slurm_adopt: Annotated[PackageNames, HARDWARE] = ()
     """The module of PAM that lets in those with a job."""
 
 
 class SlurmPackages(Model):
     """Whose packages Slurm is installed from. Those of another one are never taken away."""
 
-    source: Literal["distribution", "schedmd", "own"] = "distribution"
+    source: Annotated[Literal["distribution", "schedmd", "own"], HARDWARE] = "distribution"
     """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
     ``slurm-…`` of the RHEL family), or a team's own."""
-    names: OwnPackages | None = None
-    """Of a team's own."""
+    names: Annotated[OwnPackages | None, PART] = None
+    """Package names of a team's own packages."""
 
     @model_validator(mode="after")
     def _names_its_own(self) -> SlurmPackages:
@@ -156,52 +162,63 @@ class SlurmPackages(Model):
 class SrunPorts(Model):
     """The ports on which ``srun`` listens, for firewalls that must know them."""
 
-    first: Annotated[int, Field(ge=1024, le=LARGEST_PORT)] = 60_001
+    first: Annotated[int, Field(ge=1024, le=LARGEST_PORT), HARDWARE] = 60_001
     """Number of the first port."""
-    steps: Annotated[int, Field(gt=0)] = 10
+    steps: Annotated[int, Field(gt=0), HARDWARE] = 10
     """Job steps over all nodes that run at a time from one host."""
 
 
 class Tuning(Model):
     """Times and sizes; each that is absent follows from the nodes, or is Slurm's own."""
 
-    message_timeout: Annotated[WholeSeconds, Field(ge=1, le=100)] | None = None
+    message_timeout: Annotated[Annotated[WholeSeconds, Field(ge=1, le=100)] | None, HARDWARE] = None
     """Time of a message and its answer. Slurm warns of more than 100 s."""
-    tree_width: Annotated[int, Field(ge=1, le=65_533)] | None = None
+    tree_width: Annotated[int | None, Field(ge=1, le=65_533), HARDWARE] = None
     """Hosts to which each daemon passes a message on."""
-    max_jobs: Annotated[int, Field(ge=1, le=LARGEST_WEIGHT)] | None = None
+    max_jobs: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_WEIGHT),
+        HARDWARE,
+        OnChange("in place", "slurmctld starts again; jobs go on"),
+    ] = None
     """Jobs in the memory of slurmctld, those that wait and that have just ended as well."""
-    max_array_size: Annotated[int, Field(ge=0, le=4_000_001)] | None = None
+    max_array_size: Annotated[int | None, Field(ge=0, le=4_000_001), HARDWARE] = None
     """One more than the highest index of a job array; 0 for no arrays."""
-    unkillable_step_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None = None
-    """Time that processes have to end once they were killed, before the node is drained."""
-    backfill_window: Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None = None
-    """How far ahead jobs are planned."""
-    backfill_resolution: Annotated[WholeSeconds, Field(ge=1, le=3600)] | None = None
-    """In which steps they are."""
-    srun_ports: SrunPorts | None = None
-    """Absent, any port that the kernel gives."""
+    unkillable_step_timeout: Annotated[
+        Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE
+    ] = None
+    """Time that processes have to end once they were killed, before the node is drained, in s."""
+    backfill_window: Annotated[
+        Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None, HARDWARE
+    ] = None
+    """Time ahead for which jobs are planned, in h."""
+    backfill_resolution: Annotated[
+        Annotated[WholeSeconds, Field(ge=1, le=3600)] | None, HARDWARE
+    ] = None
+    """Step of the plan of jobs, in s."""
+    srun_ports: Annotated[SrunPorts | None, PART] = None
+    """Ports of ``srun``. Any port that the kernel gives if omitted."""
 
 
 class Retention(Model):
     """How long slurmdbd keeps its records; those without an age are kept for ever."""
 
-    events: Age | None = None
-    """Nodes that went down, and the like."""
-    jobs: Age | None = None
-    """Jobs that have ended."""
-    reservations: Age | None = None
-    """Reservations that have ended."""
-    steps: Age | None = None
-    """Steps of jobs."""
-    suspensions: Age | None = None
-    """Times at which jobs were suspended."""
-    transactions: Age | None = None
-    """What administrators changed."""
-    usage: Age | None = None
-    """Sums by account, user and hour, day and month."""
-    archive: Program | None = None
-    """Folder on the database's host for records that are removed; absent, they are lost."""
+    events: Annotated[Age | None, HARDWARE] = None
+    """Age at which events of nodes are removed, in d."""
+    jobs: Annotated[Age | None, HARDWARE] = None
+    """Age at which ended jobs are removed, in d."""
+    reservations: Annotated[Age | None, HARDWARE] = None
+    """Age at which ended reservations are removed, in d."""
+    steps: Annotated[Age | None, HARDWARE] = None
+    """Age at which steps of jobs are removed, in d."""
+    suspensions: Annotated[Age | None, HARDWARE] = None
+    """Age at which suspensions of jobs are removed, in d."""
+    transactions: Annotated[Age | None, HARDWARE] = None
+    """Age at which changes by administrators are removed, in d."""
+    usage: Annotated[Age | None, HARDWARE] = None
+    """Age at which sums by account, user and hour, day and month are removed, in d."""
+    archive: Annotated[Program | None, HARDWARE] = None
+    """Folder on the database's host for records that are removed. They are lost if omitted."""
 
     @property
     def ages(self) -> dict[str, float]:
@@ -232,28 +249,31 @@ def slurm_time(seconds: float) -> str:
 class Cgroup(Model):
     """How resources of a job are confined."""
 
-    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
+    plugin: Annotated[Literal["autodetect", "cgroup/v1", "cgroup/v2"], HARDWARE] = "autodetect"
     """Version of control groups: CgroupPlugin."""
-    cores: bool = True
+    cores: Annotated[bool, HARDWARE] = True
     """Jobs are held to their cores: ConstrainCores."""
-    memory: bool = True
+    memory: Annotated[bool, HARDWARE] = True
     """Jobs are held to their memory: ConstrainRAMSpace."""
-    swap: bool = True
+    swap: Annotated[bool, HARDWARE] = True
     """Jobs are held to their swap: ConstrainSwapSpace."""
-    devices: bool = True
+    devices: Annotated[bool, HARDWARE] = True
     """A job sees its own accelerators only."""
 
 
 class Processes(Model):
     """The plugins that start and follow the processes of a job."""
 
-    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
-    """How processes of a job are found: ProctrackType."""
-    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
-    """How tasks are bound and held: TaskPlugin."""
-    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
-    """What measures jobs: JobAcctGatherType."""
-    contain: bool = True
+    tracking: Annotated[Literal["cgroup", "linuxproc", "pgid"], HARDWARE] = "cgroup"
+    """Tracking of the processes of a job: ProctrackType."""
+    tasks: Annotated[tuple[Literal["cgroup", "affinity", "none"], ...], HARDWARE] = (
+        "affinity",
+        "cgroup",
+    )
+    """Binding and confinement of tasks: TaskPlugin."""
+    accounting: Annotated[Literal["cgroup", "linux", "none"], HARDWARE] = "cgroup"
+    """Measurement of jobs: JobAcctGatherType."""
+    contain: Annotated[bool, HARDWARE] = True
     """Make the job's container before the prolog, so that ssh sessions join it."""
 
     @property
@@ -270,11 +290,11 @@ class Processes(Model):
 class Folders(Model):
     """Where the daemons keep things."""
 
-    state: Program = "/var/spool/slurmctld"
-    """Of slurmctld; shared storage where there is a backup controller."""
-    spool: Program = "/var/spool/slurmd"
+    state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
+    """Directory of the state of slurmctld; shared storage where there is a backup controller."""
+    spool: Annotated[Program, HARDWARE] = "/var/spool/slurmd"
     """State of slurmd on each host."""
-    log: Program = "/var/log/slurm"
+    log: Annotated[Program, HARDWARE] = "/var/log/slurm"
     """Logs of the daemons."""
-    run: Program = "/run/slurm"
+    run: Annotated[Program, HARDWARE] = "/run/slurm"
     """Their files while they run."""

@@ -7,8 +7,14 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name
 from rackwright.model.systems import SYSTEMS, known_system
+
+_BY_SERVER = "server by server; its partner has its targets meanwhile"
+_EXCHANGED = "exchanged on idle nodes, wave by wave"
+_LATER = "jobs that start later use it"
+_REINSTALLED = "hosts must be reinstalled, which Rackwright does not do: it refuses hosts that run another system"
 
 Version = Annotated[
     str, Field(pattern=r"^\d{1,9}(\.\d{1,9}){0,5}([-+~a-z][A-Za-z0-9.+~-]{0,60})?$")
@@ -29,60 +35,68 @@ SystemId = Annotated[
 class KernelModules(Model):
     """Software that brings kernel modules; they load into the kernel they are built for."""
 
-    version: Version
-    """Its version."""
-    kernel: KernelRelease | None = None
+    version: Annotated[Version, HARDWARE]
+    """Version of the modules."""
+    kernel: Annotated[KernelRelease | None, HARDWARE] = None
     """Kernel that the modules are built for."""
-    ofed: Version | None = None
+    ofed: Annotated[Version | None, HARDWARE] = None
     """OFED whose symbols the modules are built against; for Lustre over InfiniBand."""
 
 
 class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    sites: tuple[Name, ...] = ()
-    """Sites that it covers; absent, all, and then there is no other bill."""
-    system: SystemId | None = None
+    name: Annotated[Name, KEY]
+    """Name of the software versions, by which the rest of the blueprint refers to them."""
+    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
+    """Sites that the versions cover. All sites, with no other entry, if omitted."""
+    system: Annotated[SystemId | None, HARDWARE, OnChange("drain", _REINSTALLED)] = None
     """Operating system of the hosts; where it is stated, hosts that run another one are refused."""
-    server_system: SystemId | None = None
-    """That of the Lustre servers, where it is another one."""
-    kernel: KernelRelease | None = None
+    server_system: Annotated[SystemId | None, HARDWARE, OnChange("drain", _REINSTALLED)] = None
+    """Operating system of the Lustre servers, where it is another one."""
+    kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Release of the kernel that runs, as ``uname -r`` prints it."""
-    server_kernel: KernelRelease | None = None
+    server_kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("rolling", _BY_SERVER)] = None
     """Kernel of the Lustre servers, where it is another one."""
-    driver: Version | None = None
-    """The GPU driver."""
-    fabric_manager: Version | None = None
-    """Of NVSwitch nodes."""
-    imex: Version | None = None
-    """Of nodes whose NVLink spans several hosts."""
-    cuda: Version | None = None
+    driver: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of the GPU driver."""
+    fabric_manager: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of NVIDIA's fabric manager on NVSwitch nodes."""
+    imex: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
+    """Version of NVIDIA's IMEX on nodes whose NVLink spans several hosts."""
+    cuda: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Version of the CUDA toolkit."""
-    dcgm: Version | None = None
+    dcgm: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of DCGM."""
-    nccl: Version | None = None
+    nccl: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of NCCL."""
-    nccl_tests: Version | None = None
-    """Programs that measure NCCL, installed along with it."""
-    ofi_plugin: Version | None = None
-    """aws-ofi-nccl, which lets NCCL speak libfabric."""
-    libfabric: Version | None = None
+    nccl_tests: Annotated[Version | None, HARDWARE] = None
+    """Version of nccl-tests, the programs that measure NCCL, installed along with it."""
+    ofi_plugin: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of aws-ofi-nccl, which lets NCCL speak libfabric."""
+    libfabric: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
     """Version of libfabric."""
-    efa_installer: Version | None = None
+    efa_installer: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Version of AWS's EFA installer."""
-    ofed: KernelModules | None = None
-    """DOCA-OFED or MLNX_OFED."""
-    lustre_client: KernelModules | None = None
-    lustre_server: KernelModules | None = None
-    enroot: Version | None = None
-    """Containers for jobs, without root."""
-    container_toolkit: Version | None = None
-    """NVIDIA's container toolkit, by which containers of enroot have GPUs."""
-    pyxis: Version | None = None
-    """Slurm's plugin for enroot."""
-    grafana: Version | None = None
-    """Dashboards, on the host that watches the others."""
-    slurm: Version | None = None
-    """Its first two numbers are those of the scheduler's ``version``."""
+    ofed: Annotated[KernelModules | None, PART, OnChange("drain", _EXCHANGED)] = None
+    """Version of DOCA-OFED or MLNX_OFED, with its kernel."""
+    lustre_client: Annotated[KernelModules | None, PART, OnChange("drain", _EXCHANGED)] = None
+    lustre_server: Annotated[KernelModules | None, PART, OnChange("rolling", _BY_SERVER)] = None
+    enroot: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of enroot: containers for jobs, without root."""
+    container_toolkit: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of NVIDIA's container toolkit, by which containers of enroot have GPUs."""
+    pyxis: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of pyxis, Slurm's plugin for enroot."""
+    grafana: Annotated[
+        Version | None,
+        HARDWARE,
+        OnChange("in place", "Grafana starts again; nothing is measured less meanwhile"),
+    ] = None
+    """Version of Grafana: dashboards, on the host that watches the others."""
+    slurm: Annotated[
+        Version | None,
+        HARDWARE,
+        OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
+    ] = None
+    """Version of Slurm; its first two numbers are those of the scheduler's ``version``."""

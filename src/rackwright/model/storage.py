@@ -11,9 +11,27 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import (
+    FOR_REVIEW,
+    HARDWARE,
+    KEY,
+    PART,
+    POLICIES_ONLY,
+    STATEMENT,
+    Claim,
+    OnChange,
+    Setting,
+)
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
+
+_FORMATTED = "fixed when the target is formatted: its data would go"
+_IN_SERVERS = "the targets with their data stand in the servers"
+_LNET = "clients and servers are unmounted: LNet starts again"
+_REMOUNTED = "the targets are mounted again with other partners"
+_TARGET = "a target with its data would go"
+_TARGETS = "the targets with their data would go"
 
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
 _NID = re.compile(rf"([0-9.]{{7,15}})@({_NETWORK})", re.ASCII)
@@ -96,23 +114,25 @@ def _check_devices(devices: tuple[str, ...]) -> tuple[str, ...]:
 class LocalScratch(Model):
     """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
 
-    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")]
-    """Where it is mounted."""
-    keep: Seconds | None = None
-    """Files that nobody has touched for that long are removed; absent, none are."""
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"), HARDWARE]
+    """Directory at which it is mounted."""
+    keep: Annotated[Seconds | None, HARDWARE] = None
+    """Time since the last access after which files are removed, in d. No file is removed if omitted."""
 
 
 class Checkpoint(Model):
     """What a job writes to be able to start again; absent is unknown."""
 
-    size: Gibibytes | None = None
-    """Of one checkpoint."""
-    parameters: Annotated[int, Field(gt=0, le=10**18)] | None = None
+    size: Annotated[Gibibytes | None, Setting(looser="either")] = None
+    """Size of one checkpoint, in GiB."""
+    parameters: Annotated[int | None, Field(gt=0, le=10**18), Setting(looser="either")] = None
     """Parameters of the model, in place of a size."""
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
-    """12 to 16 for weights with the state of an Adam optimiser."""
-    write_time: Seconds | None = None
-    """Longest that writing one may take."""
+    bytes_per_parameter: Annotated[float | None, Field(gt=0, le=1000), Setting(looser="either")] = (
+        None
+    )
+    """Bytes of a checkpoint for each parameter: 12 to 16 for weights with the state of an Adam optimiser."""
+    write_time: Annotated[Seconds | None, Setting(looser="either")] = None
+    """Longest time that writing a checkpoint may take, in s."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Checkpoint:
@@ -124,62 +144,76 @@ class Checkpoint(Model):
 class Workload(Model):
     """What is asked of a file system; absent is unknown."""
 
-    read: MegabytesPerSecond | None = None
-    """Rate at which all clients together read."""
-    write: MegabytesPerSecond | None = None
-    """Rate at which all clients together write."""
-    data: Gibibytes | None = None
-    """Data expected at the fullest."""
-    files: Annotated[int, Field(ge=0, le=10**18)] | None = None
+    read: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
+    """Rate at which all clients together read, in MB/s."""
+    write: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
+    """Rate at which all clients together write, in MB/s."""
+    data: Annotated[Gibibytes | None, Setting(looser="lower")] = None
+    """Data expected at the fullest, in GiB."""
+    files: Annotated[int | None, Field(ge=0, le=10**18), Setting(looser="lower")] = None
     """Files and directories expected at the most."""
-    checkpoint: Checkpoint | Literal["none"] | None = None
-    """``none`` where no job writes checkpoints to it."""
+    checkpoint: Annotated[Checkpoint | Literal["none"] | None, Setting(looser="either")] = None
+    """Checkpoints that jobs write to it, or ``none``. Unknown if omitted."""
 
 
 class LnetNetwork(Model):
     """A network that Lustre speaks over."""
 
-    name: LnetName
-    """Its name in LNet, like ``o2ib0``."""
-    fabric: str | None = None
+    name: Annotated[LnetName, KEY]
+    """Name of the network in LNet, like ``o2ib0``."""
+    fabric: Annotated[str | None, HARDWARE] = None
     """Fabric of the site that carries it."""
-    subnet: Subnet | None = None
+    subnet: Annotated[Subnet | None, HARDWARE] = None
     """Addresses of the NIDs."""
-    interfaces: tuple[InterfaceName, ...] = ()
+    interfaces: Annotated[tuple[InterfaceName, ...], HARDWARE] = ()
     """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
 
 
 class ManagementService(Model):
     """The MGS: where clients and servers learn of all others."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group it runs on."""
-    nids: tuple[ServerNids, ...] | None = None
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """The NIDs of each server that may run it, one text a server."""
-    device: StableDevice | None = None
+    device: Annotated[StableDevice | None, HARDWARE, FOR_REVIEW] = None
     """Device of its target, as each of these servers sees it."""
 
 
 class MetadataTargets(Model):
     """The MDTs; they hold one inode for each file."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group that serves them."""
-    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    count: Annotated[
+        int | None,
+        Field(gt=0, le=MOST_TARGETS),
+        HARDWARE,
+        OnChange("in place", "new targets", event="grown"),
+        OnChange("refused", _TARGET, event="shrunk"),
+    ] = None
     """Number of targets."""
-    size: Gibibytes | None = None
-    """Usable size of one."""
-    backend: Literal["ldiskfs", "zfs"] | None = None
+    size: Annotated[Gibibytes | None, HARDWARE, OnChange("refused", _FORMATTED)] = None
+    """Usable size of one target, in GiB."""
+    backend: Annotated[
+        Literal["ldiskfs", "zfs"] | None, HARDWARE, OnChange("refused", _FORMATTED)
+    ] = None
     """File system on the targets."""
-    data_on_metadata: Gibibytes | None = None
-    """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
-    networks: tuple[LnetName, ...] | None = None
+    data_on_metadata: Annotated[
+        Gibibytes | None, HARDWARE, OnChange("in place", "holds for new files")
+    ] = None
+    """First part of every file that is kept here (Data-on-MDT), in GiB. The feature is not used if omitted."""
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Failover | None = None
-    """How another server takes over."""
-    nids: tuple[ServerNids, ...] | None = None
+    failover: Annotated[Failover | None, HARDWARE, OnChange("drain", _REMOUNTED)] = None
+    """Partners that take over the targets of a server."""
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
-    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    devices: Annotated[
+        Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None,
+        HARDWARE,
+        FOR_REVIEW,
+    ] = None
     """Device of each target, in their order, as its server and the partner of that see it. The
     first server has the first targets."""
 
@@ -187,27 +221,38 @@ class MetadataTargets(Model):
 class ObjectTargets(Model):
     """The OSTs; they hold the data."""
 
-    servers: str
+    servers: Annotated[str, HARDWARE, OnChange("refused", _IN_SERVERS)]
     """Node group that serves them; targets are spread evenly, in order."""
-    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    count: Annotated[
+        int | None,
+        Field(gt=0, le=MOST_TARGETS),
+        HARDWARE,
+        OnChange("in place", "new targets", event="grown"),
+        OnChange("refused", _TARGET, event="shrunk"),
+    ] = None
     """Number of targets."""
-    size: Gibibytes | None = None
-    """Usable size of one, after parity and formatting."""
-    target_read: MegabytesPerSecond | None = None
-    """What one target reads, as measured through its server."""
-    target_write: MegabytesPerSecond | None = None
-    """What one target writes, as measured through its server."""
-    server_read: MegabytesPerSecond | None = None
-    """What one server sends, however many targets it has: its network and its controllers."""
-    server_write: MegabytesPerSecond | None = None
-    """What one server takes, however many targets it has."""
-    networks: tuple[LnetName, ...] | None = None
+    size: Annotated[Gibibytes | None, HARDWARE, OnChange("refused", _FORMATTED)] = None
+    """Usable size of one target after parity and formatting, in GiB."""
+    target_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Read throughput of one target, in MB/s, as measured through its server."""
+    target_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Write throughput of one target, in MB/s, as measured through its server."""
+    server_read: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Read throughput of one server, in MB/s, whatever the number of its targets: its network and its
+    controllers."""
+    server_write: Annotated[MegabytesPerSecond | None, Claim(looser="higher"), POLICIES_ONLY] = None
+    """Write throughput of one server, in MB/s, whatever the number of its targets."""
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE, OnChange("drain", _LNET)] = None
     """LNet networks of its servers."""
-    failover: Failover | None = None
-    """How another server takes over."""
-    nids: tuple[ServerNids, ...] | None = None
+    failover: Annotated[Failover | None, HARDWARE, OnChange("drain", _REMOUNTED)] = None
+    """Partners that take over the targets of a server."""
+    nids: Annotated[tuple[ServerNids, ...] | None, HARDWARE, FOR_REVIEW] = None
     """The NIDs of each server of the group, one text a server, in their order."""
-    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    devices: Annotated[
+        Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None,
+        HARDWARE,
+        FOR_REVIEW,
+    ] = None
     """Device of each target, in their order, as its server and the partner of that see it. The
     first server has the first targets."""
 
@@ -215,32 +260,56 @@ class ObjectTargets(Model):
 class Clients(Model):
     """A node group that mounts the file system."""
 
-    group: str
+    group: Annotated[str, KEY]
     """Node group of the site."""
-    networks: tuple[LnetName, ...] | None = None
+    networks: Annotated[tuple[LnetName, ...] | None, HARDWARE] = None
     """LNet networks that its hosts are on."""
 
 
 class ParallelFileSystem(Model):
     """A Lustre file system served by node groups of the site; absent is unknown."""
 
-    name: Annotated[Name, Field(max_length=8)]
+    name: Annotated[Name, Field(max_length=8), KEY]
     """Lustre keeps eight characters of a disk label for it."""
-    kind: Literal["lustre"]
+    kind: Annotated[
+        Literal["lustre"], HARDWARE, OnChange("refused", "another file system would take its place")
+    ]
     """The file system."""
-    mount: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
-    """Where hosts mount it."""
-    networks: tuple[LnetNetwork, ...] = ()
-    management: ManagementService | None = None
-    metadata: MetadataTargets | None = None
-    objects: ObjectTargets | None = None
-    clients: tuple[Clients, ...] | None = None
-    locks: Literal["flock", "localflock", "noflock"] | None = None
-    """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
-    the client's version does by itself."""
-    workload: Workload | None = None
-    quota: FileSystemQuota | None = None
-    """What each account may have; absent, as much as there is."""
+    mount: Annotated[
+        str,
+        Field(pattern=r"^/[A-Za-z0-9._/-]+$"),
+        HARDWARE,
+        OnChange("drain", "it is unmounted on every node"),
+    ]
+    """Directory at which hosts mount it."""
+    networks: Annotated[tuple[LnetNetwork, ...], PART, OnChange("drain", _LNET)] = ()
+    management: Annotated[
+        ManagementService | None,
+        PART,
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
+    ] = None
+    metadata: Annotated[
+        MetadataTargets | None,
+        PART,
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
+    ] = None
+    objects: Annotated[
+        ObjectTargets | None,
+        PART,
+        OnChange("in place", "new targets", event="added"),
+        OnChange("refused", _TARGETS, event="removed"),
+    ] = None
+    clients: Annotated[
+        tuple[Clients, ...] | None, PART, OnChange("rolling", "mounted or unmounted node by node")
+    ] = None
+    locks: Annotated[Literal["flock", "localflock", "noflock"] | None, HARDWARE, FOR_REVIEW] = None
+    """Reach of ``flock`` locks: the whole file system, one client, or nowhere. The default of the
+    client's version if omitted."""
+    workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
+    quota: Annotated[FileSystemQuota | None, PART, FOR_REVIEW] = None
+    """Limits of each account. No limits if omitted."""
 
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:
@@ -254,24 +323,24 @@ class ParallelFileSystem(Model):
 class NfsShare(Model):
     """A directory that a host exports over NFS version 4, like the home directories."""
 
-    name: Name
-    """How the rest of the blueprint calls it."""
-    server: Name
+    name: Annotated[Name, KEY]
+    """Name of the share, by which the rest of the blueprint refers to it."""
+    server: Annotated[Name, HARDWARE]
     """A node group; its first host exports it."""
-    export: SharePath
+    export: Annotated[SharePath, HARDWARE]
     """Directory of the server, like ``/export/home``."""
-    mount: SharePath
-    """Where clients mount it, like ``/home``."""
-    clients: tuple[Name, ...]
+    mount: Annotated[SharePath, HARDWARE]
+    """Directory at which clients mount it, like ``/home``."""
+    clients: Annotated[tuple[Name, ...], HARDWARE]
     """Node groups that mount it."""
-    networks: Annotated[tuple[Subnet, ...], Field(min_length=1)]
-    """Addresses of the clients; nobody else may mount it."""
-    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")] | None = None
-    """Name or address by which clients reach the server; absent, the name of the host."""
-    read_only: bool = False
+    networks: Annotated[tuple[Subnet, ...], Field(min_length=1), HARDWARE]
+    """Addresses of the clients; other hosts may not mount it."""
+    address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
+    """Name or address by which clients reach the server. The name of the host if omitted."""
+    read_only: Annotated[bool, HARDWARE] = False
     """Clients cannot write to it."""
-    quota: FileSystemQuota | None = None
-    """What each account may have in the file system of the server that ``export`` is on."""
+    quota: Annotated[FileSystemQuota | None, PART] = None
+    """Limits of each account in the file system of the server that ``export`` is on."""
 
     @model_validator(mode="after")
     def _no_client_of_itself(self) -> NfsShare:

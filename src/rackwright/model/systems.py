@@ -6,10 +6,8 @@ refuses hosts that run anything else, and ``docs/systems.md`` shows it. A test w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Evidence(StrEnum):
@@ -148,19 +146,6 @@ def known_system(given: str) -> str:
             f"{known[-1]} (docs/systems.md)"
         )
     return given
-
-
-def role_table() -> Mapping[str, Mapping[str, Any]]:
-    """What the role ``base`` compares a host with, by id."""
-    return {
-        system.id: {
-            "title": system.title,
-            "distributions": list(system.distributions),
-            "release": system.release,
-        }
-        | ({"mark": system.mark} if system.mark else {})
-        for system in SYSTEMS
-    }
 
 
 def document_table() -> str:

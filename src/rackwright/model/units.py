@@ -7,8 +7,8 @@ done in decimal arithmetic so that ``46.2 kW`` is exactly ``46200.0`` W.
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -19,11 +19,57 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 _PATTERN = re.compile(
-    r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\s\d.,_+-].*)?", re.ASCII
+    r"([+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+(?:_\d{3})*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)"
+    r"\s*([^\s\d.,_+-].*)?",
+    re.ASCII,
 )
 _DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)(\s*[^\s\d.,].*)?", re.ASCII)
 _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
+_COUNTED = re.compile(r"(?P<prefix>[kKMGT]?)(?P<kind>B|b|bits?|bytes?)(?:/s|ps)")
+"""A rate of bits or bytes, in any spelling."""
+_SPELLINGS: Mapping[str, str] = {
+    spelling: unit
+    for unit, spellings in {
+        "W": "watt watts",
+        "kW": "kilowatt kilowatts",
+        "MW": "megawatt megawatts",
+        "V": "volt volts",
+        "A": "amp amps ampere amperes",
+        "kg": "kgs kilogram kilograms kilo kilos",
+        "lb": "lbs pound pounds",
+        "m": "meter meters metre metres",
+        "mm": "millimeter millimeters millimetre millimetres",
+        "ft": "foot feet '",
+        "in": 'inch inches "',
+        "°C": "c celsius degrees",
+        "°F": "f fahrenheit degf",
+        "K": "kelvin kelvins",
+        "L/min": "lpm l/m litres/min liters/min",
+        "L/h": "lph",
+        "m3/h": "cmh",
+        "Gbps": "g gbit gig gbe",
+        "Tbps": "t tbit tbe",
+        "U": "ru units rack-units",
+        "s": "sec secs second seconds",
+        "min": "m mins minute minutes",
+        "h": "hr hrs hour hours",
+        "d": "day days",
+        "%": "percent pct",
+    }.items()
+    for spelling in spellings.split()
+}
+"""Other spellings, in small letters, of units that dimensions know."""
+_FOREIGN: Mapping[str, tuple[str, Decimal]] = {
+    "gpm": ("L/min", Decimal("3.785411784")),  # US gallons
+    "hp": ("W", Decimal("745.7")),
+    "tr": ("kW", Decimal("3.516853")),  # tons of refrigeration
+    "oz": ("g", Decimal("28.349523125")),
+    "inh2o": ("Pa", Decimal("249.08891")),
+    "mmh2o": ("Pa", Decimal("9.80665")),
+    "atm": ("kPa", Decimal("101.325")),
+}
+"""Units that are not taken, each with one that is, and how many of it they are."""
 LARGEST, SMALLEST = 1e15, 1e-12
 """Largest and smallest magnitude in a canonical unit; what is beyond them is a slip of the hand,
 and a ratio of two such numbers could not be printed."""
@@ -51,10 +97,9 @@ class Dimension:
             raise ValueError(f"{self.noun} is at most {_LONGEST} characters long")
         match = _PATTERN.fullmatch(text.strip())
         if match is None and (comma := _DECIMAL_COMMA.fullmatch(text.strip())):
-            meant = f"{comma[1]}.{comma[2]}{comma[3] or f' {self.usual or self.unit}'}"
-            raise ValueError(
-                f"'{text}' is not {self.noun}; decimals stand behind a point: '{meant}'"
-            )
+            meant = f"{comma[1]}.{comma[2]}"
+            meant = f"'{meant}{comma[3]}'" if comma[3] else self.with_unit(meant)
+            raise ValueError(f"'{text}' is not {self.noun}; decimals stand behind a point: {meant}")
         if match is None:
             raise ValueError(f"'{text}' is not {self.noun}; write it like '{self.example}'")
         number, unit = match.group(1), (match.group(2) or "").strip()
@@ -62,12 +107,9 @@ class Dimension:
             raise ValueError(f"'{text}' has no unit; write it like {self.with_unit(number)}")
         factor = self.factors.get(unit)
         if factor is None:
-            near = [
-                known for known in self.factors if known.lower() == unit.lower()
-            ] or difflib.get_close_matches(unit, self.factors, n=1, cutoff=0.5)
-            suggestion = f"; did you mean '{near[0]}'?" if near else ""
             raise ValueError(
-                f"'{unit}' is not a unit of {self.name} ({', '.join(self.factors)}){suggestion}"
+                f"'{unit}' is not a unit of {self.name} ({', '.join(self.factors)})"
+                f"{self._meant(number, unit)}"
             )
         try:
             value = Decimal(number.replace("_", "").replace(",", "")) * factor
@@ -88,9 +130,40 @@ class Dimension:
         return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
 
     def with_unit(self, number: str) -> str:
-        """``number`` in the units that may be meant, in quotes, the likeliest first."""
+        """Return ``number`` in the units that may be meant, in quotes, the likeliest first.
+
+        A bare number of at most 1 is a share: 0.8 is 80 %, not 0.8 %.
+        """
+        if self.unit == "%" and 0 < float(number.replace("_", "").replace(",", "")) <= 1:
+            number = f"{(Decimal(number) * 100).normalize():f}"
         units = [unit for unit in (self.usual, self.unit) if unit]
         return " or ".join(f"'{number} {unit}'" for unit in units)
+
+    def _meant(self, number: str, unit: str) -> str:
+        """Return the end of a message: a spelling of the same unit, or the value in a unit known here.
+
+        A unit that merely looks alike is never suggested: l/s and L/h differ by 3,600.
+        """
+        if (counted := _COUNTED.fullmatch(unit)) and (bits := _bits(counted)):
+            for known in self.factors:
+                other = _COUNTED.fullmatch(known)
+                if other and other["prefix"] == counted["prefix"].upper() and (per := _bits(other)):
+                    if per == bits:
+                        return f"; did you mean '{known}'?"
+                    value = _number(Decimal(number.replace("_", "").replace(",", "")) * bits / per)
+                    word = "bytes" if bits > per else "bits"
+                    return f"; '{unit}' counts {word}: '{number} {unit}' is '{value} {known}'"
+        foreign = _FOREIGN.get(unit.lower())
+        if foreign and foreign[0] in self.factors:
+            value = _number(Decimal(number.replace("_", "").replace(",", "")) * foreign[1])
+            return f"; '{number} {unit}' is '{value} {foreign[0]}'"
+        spelled = _SPELLINGS.get(unit.lower().rstrip("."), unit)
+        for known in self.factors:
+            # Milli and mega differ by their case alone: mW is no slip for MW.
+            scaled = unit[0] in "mM" and unit[1:] in self.factors
+            if known == spelled or (known.lower() == unit.lower() and not scaled):
+                return f"; did you mean '{known}'?"
+        return ""
 
     @property
     def noun(self) -> str:
@@ -101,6 +174,16 @@ class Dimension:
     def example(self) -> str:
         """A valid text, for messages and the JSON Schema."""
         return f"1 {self.unit}"
+
+
+def _number(value: Decimal) -> str:
+    """Return a number of four significant digits without trailing zeros."""
+    return f"{Decimal(f'{value:.4g}'):f}"
+
+
+def _bits(match: re.Match[str]) -> int:
+    """Return the bits of a unit of ``_COUNTED``: 8 for a byte, 1 for a bit."""
+    return 8 if match["kind"] in {"B", "byte", "bytes"} else 1
 
 
 @lru_cache(maxsize=4_096)  # a large blueprint says the same of many equal things
@@ -199,18 +282,29 @@ TEMPERATURE = Dimension(
     offsets={"°F": Decimal(-160) / Decimal(9)},
 )
 TEMPERATURE_DIFFERENCE = Dimension("temperature difference", "K", _factors(K="1"))
-AIRFLOW = Dimension("airflow", "CFM", {"CFM": Decimal(1), "m3/h": Decimal(1) / Decimal("1.699011")})
+AIRFLOW = Dimension(
+    "airflow",
+    "CFM",
+    {
+        "CFM": Decimal(1),
+        "m3/h": Decimal(1) / Decimal("1.699011"),
+        "m3/s": Decimal(3600) / Decimal("1.699011"),
+    },
+)
 LIQUID_FLOW = Dimension(
     "liquid flow",
     "L/min",
     {
         "L/min": Decimal(1),
+        "L/s": Decimal(60),
         "L/h": Decimal(1) / Decimal(60),
         "m3/h": Decimal(1000) / Decimal(60),
     },
 )
 PRESSURE = Dimension(
-    "pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"), "psi": Decimal("6.894757")}
+    "pressure",
+    "kPa",
+    {**_factors(kPa="1", Pa="1e-3", MPa="1e3", bar="100", mbar="0.1"), "psi": Decimal("6.894757")},
 )
 FLOOR_LOAD = Dimension("floor load", "kg/m2", {"kg/m2": Decimal(1), "kg/m²": Decimal(1)})
 VOLUMETRIC_HEAT = Dimension("volumetric heat capacity", "kJ/L/K", {"kJ/L/K": Decimal(1)})

@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import refuse_twins
 from rackwright.model.scheduler_settings import SlurmName, WholeMinutes
+
+_FORMER = "files keep the former number: they must be given to it"
 
 LoginName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,30}$")]
 """As useradd of every distribution takes it."""
@@ -35,55 +38,56 @@ MOST = 20_000
 class UserGroup(Model):
     """A group with the same number on every host."""
 
-    name: LoginName
-    """Its name on every host."""
-    gid: Number
-    """Its number on every host."""
+    name: Annotated[LoginName, KEY]
+    """Name of the group on every host."""
+    gid: Annotated[Number, HARDWARE, OnChange("refused", _FORMER, event="changed")]
+    """Number of the group on every host."""
 
 
 class Account(Model):
     """A person or service, with the same number on every host and no password on any."""
 
-    name: LoginName
-    """Its name on every host."""
-    uid: Number
-    """Its number on every host."""
-    group: LoginName
+    name: Annotated[LoginName, KEY]
+    """Name of the account on every host."""
+    uid: Annotated[Number, HARDWARE, OnChange("refused", _FORMER, event="changed")]
+    """Number of the account on every host."""
+    group: Annotated[LoginName, HARDWARE]
     """Primary group; one of ``groups``."""
-    groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()
+    groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
     """Further groups, and no others."""
-    keys: Annotated[tuple[PublicKey, ...], Field(max_length=50)] = ()
+    keys: Annotated[tuple[PublicKey, ...], Field(max_length=50), HARDWARE] = ()
     """Public keys that let this account in, and no others."""
-    comment: Annotated[str, Field(pattern=r"^[A-Za-z0-9 @._'-]{0,80}$")] = ""
+    comment: Annotated[str, Field(pattern=r"^[A-Za-z0-9 @._'-]{0,80}$"), HARDWARE] = ""
     """The person's name."""
-    shell: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{1,80}$")] = "/bin/bash"
+    shell: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{1,80}$"), HARDWARE] = "/bin/bash"
     """Path of the shell at a login."""
-    slurm_account: SlurmName | None = None
-    """Account of Slurm that jobs are charged to; absent, the account may send none."""
-    removed: bool = False
-    """Locked, without keys and groups. The entry stays, so that nobody gets its number again."""
+    slurm_account: Annotated[SlurmName | None, HARDWARE] = None
+    """Account of Slurm that jobs are charged to. The user may submit no jobs if omitted."""
+    removed: Annotated[bool, HARDWARE] = False
+    """True to lock the account, without keys and groups. The entry stays, so that its number is not
+    used again."""
 
 
 class SudoRule(Model):
     """What the members of a group may do as root, without a password: nobody has one."""
 
-    group: LoginName
+    group: Annotated[LoginName, KEY]
     """Group whose members may."""
-    commands: Annotated[tuple[Command, ...], Field(min_length=1, max_length=100)]
-    """What they may run, with whole paths."""
+    commands: Annotated[tuple[Command, ...], Field(min_length=1, max_length=100), HARDWARE]
+    """Commands that members of the group may run, with whole paths."""
 
 
 class Ssh(Model):
     """Who may log in where; the way in is always a key."""
 
-    root_login: Literal["key", "no"] = "key"
-    """Whether root logs in by a key, or not at all."""
-    login_groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()
-    """Groups that may log in on hosts where users do; absent, everybody with a key."""
-    admin_groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()
+    root_login: Annotated[Literal["key", "no"], HARDWARE] = "key"
+    """Login of root: by a key, or not at all."""
+    login_groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
+    """Groups that may log in on hosts where users do. Everyone with a key if omitted."""
+    admin_groups: Annotated[tuple[LoginName, ...], Field(max_length=100), HARDWARE] = ()
     """Groups that may log in on every host, also without a job."""
-    compute: Literal["jobs", "groups"] = "groups"
-    """Compute hosts let in whoever has a job there (pam_slurm_adopt), or by ``login_groups``."""
+    compute: Annotated[Literal["jobs", "groups"], HARDWARE] = "groups"
+    """Access to compute hosts: for users with a job on the host (pam_slurm_adopt), or by ``login_groups``."""
 
 
 DistinguishedName = Annotated[
@@ -107,30 +111,30 @@ LdapUri = Annotated[
 class DirectoryBind(Model):
     """As whom hosts ask the directory."""
 
-    dn: DistinguishedName
+    dn: Annotated[DistinguishedName, KEY]
     """Name of the entry."""
-    password_file: ControlPath
-    """File with its password, one line, that nobody else may read."""
+    password_file: Annotated[ControlPath, HARDWARE]
+    """File with its password, one line, readable by its owner only."""
 
 
 class Directory(Model):
     """A directory of LDAP with the site's accounts and groups; every connection is encrypted and checked."""
 
-    uris: Annotated[tuple[LdapUri, ...], Field(min_length=1, max_length=10)]
+    uris: Annotated[tuple[LdapUri, ...], Field(min_length=1, max_length=10), HARDWARE]
     """Servers, the first one first; all ``ldaps://``, or all ``ldap://``."""
-    base: DistinguishedName
-    """Where accounts and groups are below."""
-    ca: ControlPath
+    base: Annotated[DistinguishedName, HARDWARE]
+    """Entry of the directory that accounts and groups are below."""
+    ca: Annotated[ControlPath, HARDWARE]
     """Certificates (PEM) of who signs those of the servers."""
-    allowed_groups: Annotated[tuple[LoginName, ...], Field(min_length=1, max_length=100)]
-    """Groups of the directory whose members may use hosts; nobody else may."""
-    bind: DirectoryBind | None = None
-    """As whom hosts ask; absent, anonymously."""
-    members: Literal["memberUid", "member"] = "memberUid"
-    """How groups name their members: by name (RFC 2307), or by the name of the entry (RFC 2307bis)."""
-    cache: Annotated[WholeMinutes, Field(ge=60, le=604_800)] = 5400.0
-    """How long what a host has learnt holds before it asks again; without an answer it goes on holding."""
-    make_homes: bool = False
+    allowed_groups: Annotated[tuple[LoginName, ...], Field(min_length=1, max_length=100), HARDWARE]
+    """Groups of the directory whose members may use hosts; other users may not."""
+    bind: Annotated[DirectoryBind | None, PART] = None
+    """Credentials with which hosts query the directory. Anonymous if omitted."""
+    members: Annotated[Literal["memberUid", "member"], HARDWARE] = "memberUid"
+    """Form of group members: by name (RFC 2307), or by the name of the entry (RFC 2307bis)."""
+    cache: Annotated[WholeMinutes, Field(ge=60, le=604_800), HARDWARE] = 5400.0
+    """Time for which hosts cache answers, in s; without an answer from the directory they keep using them."""
+    make_homes: Annotated[bool, HARDWARE] = False
     """Hosts make a home at the first login; not where homes are shared and made elsewhere."""
 
     @model_validator(mode="after")
@@ -145,11 +149,20 @@ class Directory(Model):
 class Users(Model):
     """Accounts of a cluster. Public keys are public; a secret has no place here."""
 
-    groups: Annotated[tuple[UserGroup, ...], Field(max_length=MOST)] = ()
-    directory: Directory | None = None
-    accounts: Annotated[tuple[Account, ...], Field(max_length=MOST)] = ()
-    sudo: Annotated[tuple[SudoRule, ...], Field(max_length=100)] = ()
-    ssh: Ssh = Ssh()
+    groups: Annotated[tuple[UserGroup, ...], Field(max_length=MOST), PART] = ()
+    directory: Annotated[Directory | None, PART] = None
+    accounts: Annotated[
+        tuple[Account, ...],
+        Field(max_length=MOST),
+        PART,
+        OnChange(
+            "review",
+            "the accounts stay on the hosts as they are: mark them 'removed' to have them locked",
+            event="removed",
+        ),
+    ] = ()
+    sudo: Annotated[tuple[SudoRule, ...], Field(max_length=100), PART] = ()
+    ssh: Annotated[Ssh, PART] = Ssh()
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Users:

@@ -60,14 +60,15 @@ def _of_site(number: int, site: SitePlan) -> dict[Path, Place]:
     """Later ones hold over earlier ones at the same path."""
     found = {site.path: Place(number)}
     racks: dict[Path, dict[int, None]] = {}
-    for device in site.devices:
-        racks.setdefault(device.path, {})[device.rack_class] = None
+    for number_, own in enumerate(site.racks):
+        for device in own.kind.devices:
+            racks.setdefault(own.path_of(device), {})[number_] = None
     rows: dict[tuple[str, str], dict[int, None]] = {}
     halls: dict[str, dict[int, None]] = {}
-    for own in site.rack_classes:
-        racks.setdefault(own.path, {})[own.rack_class] = None
-        rows.setdefault((own.hall, own.row), {})[own.rack_class] = None
-        halls.setdefault(own.hall, {})[own.rack_class] = None
+    for number_, own in enumerate(site.racks):
+        racks.setdefault(own.path, {})[number_] = None
+        rows.setdefault((own.hall, own.row), {})[number_] = None
+        halls.setdefault(own.hall, {})[number_] = None
     for row in site.rows:
         racks[row.path] = rows.get((row.hall, row.row), {})
     found |= {path: Place(number, tuple(classes)) for path, classes in racks.items()}

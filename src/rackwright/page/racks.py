@@ -11,7 +11,7 @@ from rackwright.drawings.elevation import cables_of, draw_rack
 from rackwright.drawings.svg import Drawing
 from rackwright.harmless import visible
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.racks import RackClass, RackPosition
+from rackwright.plan.records.racks import RackClass
 from rackwright.report.overview.rack import RackView, view_rack
 from rackwright.report.wording import printable, quantity_of
 
@@ -53,21 +53,19 @@ class Elevations:
 def rack_data(plan: Plan, site: SitePlan, elevations: Elevations) -> dict[str, Any]:
     """Classes of racks, and each rack by its name, for the page's program."""
     cables = cables_of(site)
-    first: dict[int, RackPosition] = {}
-    for rack in site.racks:
-        first.setdefault(rack.rack_class, rack)
     classes = []
-    for own in site.rack_classes:
-        view = view_rack(plan, site, first[own.rack_class])
+    for own in site.racks:
+        view = view_rack(plan, site, own, own.names[0])
         number = elevations.add(draw_rack(view, cables))
         classes.append(_class(view, number))
     names = plan.racked[site.name]
     labelled = [one["l"] for one in classes]
     racks: dict[str, list[Any]] = {}
-    for rack in site.racks:
-        here = names.get(rack.rack, {})
-        labels = [_span(here[n]) for n in labelled[rack.rack_class] if here.get(n)]
-        racks[visible(rack.rack)] = [rack.rack_class, rack.position + 1, labels]
+    for number, own in enumerate(site.racks):
+        for name, position in zip(own.names, own.positions, strict=True):
+            here = names.get(name, {})
+            labels = [_span(here[n]) for n in labelled[number] if here.get(n)]
+            racks[visible(name)] = [number, position + 1, labels]
     return {"classes": classes, "racks": racks}
 
 
@@ -77,28 +75,28 @@ def _span(names: Sequence[str]) -> str:
 
 
 def _class(view: RackView, number: int | None) -> dict[str, Any]:
-    own = view.rack_class
+    own = view.racks
     return {
         "d": number,
         "n": own.count,
         "a": printable(own.hostlist),
-        "where": printable(f"{own.type}, {own.hall} {own.row}"),
-        "s": [printable(feed.source) for feed in view.feeds],
+        "where": printable(f"{own.kind.type}, {own.hall} {own.row}"),
+        "s": [printable(source) for source in own.sources],
         # The devices with names, from the first to the last: each rack lists its labels so.
-        "l": sorted(one.device.device for one in view.devices if one.names),
+        "l": sorted(one.number for one in view.devices if one.names),
         "facts": [*_facts(own), *_fates(view)],
     }
 
 
 def _facts(own: RackClass) -> list[tuple[str, str]]:
     return [
-        ("power", quantity_of(own.power_w, own.power_limit_w, "W")),
-        ("heat to air", quantity_of(own.heat_air_w, None, "W")),
-        ("heat to liquid", quantity_of(own.heat_liquid_w, None, "W")),
-        ("content", quantity_of(own.content_kg, own.static_rating_kg, "kg")),
-        ("weight", quantity_of(own.weight_kg, None, "kg")),
-        ("height", quantity_of(own.used_u, own.height_u, "U")),
-        ("cooling", own.mode),
+        ("power", quantity_of(own.kind.power_w, own.kind.power_limit_w, "W")),
+        ("heat to air", quantity_of(own.kind.heat_air_w, None, "W")),
+        ("heat to liquid", quantity_of(own.kind.heat_liquid_w, None, "W")),
+        ("content", quantity_of(own.kind.content_kg, own.kind.static_rating_kg, "kg")),
+        ("weight", quantity_of(own.kind.weight_kg, None, "kg")),
+        ("height", quantity_of(own.kind.used_u, own.kind.height_u, "U")),
+        ("cooling", own.kind.mode),
     ]
 
 

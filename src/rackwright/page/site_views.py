@@ -136,8 +136,8 @@ def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
     """The step of each class of racks, and its value in words."""
     unit = colours.scale.unit
     return [
-        (colours.step(own.rack_class), quantity_text(colours.values[own.rack_class], unit))
-        for own in site.rack_classes
+        (colours.step(number), quantity_text(colours.values[number], unit))
+        for number in range(len(site.racks))
     ]
 
 

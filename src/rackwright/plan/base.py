@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Path = tuple[str | int, ...]
-"""A place in a blueprint: keys of mappings and numbers of list items, like ``("sites", 0)``."""
+FieldPath = tuple[str | int, ...]
+"""Place in a blueprint: keys of mappings and numbers of list items, like ``("sites", 0)``."""
+
+Path = FieldPath
+"""Short name of the same inside the plan, which opens no files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
@@ -55,8 +53,9 @@ from rackwright.plan.power.products import (
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
-from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.kinds import BuiltRacks, build_racks, fed_racks
 from rackwright.plan.racks.loops import check_loops
+from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -65,20 +64,7 @@ from rackwright.plan.racks.placement import (
     list_loads,
     place_groups,
 )
-from rackwright.plan.racks.tables.delivery import deliveries
-from rackwright.plan.racks.tables.nvlink import nvlink_domains
-from rackwright.plan.racks.tables.rows import RackRows
-from rackwright.plan.racks.tables.supply import fed_racks
-from rackwright.plan.racks.tap_offs import check_tap_offs, tap_off_rows
-from rackwright.plan.records.maker import maker
-from rackwright.plan.records.power import (
-    CircuitAfterLoss,
-    CircuitLoad,
-    DevicesAfterLoss,
-    FeedLoad,
-    TapOffLoad,
-)
-from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+from rackwright.plan.racks.tap_offs import check_tap_offs, tap_offs
 from rackwright.plan.reliability.failures import check_reliability
 from rackwright.plan.reliability.interconnect import check_interconnects
 from rackwright.plan.slurm.nodes import check_daemons
@@ -145,8 +131,7 @@ def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
     problems += _check_supplies(classes, loads, catalogue)
     if problems:
         raise PlanError(problems)
-    built = _build(classes, loads, site, catalogue)
-    return _tabulate(site, path, classes, built, catalogue)
+    return _expanded(site, path, build_racks(classes, loads, site, catalogue), catalogue)
 
 
 def _check(
@@ -195,7 +180,8 @@ def _check_entries(
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
     """Products that are not in the catalogue."""
-    from rackwright.model.hardware import Cable, Pdu, PowerShelf, RackType, Switch
+    from rackwright.model.connections import Cable
+    from rackwright.model.hardware import Pdu, PowerShelf, RackType, Switch
     from rackwright.model.plant import AirHandler, Cdu
 
     wanted: list[tuple[Any, str, Path]] = []
@@ -292,115 +278,45 @@ def _psus_per_feed(load: Load) -> Mapping[str, int]:
     return (group.psus_per_feed or {}) if isinstance(group, NodeGroup) else {}
 
 
-def _build(
-    classes: Sequence[AssignedRacks], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
-) -> list[tuple[racks.Rack, RackRows]]:
-    """One rack for each class; classes that differ in name and source only share the work."""
-    made: dict[Any, tuple[racks.Rack, RackRows]] = {}
-    built = []
-    for cls in classes:
-        group = cls.group.group
-        key = (
-            cls.content,
-            cls.group.hall,
-            group.type,
-            group.shelves.key if group.shelves else None,
-            group.cooling,
-            tuple((f.name, f.pdu, f.pdus, f.circuit) for f in group.feeds),
-        )
-        if key not in made:
-            first = racks.build_rack(cls, loads, site, catalogue)
-            made[key] = first, RackRows(first, site.power.power_factor)
-        alike, rows = made[key]
-        built.append((replace(alike, group=group), rows))
-    return built
-
-
-def _tabulate(
-    site: OnPremSite,
-    path: Path,
-    classes: Sequence[AssignedRacks],
-    built: Sequence[tuple[racks.Rack, RackRows]],
-    catalogue: Catalogue,
+def _expanded(
+    site: OnPremSite, path: Path, built: Sequence[BuiltRacks], catalogue: Catalogue
 ) -> SitePlan:
-    rack_classes: list[RackClass] = []
-    positions: list[RackPosition] = []
-    devices: list[RackDevice] = []
-    feeds: list[FeedLoad] = []
-    circuits: list[CircuitLoad] = []
-    tap_offs: list[TapOffLoad] = []
-    losses: list[CircuitAfterLoss] = []
-    device_losses: list[DevicesAfterLoss] = []
-    conductors = {
-        (number, feed.name): feed.conductors
-        for number, (rack, _) in enumerate(built)
-        for feed in rack.group.feeds
-    }
-    position = maker(RackPosition)
-    standing: Counter[Path] = Counter()
-    for cls in classes:
-        standing[cls.group.path] += len(cls.racks)
-    for number, (cls, (rack, rows)) in enumerate(zip(classes, built, strict=True)):
-        where = cls.group.path
-        own = racks.class_row(rack, cls, site, number)
-        rack_classes.append(own)
-        positions += [
-            position(rack=name, rack_class=number, hall=own.hall, row=own.row, position=place)
-            for name, place in zip(cls.racks, cls.positions, strict=True)
-        ]
-        devices += rows.devices(where, number)
-        feeds += rows.feeds(rack, where, number)
-        circuits += rows.circuits(rack, where, number)
-        tap_offs += tap_off_rows(rack, where, number, site, standing[where])
-        losses += rows.losses(rack, where, number)
-        device_losses += rows.device_losses(number)
+    racks = tuple(one.racks for one in built)
     consumers = consumers_of(site, path, catalogue)
-    fed = [fed_racks(cls, rack) for cls, (rack, _) in zip(classes, built, strict=True)]
-    plant = plan_sources(site, path, consumers, fed, rack_power(rack_classes))
-    halls = hall_rows(site, path, rack_classes, catalogue)
-    loops = loop_rows(site, path, rack_classes, catalogue)
-    products = tuple(loop_products(site.loops, rack_classes, devices))
-    heat = HeatPaths(
-        site, path, consumers, rack_classes, feeds, halls, loops, uncarried(site, path, catalogue)
+    plant = plan_sources(
+        site, path, consumers, [fed_racks(one) for one in built], rack_power(racks)
     )
+    halls = hall_rows(site, path, racks, catalogue)
+    loops = loop_rows(site, path, racks, catalogue)
+    products = tuple(loop_products(site.loops, racks))
+    heat = HeatPaths(site, path, consumers, racks, halls, loops, uncarried(site, path, catalogue))
+    conductors = {
+        (one.racks, feed.name): feed.conductors
+        for one in built
+        for feed in one.assigned.group.group.feeds
+    }
     return SitePlan(
         site=site,
         path=path,
         catalogue=catalogue,
-        racks=tuple(positions),
-        rack_classes=tuple(rack_classes),
-        devices=tuple(devices),
-        deliveries=tuple(deliveries(site, classes, [rack for rack, _ in built], rack_classes)),
+        racks=racks,
         nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
-        feeds=tuple(feeds),
-        circuits=tuple(circuits),
-        tap_offs=tuple(tap_offs),
-        losses=tuple(losses),
-        device_losses=tuple(device_losses),
+        tap_offs=tuple(tap_offs(built, site)),
         sources=plant.rows,
-        fault_currents=tuple(fault_currents(plant.tree, feeds, conductors)),
+        fault_currents=tuple(fault_currents(plant.tree, racks, conductors)),
         voltage_drops=tuple(
-            voltage_drops(
-                plant.tree,
-                site.power.power_factor,
-                plant.rows,
-                feeds,
-                conductors,
-                (*circuits, *losses),
-            )
+            voltage_drops(plant.tree, site.power.power_factor, plant.rows, racks, conductors)
         ),
         autonomies=tuple(autonomies(plant.tree, plant.rows)),
-        rows=row_rows(site, path, rack_classes),
+        rows=row_rows(site, path, racks),
         halls=halls,
         loops=loops,
         loop_products=products,
         cooling=stage_rows(heat, plant.tree),
         outdoors=outdoor_rows(site, path, catalogue),
         uncooled=water_rows(site, path),
-        ride_through=ride_through_rows(
-            site, path, heat, plant.tree, rack_classes, devices, products
-        ),
-        totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
+        ride_through=ride_through_rows(site, path, heat, plant.tree, racks, products),
+        totals=totals_row(site, racks, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,
         after_loss=plant.after_loss,

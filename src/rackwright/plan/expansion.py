@@ -1,14 +1,14 @@
-"""What a blueprint expands to: its sites, as records of equal things."""
+"""What a blueprint expands to: its sites, with racks that are alike made once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from rackwright.model.hardware import Connector, Node, fact_value
+from rackwright.model.connections import Connector
+from rackwright.model.hardware import Node, fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.plan.records.products import ConnectorLimits
@@ -49,52 +49,31 @@ if TYPE_CHECKING:
     )
     from rackwright.plan.records.power import (
         Autonomy,
-        CircuitAfterLoss,
-        CircuitLoad,
-        DevicesAfterLoss,
         FaultCurrent,
-        FeedLoad,
         SourceLoad,
         TapOffLoad,
         VoltageDrop,
     )
-    from rackwright.plan.records.racks import (
-        NvlinkDomains,
-        RackClass,
-        RackDelivery,
-        RackDevice,
-        RackPosition,
-    )
-
-
-_Row = TypeVar(
-    "_Row", "RackDevice", "FeedLoad", "CircuitLoad", "CircuitAfterLoss", "DevicesAfterLoss"
-)
+    from rackwright.plan.records.racks import NvlinkDomains, RackClass
 
 
 @dataclass(frozen=True)
 class SitePlan:
-    """A bare-metal site, expanded to tables; ``rackwright.plan.records`` says what their fields mean.
+    """A bare-metal site, expanded; ``rackwright.plan.records`` describes the fields of its records.
 
-    Racks of one group with the same content are one record of ``rack_classes``, so the work grows
-    with the number of distinct racks. What follows from the blueprint is in records; what it merely
-    says, like its security, has an attribute by the name that it has there.
+    Racks of one group with the same content are one ``RackClass``, and classes that are alike share one
+    ``RackKind``, so the work grows with the number of distinct racks. What follows from the blueprint is
+    in records; what it merely states, like its security, has an attribute by the name that it has there.
     """
 
     site: OnPremSite
     path: Path
     catalogue: Catalogue = field(repr=False, compare=False)
     """Where its products are looked up; whoever reads the plan asks its records instead."""
-    racks: tuple[RackPosition, ...] = field(repr=False)
-    rack_classes: tuple[RackClass, ...] = field(repr=False)
-    devices: tuple[RackDevice, ...] = field(repr=False)
-    deliveries: tuple[RackDelivery, ...] = field(repr=False)
+    racks: tuple[RackClass, ...] = field(repr=False)
+    """Its racks, equal ones of one rack group together, in the order of the blueprint."""
     nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
-    feeds: tuple[FeedLoad, ...] = field(repr=False)
-    circuits: tuple[CircuitLoad, ...] = field(repr=False)
     tap_offs: tuple[TapOffLoad, ...] = field(repr=False)
-    losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
-    device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
     fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
     voltage_drops: tuple[VoltageDrop, ...] = field(repr=False)
@@ -115,29 +94,15 @@ class SitePlan:
     after_loss: LoadsAfterLoss = field(repr=False, compare=False)
     """What its sources carry after each single loss, worked out when it is asked for."""
 
-    def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
-        """The devices in one rack of a class."""
-        return self._devices_by_class.get(rack_class, ())
+    def racks_fed_by(self, source: str) -> Sequence[RackClass]:
+        """Return the racks with a feed right from a source, not from one below it."""
+        return self._racks_by_source.get(source, ())
 
-    def feeds_of(self, rack_class: int) -> Sequence[FeedLoad]:
-        """The feeds of one rack of a class."""
-        return self._feeds_by_class.get(rack_class, ())
-
-    def circuits_of(self, rack_class: int) -> Sequence[CircuitLoad]:
-        """The circuits of one rack of a class."""
-        return self._circuits_by_class.get(rack_class, ())
-
-    def losses_of(self, rack_class: int) -> Sequence[CircuitAfterLoss]:
-        """What living circuits of one rack of a class carry after each loss."""
-        return self._losses_by_class.get(rack_class, ())
-
-    def device_losses_of(self, rack_class: int) -> Sequence[DevicesAfterLoss]:
-        """What becomes of the devices of one rack of a class after each loss."""
-        return self._device_losses_by_class.get(rack_class, ())
-
-    def classes_fed_by(self, source: str) -> AbstractSet[int]:
-        """The classes of racks with a feed right from a source, not from one below it."""
-        return self._classes_by_source.get(source, frozenset())
+    def racks_below(self, source: str) -> Sequence[RackClass]:
+        """Return the racks with a feed from a source or from one below it, in the order of the blueprint."""
+        names = self.distribution.below(source)
+        found = {racks for name in names for racks in self.racks_fed_by(name)}
+        return sorted(found, key=lambda racks: racks.order)
 
     @property
     def name(self) -> str:
@@ -184,7 +149,7 @@ class SitePlan:
     def _cable_routes(self) -> Mapping[str, CableRoutes]:
         from rackwright.plan.fabric.lengths import CableRoutes, StandingRacks
 
-        standing = StandingRacks(self.site, self.path, self.racks, self.devices, self.catalogue)
+        standing = StandingRacks(self.site, self.path, self.racks, self.catalogue)
         return {
             each.name: CableRoutes(standing, each.path, each.layout)
             for each in self.fabrics
@@ -211,7 +176,9 @@ class SitePlan:
     @cached_property
     def connectors(self) -> Mapping[str, ConnectorLimits]:
         """What the quick connectors of its devices stand, by catalogue id."""
-        used = sorted({one.connector for one in self.devices if one.connector is not None})
+        kinds = {racks.kind for racks in self.racks}
+        devices = (device for kind in kinds for device in kind.devices)
+        used = sorted({device.connector for device in devices if device.connector is not None})
         parts = [self.catalogue.get(Connector, name) for name in used]
         return {
             part.id: ConnectorLimits(
@@ -241,45 +208,16 @@ class SitePlan:
         return tuple(one.layout for one in self.fabrics if one.layout is not None)
 
     @cached_property
-    def rack_counts(self) -> Mapping[int, int]:
-        """Number of racks by rack class."""
-        return {racks.rack_class: racks.count for racks in self.rack_classes}
-
-    @cached_property
-    def rack_classes_by_number(self) -> Mapping[int, RackClass]:
-        """Its rack classes by their numbers."""
-        return {racks.rack_class: racks for racks in self.rack_classes}
-
-    @cached_property
     def source_places(self) -> Mapping[str, int]:
         """By its name, the index of a power source in ``sources``."""
         return {row.source: place for place, row in enumerate(self.sources)}
 
     @cached_property
-    def _devices_by_class(self) -> Mapping[int, Sequence[RackDevice]]:
-        return _by_class(self.devices)
-
-    @cached_property
-    def _feeds_by_class(self) -> Mapping[int, Sequence[FeedLoad]]:
-        return _by_class(self.feeds)
-
-    @cached_property
-    def _circuits_by_class(self) -> Mapping[int, Sequence[CircuitLoad]]:
-        return _by_class(self.circuits)
-
-    @cached_property
-    def _losses_by_class(self) -> Mapping[int, Sequence[CircuitAfterLoss]]:
-        return _by_class(self.losses)
-
-    @cached_property
-    def _device_losses_by_class(self) -> Mapping[int, Sequence[DevicesAfterLoss]]:
-        return _by_class(self.device_losses)
-
-    @cached_property
-    def _classes_by_source(self) -> Mapping[str, AbstractSet[int]]:
-        found: dict[str, set[int]] = {}
-        for row in self.feeds:
-            found.setdefault(row.source, set()).add(row.rack_class)
+    def _racks_by_source(self) -> Mapping[str, Sequence[RackClass]]:
+        found: dict[str, list[RackClass]] = {}
+        for racks in self.racks:
+            for source in dict.fromkeys(racks.sources):
+                found.setdefault(source, []).append(racks)
         return found
 
 
@@ -344,11 +282,3 @@ class Expansion:
     def policies(self) -> Mapping[str, PolicySetting]:
         """Settings of policies, by id."""
         return self.blueprint.policies
-
-
-def _by_class(rows: Iterable[_Row]) -> Mapping[int, Sequence[_Row]]:
-    """Rows by their class of racks, in the order given."""
-    found: dict[int, list[_Row]] = {}
-    for row in rows:
-        found.setdefault(row.rack_class, []).append(row)
-    return found

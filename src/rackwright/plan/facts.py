@@ -15,8 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from rackwright.catalog.loader import Catalogue, Key
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
+from rackwright.model.connections import Connector
 from rackwright.model.facts import ProductFact
-from rackwright.model.hardware import Connector, Entry, Fact, Source
+from rackwright.model.hardware import Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
 

@@ -10,8 +10,10 @@ from typing import Any
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.files import AnyPath
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.derivation.derive import derive
+from rackwright.plan.audit.template_marks import refuse_templates
+from rackwright.plan.derivation.derive import Derived, derive, named_rules
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
@@ -41,14 +43,18 @@ class LoadedPlan:
 
 
 def load_plan(
-    path: FilePath, layers: Sequence[FilePath] = (), *, catalogue: Catalogue | None = None
+    path: AnyPath,
+    layers: Sequence[AnyPath] = (),
+    *,
+    catalogue: Catalogue | None = None,
 ) -> LoadedPlan:
-    """The plan of the blueprint in ``path`` with ``layers`` over it.
+    """Return the plan of the blueprint in ``path`` with ``layers`` over it.
 
     Args:
         path: the file.
-        layers: files over it.
-        catalogue: the products; absent, those that its team lists beside the built-in ones.
+        layers: files over it, the last one on top.
+        catalogue: the products; if omitted, the built-in ones and those that the team of the
+            blueprint lists in ``rackwright.yaml``.
 
     Returns:
         The plan and the document, whose positions messages name.
@@ -56,13 +62,19 @@ def load_plan(
     Raises:
         SpecErrors: every mistake, each with its position.
     """
-    tree = load_tree(path, layers=layers)
-    return plan_tree(tree, catalogue_for(path) if catalogue is None else catalogue)
+    blueprint = FilePath(path)
+    tree = load_tree(blueprint, layers=[FilePath(layer) for layer in layers])
+    return plan_tree(tree, catalogue_for(blueprint) if catalogue is None else catalogue)
 
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
-    """The plan of a blueprint that is plain data, without positions."""
-    return plan_tree(Tree(_NOWHERE, data, (INPUTS,)), catalogue)
+    """Return the plan of a blueprint that is plain data, without positions."""
+    return plan_tree(nowhere(data), catalogue)
+
+
+def nowhere(data: Any) -> Tree:
+    """Return plain data as a document without positions."""
+    return Tree(_NOWHERE, data, (INPUTS,))
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
@@ -72,19 +84,44 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
         SpecErrors: as ``load_plan``.
     """  # noqa: DOC501 - locate_problems() makes the SpecErrors
     products = load_catalogue() if catalogue is None else catalogue
-    full = derive(tree, products)
     try:
-        blueprint = validate(full.tree, Blueprint).value
+        full, blueprint = _validated(tree, products)
     except SpecErrors as error:
-        if full.unnamed is None:
-            raise
-        others = [one for one in error.errors if one.location != full.unnamed.location]
-        raise SpecErrors([*others, full.unnamed]) from None
+        from rackwright.plan.derivation.mistakes import without_followers
+
+        raise without_followers(tree, error, lambda other: _mistakes(other, products)) from None
+    refuse_templates(full.tree)
     try:
         plan = expand(blueprint, products)
     except PlanError as error:
         raise locate_problems(error, full.tree) from None
     return LoadedPlan(plan, full.tree, full.derivations)
+
+
+def _validated(tree: Tree, products: Catalogue) -> tuple[Derived, Blueprint]:
+    """Return a document in its full form, and the blueprint that it is.
+
+    Raises:
+        SpecErrors: every mistake.
+    """
+    full = derive(tree, products)
+    if full.unnamed is None:
+        return full, validate(full.tree, Blueprint).value
+    # What is wrong beside the missing name of the rules is found by those that were meant.
+    try:
+        validate(derive(named_rules(tree), products).tree, Blueprint)
+    except SpecErrors as error:
+        raise SpecErrors([full.unnamed, *error.errors]) from None
+    raise SpecErrors([full.unnamed])
+
+
+def _mistakes(tree: Tree, products: Catalogue) -> SpecErrors | None:
+    """Return what is wrong with a document; None for nothing."""
+    try:
+        _validated(tree, products)
+    except SpecErrors as error:
+        return error
+    return None
 
 
 def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rackwright.plan.base import Contributor, Path, Subject
+from rackwright.plan.base import Contributor, FieldPath, Path, Subject
 from rackwright.plan.expansion import Expansion, SitePlan
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rackwright.plan.software.versions import SiteSoftware
     from rackwright.plan.storage.filesystem import FileSystem
 
-__all__ = ["Contributor", "Path", "Plan", "SitePlan", "Subject"]
+__all__ = ["Contributor", "FieldPath", "Path", "Plan", "SitePlan", "Subject"]
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,6 @@ class Policy(Model, ABC):
         family: the folder that it is in; set when its pack is loaded.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
-        formerly: ids that the rule had; what a team wrote under one of them still holds.
     """
 
     id: ClassVar[str]
@@ -179,7 +178,6 @@ class Policy(Model, ABC):
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
     waivable: ClassVar[bool] = True
-    formerly: ClassVar[tuple[str, ...]] = ()
     _judged_on: dt.date | None = PrivateAttr(default=None)
 
     @property
@@ -210,7 +208,6 @@ def rule(
     enforcement: Enforcement | None = None,
     profile: Profile | None = None,
     waivable: bool | None = None,
-    formerly: tuple[str, ...] | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
@@ -227,7 +224,6 @@ def rule(
         "enforcement": enforcement,
         "profile": profile,
         "waivable": waivable,
-        "formerly": formerly,
     }
 
     def named(policy: type[P]) -> type[P]:

@@ -6,48 +6,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.errors import Location
-from rackwright.plan.load import LoadedPlan, load_data, load_plan
+from rackwright.errors import Location, UsageError
+from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
+from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.base_approval.approval import Approval, asked_by, hold
-from rackwright.policy.base_approval.edited_packs import base_versions, worse_of_both
+from rackwright.policy.base_approval.edited_packs import base_versions, worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
-from rackwright.policy.exceptions.renames import (
-    current,
-    renamed_baseline,
-    renamed_settings,
-    renamed_waivers,
-)
-from rackwright.policy.packs.loader import NewIds, former_ids
+from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.policy_sets import Standing
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
-from rackwright.policy.stated_facts import stated_facts
+from rackwright.policy.stated_facts import stated_facts, unfilled_layers
+from rackwright.reading.suggest import did_you_mean
 
 
 def check_blueprint(
-    path: Path,
+    blueprint: str | PathLike[str] | LoadedPlan | Plan,
     *,
-    layers: Sequence[Path] = (),
-    packs: Sequence[Path] = (),
+    layers: Sequence[str | PathLike[str]] = (),
+    packs: Sequence[str | PathLike[str]] = (),
+    policies: Sequence[Policy | type[Policy]] = (),
     only: Sequence[str] = (),
     exceptions: PolicyExceptions | None = None,
 ) -> Report:
-    """The report about the blueprint in ``path``.
+    """Check a blueprint with the built-in policies and with those that are given.
 
     Args:
-        path: the file.
-        layers: files over it, the last one on top.
-        packs: folders of more policies.
-        only: ids of the policies that judge; empty means all.
-        exceptions: waivers and baseline; None judges without.
+        blueprint: the file, or what ``load_plan`` returned, or the plan in that; results about a
+            bare plan have no place in a file.
+        layers: files over the blueprint, the last one on top. A plan has its layers already.
+        packs: folders of more policies; each runs in a process of its own, which reads the
+            document, so that a bare plan has none.
+        policies: more policies, which run in this process: classes, or instances with parameters.
+            Parameters that the blueprint sets in ``policies`` have precedence.
+        only: ids of the policies to check; if empty, all.
+        exceptions: waivers and baseline, as ``read_exceptions`` returns them; None applies none.
 
     Returns:
         Every result, and the exit code that follows from them.
@@ -55,9 +57,25 @@ def check_blueprint(
     Raises:
         SpecErrors: the blueprint is not valid.
         PolicyLoadError: a policy cannot be loaded.
+        UsageError: ``only`` names no policy, or a plan is given with layers or packs that it cannot
+            have.
     """
-    loaded = load_plan(path, layers)
-    return check_plan(loaded, packs=packs, only=only, exceptions=exceptions)
+    if isinstance(blueprint, (LoadedPlan, Plan)) and layers:
+        raise UsageError("a plan takes no layers", hint="give them to 'load_plan'")
+    if isinstance(blueprint, Plan):
+        if packs:
+            raise UsageError(
+                "packs cannot read a bare plan", hint="give what 'load_plan' returned, or the file"
+            )
+        loaded = LoadedPlan(blueprint, nowhere(blueprint.blueprint.model_dump(exclude_unset=True)))
+    else:
+        loaded = blueprint if isinstance(blueprint, LoadedPlan) else load_plan(blueprint, layers)
+    folders = [Path(pack) for pack in packs]
+    if only:
+        known = {policy.id for policy in (*judging_rules(folders), *policies)}
+        for name in sorted(set(only) - known):
+            raise UsageError(f"there is no policy '{name}'", hint=did_you_mean(name, known))
+    return check_plan(loaded, packs=folders, policies=policies, only=only, exceptions=exceptions)
 
 
 def check_data(
@@ -76,6 +94,7 @@ def check_plan(
     loaded: LoadedPlan,
     *,
     packs: Sequence[Path] = (),
+    policies: Sequence[Policy | type[Policy]] = (),
     only: Sequence[str] = (),
     exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
@@ -86,6 +105,7 @@ def check_plan(
     Args:
         loaded: the plan.
         packs: folders of more policies.
+        policies: more policies, which run in this process.
         only: ids of the policies that judge; empty means all.
         exceptions: waivers and baseline, read from where they count; None judges without.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
@@ -100,13 +120,9 @@ def check_plan(
         from rackwright.policy.base_approval.approved_plan import grant
 
         judged, told = grant(loaded, approval)
-    known = judging_rules(packs)
-    table = former_ids(known)
-    head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
-    if approval is not None and approval.asked is not None:
-        approval = replace(approval, asked=renamed_settings(approval.asked, table)[0])
-    only = current(only, table)
-    policies: Sequence[Policy] = configure(
+    known = with_own(judging_rules(packs), policies)
+    head = asked_by(blueprint, loaded.tree)
+    configured: Sequence[Policy] = configure(
         known,
         head.settings,
         head.tree or loaded.tree,
@@ -114,13 +130,21 @@ def check_plan(
         policy_set=blueprint.policy_set,
         lenient=lenient,
     )
-    held = hold(policies, head, approval, only)
+    given = {one.id: one for one in policies if isinstance(one, Policy)}
+    for policy_id, setting in head.settings.items():
+        if setting.parameters:
+            given.pop(policy_id, None)
+    rules = [given.get(one.id, one) for one in configured]
+    held = hold(rules, head, approval, only)
+    severities = {policy.id: policy.severity for policy in known}
 
     @cache  # many rules look at the same racks
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    def judge(policies: Sequence[Policy], standings: Mapping[str, Standing]) -> Report:
+    def judge(
+        judged: LoadedPlan, policies: Sequence[Policy], standings: Mapping[str, Standing]
+    ) -> Report:
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
         data, catalogue = judged.tree.data, judged.plan.catalogue
@@ -128,34 +152,25 @@ def check_plan(
         looked = judged_apart(dated, silent, data, catalogue)
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
+    def permitted(report: Report) -> Report:
+        if exceptions is None:
+            return report
+        return apply_exceptions(report, exceptions, severities, only)
+
     if approval is not None and approval.edited:
-        base_rules, standings = base_versions(held, approval, table, loaded.tree, only)
-        report = worse_of_both(judge(held.policies, standings), judge(base_rules, standings))
+        base_rules, standings = base_versions(held, approval, loaded.tree, only)
+        both = (judge(judged, held.policies, standings), judge(judged, base_rules, standings))
+        report = permitted(worst_of(*both))
     else:
-        report = judge(held.policies, held.standings)
+        report = permitted(judge(judged, held.policies, held.standings))
+    own = tuple(policy for policy in rules if not only or policy.id in only)
+    wanted = {policy.id: head.standing(policy) for policy in own}
+    if judged is not loaded or (own, wanted) != (held.policies, held.standings):
+        # As it is written, which is how the branch is judged once the change is merged.
+        report = worst_of(report, permitted(judge(loaded, own, wanted)))
     report = replace(report, lowered=held.lowered)
-    if exceptions is not None:
-        severities = {policy.id: policy.severity for policy in known}
-        if table:
-            exceptions, more = _renamed(exceptions, table)
-            renamed += more
-        report = apply_exceptions(report, exceptions, severities, only)
-    if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
+    if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report
-
-
-def _renamed(
-    exceptions: PolicyExceptions, table: NewIds
-) -> tuple[PolicyExceptions, tuple[Notice, ...]]:
-    """The waivers and the baseline by the new ids of rules."""
-    notices: tuple[Notice, ...] = ()
-    if exceptions.waivers is not None:
-        waivers, more = renamed_waivers(exceptions.waivers, table)
-        exceptions, notices = replace(exceptions, waivers=waivers), notices + more
-    if exceptions.baseline is not None:
-        baseline, more = renamed_baseline(exceptions.baseline, table)
-        exceptions, notices = replace(exceptions, baseline=baseline), notices + more
-    return exceptions, notices

@@ -25,7 +25,7 @@ class NoticeKind(StrEnum):
     LOWERED = "lowered"
     STATED = "stated"
     EXAMPLE = "example"
-    RENAMED = "renamed"
+    UNFILLED = "unfilled"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"
@@ -90,8 +90,7 @@ class Notice:
     """One thing to know about a waiver, the baseline, or what a change lowers.
 
     Attributes:
-        id: of the waiver; ``baseline`` where the notice is about that; what a change lowers; the
-            former id of a rule that has another one now.
+        id: of the waiver; ``baseline`` where the notice is about that; or what a change lowers.
         policy: the rule it concerns; empty where it is not about one.
     """
 

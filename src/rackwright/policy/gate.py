@@ -20,10 +20,10 @@ from rackwright.policy.exceptions.exceptions import (
     PolicyExceptions,
     read_exceptions,
 )
-from rackwright.policy.packs.loader import former_ids
 from rackwright.policy.packs.process import judging_rules, team_rules
 from rackwright.policy.packs.team_config import packs_for
 from rackwright.reading.links import refuse_links
+from rackwright.reading.loader import layers_of
 from rackwright.team.digest import folder_digest
 
 
@@ -50,7 +50,7 @@ class Gate:
         """
         found = judging_rules(self.packs)
         edited = self.approval.edited if self.approval else ()
-        known = {rule.id for rule in found} | former_ids(found).keys()
+        known = {rule.id for rule in found}
         deleted = [rule for pack in edited for rule in team_rules(pack) if rule.id not in known]
         return (*found, *deleted)
 
@@ -95,7 +95,8 @@ def open_gate(
     """
     approval = None
     if choice is not None and choice.base_ref is not None:
-        refuse_links((blueprint, *layers))
+        refuse_links((blueprint,))
+        refuse_links((*layers_of(blueprint), *layers))
         approval = read_approval(blueprint, layers, choice.base_ref, isolated=isolated)
     folders = packs_for(blueprint, packs, isolated=isolated)
     former = None if approval is None else approval.former

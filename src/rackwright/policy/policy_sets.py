@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile
 
 SETS = ("0.1", "0.2", "0.3", "0.4")
@@ -22,6 +22,13 @@ RELEASED = "0.3"
 """The newest released set: that of a blueprint that names none, and what ``init`` writes."""
 
 _PROFILES = tuple(Profile)
+
+
+def next_set() -> str:
+    """Return the policy set that a new rule belongs to: the one after the newest released."""
+    later = SETS[SETS.index(RELEASED) + 1 :]
+    major, _, minor = RELEASED.partition(".")
+    return later[0] if later else f"{major}.{int(minor) + 1}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,6 @@ class Standing:
 
     enforcement: Enforcement
     preview: bool = False
-
-
-def regime_of(blueprint: Blueprint) -> Regime:
-    """What ``blueprint`` asks to be judged by; where it is silent, production and the released set."""
-    return regime_for(blueprint.profile, blueprint.policy_set)
 
 
 def regime_for(profile: str | None, policy_set: str | None) -> Regime:

@@ -1,7 +1,8 @@
-"""Reasons that say something, and who answers for them."""
+"""Reasons for what a blueprint sets, and their owners."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from rackwright.errors import SpecError, SpecErrors
@@ -10,12 +11,34 @@ from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Path, Tree
 
 LEAST = 4
-"""Different letters and digits of a reason; what has fewer is no word of any language."""
+"""Different letters and digits that a reason needs: fewer are a filled-in field, such as "ok"."""
+
+_SYLLABLE_OR_WORD = (
+    "CJK UNIFIED IDEOGRAPH", "HIRAGANA LETTER", "KATAKANA LETTER", "HANGUL SYLLABLE",
+    "ETHIOPIC SYLLABLE", "YI SYLLABLE", "CHEROKEE", "VAI SYLLABLE", "CANADIAN SYLLABICS",
+)  # fmt: skip
+"""Unicode names of signs that stand for a syllable or a word; such a sign counts as three letters."""
 
 
 def says_something(reason: str | None) -> bool:
-    """Whether a reason is more than marks to fill a field."""
-    return len({sign for sign in (reason or "").casefold() if sign.isalnum()}) >= LEAST
+    """Return True if a reason is more than signs that fill a field, in any script."""
+    # Compatibility forms (full width, half width) and decomposed text count as the usual signs.
+    signs = set(unicodedata.normalize("NFKC", reason or "").casefold())
+    return sum(map(_weight, signs)) >= LEAST
+
+
+def length(text: str) -> int:
+    """Return the number of characters of ``text``, as many as it would have in an alphabet."""
+    return sum(max(1, _weight(sign)) for sign in unicodedata.normalize("NFKC", text.strip()))
+
+
+def _weight(sign: str) -> int:
+    """Return how many letters ``sign`` counts as; vowel signs of Indic scripts are letters."""
+    name = unicodedata.name(sign, "")
+    if name.startswith(_SYLLABLE_OR_WORD):
+        return 3
+    is_mark = unicodedata.category(sign).startswith("M")
+    return int(sign.isalnum() or (is_mark and ("VOWEL" in name or "CHARACTER" in name)))
 
 
 def explained(reason: str | None, owner: str | None) -> str:

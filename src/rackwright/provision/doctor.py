@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import os
 import platform
 import shutil
@@ -16,7 +15,7 @@ from typing import Literal, get_args
 
 from rackwright import __version__
 from rackwright.errors import RackwrightError
-from rackwright.extras import install_hint
+from rackwright.extras import install_hint, install_origin
 from rackwright.folders import state_folder
 from rackwright.provision.tools import aws_provider, find_pulumi, find_receptor, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
@@ -78,16 +77,15 @@ def _python() -> Check:
 
 def _package() -> Check:
     try:
-        distribution = importlib.metadata.distribution("rackwright")
-        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-    except (importlib.metadata.PackageNotFoundError, ValueError):
+        importlib.metadata.distribution("rackwright")
+    except importlib.metadata.PackageNotFoundError:
         return Check(
             "rackwright",
             "warn",
             f"{__version__}, run from its sources without being installed",
             "pip install --editable . in the checkout",
         )
-    kind = "editable" if origin.get("dir_info", {}).get("editable") else "wheel"
+    kind = "editable" if install_origin().get("dir_info", {}).get("editable") else "wheel"
     return Check("rackwright", "ok", f"{__version__}, {kind}")
 
 

@@ -38,6 +38,7 @@ def prepare(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         held = any(folder.iterdir())
+        folder.chmod(0o700)
     except OSError as error:
         raise UsageError(f"'{folder}' cannot be written: {error.strerror}") from None
     if held:
@@ -45,9 +46,11 @@ def prepare(folder: Path) -> None:
 
 
 def seal(folder: Path, *, stack: str, blueprint: str) -> None:
-    """Write down what the plans in ``folder`` were made of."""
+    """Write down what the plans in ``folder`` were made of; they are for their owner alone."""
     document = {**_identity(stack, blueprint), "plans": _plans(folder)}
-    write_changed(folder / SEAL, json.dumps(document, indent=2) + "\n")
+    write_changed(folder / SEAL, json.dumps(document, indent=2) + "\n", 0o600)
+    for path in folder.iterdir():
+        path.chmod(0o600)
 
 
 def verify(folder: Path, *, stack: str, blueprint: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, RackwrightError, UsageError
@@ -18,6 +18,9 @@ from rackwright.reading.git_command import find_top, refuse_nested, run_git, sai
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read, as for files on disk."""
+
+_BATCH = 64 * 1024 * 1024
+"""Bytes of the files that are read by one call of git, unless one file is larger."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _REGULAR = ("100644", "100755")
@@ -110,43 +113,72 @@ def files_at(
     entries = [entry.partition(b"\t") for entry in listed.split(b"\0") if entry]
     if not entries:
         raise FileMissingError(f"there is no folder '{folder}' at '{revision}'")
-    names, identities, size = [], [], 0
+    found, size = [], 0
     for facts, _, path in entries:
         mode, _, identity, length = facts.decode("ascii").split()
         name = os.fsdecode(path)
         if mode not in _REGULAR or not {"", ".", "..", ".git"}.isdisjoint(name.split("/")):
             raise UnreadableFileError(f"'{visible(name)}' at '{revision}' is not a regular file")
-        names.append(name.removeprefix(prefix))
-        identities.append(identity)
+        found.append((name.removeprefix(prefix), identity))
         size += int(length)
-    if len(names) > most or size > largest:
+    if len(found) > most or size > largest:
         raise UnreadableFileError(
             f"'{visible(folder)}' at '{revision}' has more than {most:,} files, or than "
             f"{largest // 2**20} MiB"
         )
-    asked = "".join(f"{identity}\n" for identity in identities).encode()
-    answers = io.BytesIO(_git(repository, "cat-file", "--batch", given=asked))
-    for name in names:
-        content = answers.read(int(answers.readline().split()[-1]))
-        answers.read(1)  # the line break after it
-        yield name, content
+    yield from _contents(repository, found)
 
 
-def paths_with(repository: Path, revision: str, text: str) -> tuple[str, ...]:
-    """The files of ``revision`` that hold ``text``, from the top of the repository, sorted.
+def files_with(
+    repository: Path, revision: str, text: bytes, endings: tuple[str, ...]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the regular files of ``revision`` that contain ``text``: path from the top, and content.
+
+    Trees and blobs alone are read. A command like 'git grep' would skip what the attributes of the
+    checkout call binary, and the checkout is the change's.
+
+    Args:
+        repository: a folder in the repository.
+        revision: any name of a commit that git understands.
+        text: the bytes to look for.
+        endings: lower-case endings of file names; other files are not read.
 
     Raises:
         RevisionError: there is no such commit.
         ExternalToolError: git is missing or failed.
     """
     commit = resolve(repository, revision)
-    top = find_top(repository)
-    words = ("grep", "-l", "-z", "-I", "--no-textconv", "--full-name", "-F", "-e", text, commit)
-    done = run_git(top, *words)
-    if done.returncode not in {0, 1}:  # 1: none holds it
-        raise ExternalToolError("git grep failed", hint=said(done.stderr))
-    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    return tuple(sorted(name.removeprefix(f"{commit}:") for name in names if name))
+    listed = _git(repository, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+    batch: list[tuple[str, str]] = []
+    size = 0
+    for entry in listed.split(b"\0"):
+        facts, _, path = entry.partition(b"\t")
+        name = os.fsdecode(path)
+        if not name.lower().endswith(endings):
+            continue
+        mode, _, identity, length = facts.decode("ascii").split()
+        if mode not in _REGULAR or int(length) > LARGEST_FILE:
+            continue
+        if size + int(length) > _BATCH:
+            yield from _those_with(text, _contents(repository, batch))
+            batch, size = [], 0
+        batch.append((name, identity))
+        size += int(length)
+    yield from _those_with(text, _contents(repository, batch))
+
+
+def _those_with(text: bytes, files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    return ((name, content) for name, content in files if text in content)
+
+
+def _contents(repository: Path, blobs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Yield the content of each blob with its name."""
+    asked = "".join(f"{identity}\n" for _, identity in blobs).encode()
+    answers = io.BytesIO(_git(repository, "cat-file", "--batch", given=asked) if blobs else b"")
+    for name, _ in blobs:
+        content = answers.read(int(answers.readline().split()[-1]))
+        answers.read(1)  # the line break after it
+        yield name, content
 
 
 def resolve(repository: Path, revision: str) -> str:

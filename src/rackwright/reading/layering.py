@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rackwright.errors import Location
 from rackwright.reading.tree import Item, KeyValue
 
@@ -63,19 +61,36 @@ def _merge_named(base: Item, layer: Item) -> Item:
     return Item([*merged, *changes.values()], base.file, base.line, base.column)
 
 
-def blanks(item: Item) -> Iterator[tuple[str, Location]]:
-    """The keys of a layer that have no value, each with its place, and items of lists without one.
+def without_blanks(layer: Item) -> tuple[Item, tuple[Location, ...]]:
+    """Return a layer without the keys and items that have no value, and their places.
 
-    Such a key is one that somebody meant to fill in, or what is left of a thing whose fields were
-    taken out; it is not meant to remove what the file below says.
+    Such a key is one that is still to be filled in. It neither removes what the file below has, as
+    ``null`` does, nor adds anything: what holds nothing else goes with it, like a fact whose value is
+    missing.
     """
-    if isinstance(item.value, dict):
-        for key, entry in item.value.items():
+    places: list[Location] = []
+    return _filled(layer, places) or Item({}, layer.file, layer.line, layer.column), tuple(places)
+
+
+def _filled(item: Item, places: list[Location]) -> Item | None:
+    """Return ``item`` without blanks; None if nothing is left of it but what identifies it."""
+    count, value = len(places), item.value
+    if isinstance(value, dict):
+        kept: dict[object, KeyValue] = {}
+        for key, entry in value.items():
             if entry.item.blank:
-                yield f"'{key}'", Location(item.file, entry.line, entry.column)
-            yield from blanks(entry.item)
-    elif isinstance(item.value, list):
-        for child in item.value:
-            if child.blank:
-                yield "an item", child.location
-            yield from blanks(child)
+                places.append(Location(item.file, entry.line, entry.column))
+            elif (child := _filled(entry.item, places)) is not None:
+                kept[key] = KeyValue(child, entry.line, entry.column)
+        value = kept
+        empty = set(kept) <= {"name", "product", "field"}
+    elif isinstance(value, list):
+        places.extend(child.location for child in value if child.blank)
+        found = (None if child.blank else _filled(child, places) for child in value)
+        value = [child for child in found if child is not None]
+        empty = not value
+    else:
+        return item
+    if len(places) == count:
+        return item
+    return None if empty else Item(value, item.file, item.line, item.column)

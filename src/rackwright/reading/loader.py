@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rackwright.errors import SpecError, SpecErrors
-from rackwright.reading.layering import blanks, merge
+from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.harmless import visible
+from rackwright.reading.layering import merge, without_blanks
 from rackwright.reading.tree import Item, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
 from rackwright.reading.yaml_reader import read_file, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
-_TO_FILL_IN = "write what holds, or take the key out; 'null' removes what the blueprint says"
+_VERSION = "apiVersion"
+LAYERS = "layers"
+"""Key of a document that names the files over it."""
 
 Reader = Callable[[Path], Item]
 """Reads the document in a file: of the disk, or of a revision that is not checked out."""
@@ -32,36 +35,78 @@ class Loaded(Generic[M]):
 
 
 def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_file) -> Tree:
-    """The document in ``path`` with ``layers`` over it, the last one on top.
-
-    Raises:
-        SpecErrors: a file is missing or is not acceptable YAML.
-    """
-    return tree_of([read(file) for file in (path, *layers)])
-
-
-def tree_of(items: Sequence[Item], *, lenient: bool = False) -> Tree:
-    """The first of documents that are read already, with the others over it.
+    """Return the document in ``path``, with the layers that it names and then ``layers`` over it.
 
     Args:
-        items: the documents.
-        lenient: take a key of a layer that has no value for one that is removed, as a revision may
-            have it that nobody can change any more.
+        path: the file; its key ``layers`` names files beside it that belong to it.
+        layers: files over those, the last one on top.
+        read: reads a file.
 
     Raises:
-        SpecErrors: a key of a layer has no value.
+        SpecErrors: a file is missing or is not acceptable YAML, or ``layers`` names none.
     """
-    root = items[0]
-    errors = [
-        SpecError(f"{what} has no value", hint=_TO_FILL_IN, location=place)
-        for layer in (() if lenient else items[1:])
-        for what, place in blanks(layer)
-    ]
+    base = read(path)
+    own = take_layers(base, path)
+    return tree_of([base, *map(read, own), *(read(file) for file in layers if file not in own)])
+
+
+def layers_of(path: Path) -> tuple[Path, ...]:
+    """Return the layers that the document in ``path`` names; none if it cannot be read.
+
+    Raises:
+        SpecErrors: as ``load_tree``.
+    """
+    try:
+        named = LAYERS.encode() in path.read_bytes()
+    except OSError:
+        return ()
+    return take_layers(read_file(path), path) if named else ()
+
+
+def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
+    """Return the files that the key ``layers`` of a document names, and take the key out of it.
+
+    Args:
+        document: what was read.
+        path: where it was read; names are relative to its folder.
+
+    Raises:
+        SpecErrors: ``layers`` is no list of relative file names, each named once.
+    """
+    keys = document.value if isinstance(document.value, dict) else {}
+    version = keys[_VERSION].item.value if _VERSION in keys else None
+    if LAYERS not in keys or not isinstance(version, str) or not version.startswith("rackwright/"):
+        return ()  # no document that has layers
+    entry = keys.pop(LAYERS)
+    named = entry.item.value
+    errors: list[SpecError] = []
+    found: list[Path] = []
+    for item in named if isinstance(named, list) else [entry.item]:
+        name = item.value
+        if not isinstance(named, list) or not isinstance(name, str) or not name.strip():
+            problem, hint = "layers is not a list of file names", "write 'layers: [facility.yaml]'"
+        elif PurePath(name).is_absolute():
+            problem, hint = f"the layer '{name}' is not beside the blueprint", "name it from there"
+        elif (file := path.parent / name) in found or file == path:
+            problem, hint = f"the layer '{name}' is named twice", "a file is a layer once"
+        else:
+            found.append(file)
+            continue
+        errors.append(SpecError(visible(problem), hint=hint, location=item.location))
     if errors:
         raise SpecErrors(errors)
+    return tuple(found)
+
+
+def tree_of(items: Sequence[Item]) -> Tree:
+    """Return the first of documents that are read already, with the others over it."""
+    root = items[0]
+    unfilled: list[Location] = []
     for layer in items[1:]:
-        root = merge(root, layer)
-    return _tree(root, tuple(item.file for item in items))
+        filled, places = without_blanks(layer)
+        root = merge(root, filled)
+        unfilled += places
+    return Tree(root, to_data(root), tuple(item.file for item in items), tuple(unfilled))
 
 
 def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -41,6 +42,53 @@ _Explanation = tuple[str, str | None]
 """A message and its hint."""
 
 
+@dataclass(frozen=True)
+class UnknownKey:
+    """A key that a document has and its model does not.
+
+    Attributes:
+        path: where it is.
+        meant: the key that it is taken for; None if no known key is near.
+        error: the words for people.
+    """
+
+    path: Path
+    meant: str | None
+    error: SpecError
+
+
+def unknown_keys(
+    tree: Tree, model: Any, also: Callable[[Path], Collection[str]]
+) -> list[UnknownKey]:
+    """Return the keys of a document that neither ``model`` nor another form of it knows.
+
+    Args:
+        tree: the document.
+        model: what it is meant to be.
+        also: the keys that the other form allows in the mapping at a path.
+    """
+    try:
+        model.model_validate(tree.data)
+    except ValidationError as error:
+        reader = _Reader(tree, model, (), also)
+        try:
+            details = _details(error)
+        except UnicodeEncodeError:  # half a character in plain data, which is told by itself
+            return []
+        found = [(d, walk(model, reader.data, d["loc"])) for d in details]
+        foreign = [
+            (detail, place)
+            for detail, place in found
+            if detail["type"] == "extra_forbidden" and place.path[-1] not in also(place.path[:-1])
+        ]
+        reader.guess(foreign)
+        return [
+            UnknownKey(place.path, reader.guesses.get(place.path), reader.convert(detail, place))
+            for detail, place in foreign[:MOST_ERRORS]
+        ]
+    return []
+
+
 def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path = ()) -> SpecErrors:
     """Every error of ``error`` with its position in ``tree``, below ``prefix``.
 
@@ -76,12 +124,19 @@ def _details(error: ValidationError) -> list[Mapping[str, Any]]:
 class _Reader:
     """Turns the errors of one validation into ours."""
 
-    def __init__(self, tree: Tree, model: Any, prefix: Path) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        model: Any,
+        prefix: Path,
+        also: Callable[[Path], Collection[str]] = lambda path: (),
+    ) -> None:
         self.tree = tree
+        self.also = also
         self.model = model
         self.prefix = prefix
         self.data = _value_at(tree.data, prefix)
-        self._guesses: dict[Path, str] = {}
+        self.guesses: dict[Path, str] = {}
 
     def guess(self, found: Sequence[Found]) -> set[Path]:
         """The places of missing keys that unknown keys beside them were meant to be."""
@@ -97,18 +152,18 @@ class _Reader:
             wanted = [name for name in missing.get(where, []) if (*where, name) not in meant]
             if near := nearest(str(last), wanted):
                 meant.add((*where, near))
-                self._guesses[place.path] = near
+                self.guesses[place.path] = near
         for detail, place in unknown[:_MOST_GUESSES]:
-            if place.path not in self._guesses:
+            if place.path not in self.guesses:
                 given = _value_at(self.data, place.path[:-1])
-                known = self._known(detail["loc"])
+                known = self._known(detail["loc"], place.path)
                 absent = [
                     name for name in known if not isinstance(given, Mapping) or name not in given
                 ]
                 if near := nearest(str(place.path[-1]), absent) or nearest(
                     str(place.path[-1]), known
                 ):
-                    self._guesses[place.path] = near
+                    self.guesses[place.path] = near
         return meant
 
     def convert(self, detail: Mapping[str, Any], place: TypePlace) -> SpecError:
@@ -119,9 +174,11 @@ class _Reader:
         if kind == "extra_forbidden":
             message, hint = self._unknown_key(detail, place.path)
         elif kind == "missing":
-            message, hint = f"'{path[-1]}' is missing", None
+            message, hint = f"'{path[-1]}' is missing", self._added_by_a_layer(path[:-1])
         else:
             message, hint = _explain(detail)
+            if kind == "union_tag_not_found":
+                hint = self._added_by_a_layer(path)
         if place.at_key:
             message = f"key {message}"
         where = self.tree.describe(path[:-1] if at_key or kind == "missing" else path)
@@ -133,17 +190,43 @@ class _Reader:
         location = self.tree.locate(path, key=at_key)
         return SpecError(visible(text), hint=hint and visible(hint), location=location)
 
+    def _added_by_a_layer(self, path: Path) -> str | None:
+        """Return the hint for an item that a layer adds to a list of named items; None for others."""
+        if not path or not isinstance(path[-1], int) or len(self.tree.files) == 1:
+            return None
+        base = self.tree.files[0]
+        added, items = self.tree.find(path), _value_at(self.tree.data, path[:-1])
+        if added is None or added.file == base or not isinstance(items, list):
+            return None
+        named = {
+            index: item["name"]
+            for index, item in enumerate(items)
+            if isinstance(item, Mapping) and isinstance(item.get("name"), str)
+        }
+        below = [
+            name
+            for index, name in named.items()
+            if (item := self.tree.find((*path[:-1], index))) and item.file == base
+        ]
+        name = named.get(path[-1])
+        if name is None or not below:
+            return None
+        meant = nearest(name, below)
+        guess = f"; did you mean '{meant}'?" if meant else ""
+        return f"{base} has no '{name}' in {self.tree.describe(path[:-1])}, so this layer adds one{guess}"
+
     def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
         message = f"unknown key '{path[-1]}'"
         if number := _decimal_comma(_value_at(self.data, path[:-1]), path[-1]):
             return message, f"decimals stand behind a point: '{number}'"
-        if near := self._guesses.get(path):
+        if near := self.guesses.get(path):
             return message, f"did you mean '{near}'?"
-        known = self._known(detail["loc"])
+        known = self._known(detail["loc"], path)
         return message, f"known are: {', '.join(known)}" if known else None
 
-    def _known(self, loc: Path) -> list[str]:
-        return names(walk(self.model, self.data, loc[:-1]).models)
+    def _known(self, loc: Path, path: Path) -> list[str]:
+        known = names(walk(self.model, self.data, loc[:-1]).models)
+        return [*known, *sorted(set(self.also(path[:-1])) - set(known))]
 
 
 def _decimal_comma(given: object, key: object) -> str | None:

@@ -72,11 +72,13 @@ class Tree:
     Attributes:
         data: plain mappings, lists and scalars.
         files: the files it was read from, the base first.
+        unfilled: places of layers where a key or an item has no value, which changes nothing.
     """
 
     root: Item
     data: Any
     files: tuple[str, ...]
+    unfilled: tuple[Location, ...] = ()
 
     def find(self, path: Path) -> Item | None:
         """The node at ``path``; None when there is none."""

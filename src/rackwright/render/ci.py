@@ -84,12 +84,15 @@ def _watched(blueprint: str) -> str:
 
 
 def write_ci(forge: str, folder: Path, blueprint: str, source: InstallSource) -> list[Path]:
-    """The files written below ``folder``; nothing that exists is overwritten.
+    """Write the files below ``folder`` and return their paths; nothing that exists is overwritten.
+
+    A file that is there as it would be written, as the hooks of a second forge, is left out.
 
     Raises:
-        UsageError: a file exists, or cannot be written; then none is.
+        UsageError: another file exists, or one cannot be written; then none is.
     """
     files = {folder / name: text for name, text in ci_files(forge, blueprint, source).items()}
+    files = {path: text for path, text in files.items() if not _holds(path, text)}
     for path in files:
         if path.exists() or path.is_symlink():
             raise UsageError(f"'{path}' exists", hint="move it away, or copy what is new by hand")
@@ -100,3 +103,11 @@ def write_ci(forge: str, folder: Path, blueprint: str, source: InstallSource) ->
         except OSError as error:
             raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
     return list(files)
+
+
+def _holds(path: Path, text: str) -> bool:
+    """True if a file is there, and no link, with this text."""
+    try:
+        return not path.is_symlink() and path.read_bytes() == text.encode()
+    except OSError:
+        return False

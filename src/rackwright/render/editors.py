@@ -15,9 +15,17 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.schema import with_short_form
+from rackwright.reading.loader import LAYERS
 from rackwright.reading.schema import export_schema
 from rackwright.templates.making import BLUEPRINT, MODELINE, SCHEMA
 
+_LAYERS_SCHEMA: Final = {
+    "type": "array",
+    "items": {"type": "string"},
+    "uniqueItems": True,
+    "description": "Files over this one that belong to it, in their order, relative to its folder.",
+    "markdownDescription": "Files over this one that belong to it, in their order, relative to its folder.",
+}
 PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "AirSupply": {"type": ["air-handlers"]},
     "AwsNodeGroup": {"type": ["instances"]},
@@ -69,7 +77,22 @@ def _bare_schema() -> dict[str, Any]:
     full = export_schema(
         Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
     )
+    full["properties"][LAYERS] = _LAYERS_SCHEMA
     return with_short_form(full)
+
+
+def layer_schema(blueprint: Path) -> dict[str, Any]:
+    """Return the JSON Schema of a layer: of a blueprint, with nothing required.
+
+    Raises:
+        SpecErrors: the team's configuration or catalogue is not valid.
+    """
+    made = blueprint_schema(blueprint)
+    made |= {"$id": "urn:rackwright:layer:v1", "title": "Rackwright layer"}
+    del made["properties"][LAYERS]
+    for model in (made, *made["definitions"].values()):
+        model.pop("required", None)
+    return made
 
 
 def write_schema(folder: Path) -> None:

@@ -10,8 +10,8 @@ from rackwright.plan.fabric.cables import Wire, routed_length, wires
 from rackwright.plan.fabric.layout import Layout, find_host
 from rackwright.plan.fabric.lengths import CableRoutes
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import CircuitAfterLoss
-from rackwright.plan.records.racks import RackPosition
+from rackwright.plan.records.circuits import CircuitAfterLoss
+from rackwright.plan.records.racks import RackClass
 from rackwright.report.overview.rack import StandingDevice, view_rack
 
 Cell = str | int | float | None
@@ -80,19 +80,21 @@ POWER = (
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
     """Every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
-    for rack in site.racks:
-        view = view_rack(plan, site, rack)
-        own = view.rack_class
-        unsaid = own.weight_kg is None or own.content_kg is None or own.includes_rack
-        weight = None if unsaid else (own.weight_kg or 0) - (own.content_kg or 0)
-        nothing = (None, None, "rack", own.type, "", "", "", None, weight, "")
-        yield (*_place(site, rack), *nothing)
+    for own, name, place in _by_name(site):
+        view = view_rack(plan, site, own, name)
+        unsaid = own.kind.weight_kg is None or own.kind.content_kg is None or own.kind.includes_rack
+        weight = None if unsaid else (own.kind.weight_kg or 0) - (own.kind.content_kg or 0)
+        nothing = (None, None, "rack", own.kind.type, "", "", "", None, weight, "")
+        yield (*place, *nothing)
         for one in (*view.devices, *view.beside):
-            yield (*_place(site, rack), *_standing(one, [feed.feed for feed in view.feeds]))
+            yield (*place, *_standing(one, [feed.feed for feed in view.feeds]))
 
 
-def _place(site: SitePlan, rack: RackPosition) -> tuple[Cell, ...]:
-    return site.name, rack.hall, rack.row, rack.position + 1, rack.rack
+def _by_name(site: SitePlan) -> Iterator[tuple[RackClass, str, tuple[Cell, ...]]]:
+    """Yield each rack of a site with its name and the cells that say where it is."""
+    for own in site.racks:
+        for name, position in zip(own.names, own.positions, strict=True):
+            yield own, name, (site.name, own.hall, own.row, position + 1, name)
 
 
 def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
@@ -121,12 +123,12 @@ class _Stand:
 
 
 def _stands(plan: Plan, site: SitePlan) -> Mapping[str, _Stand]:
-    units = {(one.rack_class, one.device): one.unit_low for one in site.devices if one.fits}
-    classes = {rack.rack: rack.rack_class for rack in site.racks}
+    kinds = {name: racks.kind for racks in site.racks for name in racks.names}
     return {
-        name: _Stand(rack, units.get((classes[rack], number)))
+        name: _Stand(rack, device.unit_low if device.fits else None)
         for rack, devices in plan.racked[site.name].items()
         for number, names in devices.items()
+        for device in (kinds[rack].devices[number],)
         for name in names
     }
 
@@ -184,24 +186,24 @@ def port_name(layout: Layout, wire: Wire) -> Cell:
 
 def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
     """Every circuit of every rack, with the most that it carries after another one is lost."""
-    rows = {own.rack_class: _circuits(site, own.rack_class) for own in site.rack_classes}
-    for rack in site.racks:
-        for row in rows[rack.rack_class]:
-            yield (*_place(site, rack), *row)
+    rows = {own: _circuits(own) for own in site.racks}
+    for own, _, place in _by_name(site):
+        for row in rows[own]:
+            yield (*place, *row)
 
 
-def _circuits(site: SitePlan, rack_class: int) -> list[Sequence[Cell]]:
+def _circuits(racks: RackClass) -> list[Sequence[Cell]]:
     """The circuits of one rack of a class."""
-    feeds = {feed.feed: feed for feed in site.feeds_of(rack_class)}
+    feeds = {feed.feed: (feed, source) for feed, source, _ in racks.feeds}
     losses: dict[tuple[str, int], list[CircuitAfterLoss]] = {}
-    for loss in site.losses_of(rack_class):
+    for loss in racks.kind.losses:
         losses.setdefault((loss.feed, loss.pdu), []).append(loss)
     found: list[Sequence[Cell]] = []
-    for one in site.circuits_of(rack_class):
-        feed = feeds[one.feed]
+    for one in racks.kind.circuits:
+        feed, source = feeds[one.feed]
         worst, lost = _worst(losses.get((one.feed, one.pdu), ()))
         found.append((
-            one.feed, one.pdu + 1, feed.source, feed.pdu_entry,
+            one.feed, one.pdu + 1, source, feed.pdu_entry,
             feed.voltage_v, feed.circuit_current_a or feed.current_a, feed.phases,
             one.usable_w, one.load_w, worst, lost,
         ))  # fmt: skip

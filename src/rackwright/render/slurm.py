@@ -9,14 +9,16 @@ from typing import Any
 import yaml
 
 from rackwright.model.names import compress_hostlist
-from rackwright.model.scheduler import LISTS, Partition, Preemption, Scheduler
+from rackwright.model.queues import Partition, Preemption
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import Priority, slurm_time
+from rackwright.model.slurm_conf_keys import LISTS
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
 from rackwright.plan.slurm.cluster import SlurmCluster
+from rackwright.plan.slurm.gres import Gres, is_mig
 from rackwright.plan.slurm.nodes import (
-    Gres,
     NodeSet,
     NoSchedulerError,
     PartitionSets,
@@ -230,13 +232,15 @@ def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
         yield "AccountingStorageBackupHost", accounting.backup
     if accounting.enforce:
         yield "AccountingStorageEnforce", ",".join(accounting.enforce)
-    types = sorted({f"{g.name}:{g.type}" for g in _all_gres(sets)})
+    types = sorted({f"{g.name}:{g.type}" for g in _all_gres(sets) if g.type})
     if tracked := [f"gres/{name}" for name in (*_gres_names(sets), *types)]:
         yield "AccountingStorageTRES", ",".join(tracked)
 
 
 def _all_gres(sets: Iterable[NodeSet]) -> Iterator[Gres]:
-    return (nodes.gres for nodes in sets if nodes.gres is not None)
+    """Yield what is counted on the hosts, the accelerators first."""
+    for nodes in sets:
+        yield from nodes.counted
 
 
 def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
@@ -245,7 +249,10 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
 
 def _node_line(nodes: NodeSet, own: Range | None) -> str:
     words = [f"NodeName={nodes.hostlist}"]
-    if own is not None:  # so that slurmctld asks no server for the address of each node
+    given = {key.lower() for key in nodes.extra}
+    if (
+        own is not None and "nodeaddr" not in given
+    ):  # so that slurmctld asks no server for the address of each node
         words.append(f"NodeAddr={address_list(own)}")
     words.append(f"CPUs={nodes.cpus}")
     if nodes.shape is not None:  # without it every CPU is a core to Slurm, threads as well
@@ -256,13 +263,20 @@ def _node_line(nodes: NodeSet, own: Range | None) -> str:
         words.append(f"CoreSpecCount={nodes.reserved_cores}")
     if nodes.reserved_memory:
         words.append(f"MemSpecLimit={nodes.reserved_memory}")
-    if nodes.gres is not None:
-        words.append(f"Gres={nodes.gres}")
+    if gres := nodes.counted:
+        words.append(f"Gres={','.join(map(str, gres))}")
     if nodes.features:
         words.append(f"Feature={','.join(nodes.features)}")
     if nodes.weight is not None:
         words.append(f"Weight={nodes.weight}")
+    words += [f"{key}={_quoted(value)}" for key, value in sorted(nodes.extra.items())]
     return " ".join(words)
+
+
+def _quoted(value: str | int) -> str:
+    """Return a value as a line of several options takes it."""
+    text = str(value)
+    return f'"{text}"' if " " in text and not text.startswith('"') else text
 
 
 def address_list(addresses: Range) -> str:
@@ -302,6 +316,7 @@ def _partition_line(entry: PartitionSets, scheduler: Scheduler) -> str:
         "Topology": partition.topology,
         "State": partition.state,
     }
+    words |= {key: _quoted(value) for key, value in sorted(partition.extra.items())}
     return " ".join(f"{key}={value}" for key, value in words.items() if value is not None)
 
 
@@ -315,26 +330,39 @@ def _oversubscribe(partition: Partition, preemption: Preemption | None) -> str |
 def _gres_conf(sets: Sequence[NodeSet]) -> str:
     lines = []
     for nodes in sets:
-        if (gres := nodes.gres) is None:
-            continue
         detect = f" AutoDetect={nodes.detect}" if nodes.detect is not None else ""
-        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}"
-        lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes)]
+        if any(is_mig(gres) for gres in nodes.counted):  # the files of instances are the driver's
+            lines.append(f"NodeName={nodes.hostlist}{detect}\n")
+            continue
+        first = 0
+        for gres in nodes.counted:
+            kind = f" Type={gres.type}" if gres.type else ""
+            start = f"NodeName={nodes.hostlist}{detect} Name={gres.name}{kind}"
+            if gres.name in _WITH_FILES:
+                lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes, first)]
+                first += gres.count
+            else:
+                lines.append(
+                    f"NodeName={nodes.hostlist} Name={gres.name}{kind} Count={gres.count}\n"
+                )
     return "".join(lines)
 
 
-def _devices(gres: Gres, nodes: NodeSet) -> Iterator[str]:
+_WITH_FILES = frozenset({"gpu", "neuron"})
+
+
+def _devices(gres: Gres, nodes: NodeSet, first: int) -> Iterator[str]:
     """Device files where their names follow from the number; otherwise the driver is asked."""
     match gres.vendor:
         case "nvidia" | "aws":
             stem = "/dev/nvidia" if gres.vendor == "nvidia" else "/dev/neuron"
             sockets, cores, _ = nodes.shape or (1, 0, 0)
             if not nodes.by_socket:
-                yield f"File={_numbers(stem, 0, gres.count)}"
+                yield f"File={_numbers(stem, first, gres.count)}"
                 return
             each = gres.count // sockets
             for socket in range(sockets):
-                files = _numbers(stem, socket * each, each)
+                files = _numbers(stem, first + socket * each, each)
                 yield f"File={files} Cores={socket * cores}-{(socket + 1) * cores - 1}"
         case "amd":
             yield f"Count={gres.count} AutoDetect=rsmi"

@@ -189,8 +189,8 @@ def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
 
 
 _HOW = (
-    "Write behind each colon what holds, as its comment shows. Take out the entry of what nobody "
-    "knows, and what is left empty above it: it stays unknown. A key without a value is refused."
+    "Write the value behind each colon, as its comment shows. A key that is left empty changes nothing: "
+    "'check' counts it, and what it asks for stays unknown."
 )
 _REST = (
     "Not in this layer, since it is no single value, is said already, or stands in a list without "

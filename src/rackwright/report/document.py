@@ -46,7 +46,7 @@ _KINDS = {
     NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
     NoticeKind.STATED: "Numbers of products that the blueprint states.",
     NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
-    NoticeKind.RENAMED: "Mentions of a rule by an id that it had before.",
+    NoticeKind.UNFILLED: "Layers of which keys have no value yet; such keys change nothing.",
     NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
     NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",
     NoticeKind.ABSENT: "Failures of the baseline that are gone.",
@@ -199,7 +199,7 @@ class NoticeDocument(TypedDict):
     problem: bool
     """Strict hygiene fails on it."""
     id: str
-    """Of the waiver; 'baseline'; what a change lowers; or a former id."""
+    """Of the waiver; 'baseline'; or what a change lowers."""
     policy: str
     """The rule; empty where it is not about one."""
     message: str

@@ -17,7 +17,6 @@ class RuleText:
     Attributes:
         summary: its first paragraph, in one line.
         markdown: all of its ``.md``.
-        formerly: ids that the rule had.
     """
 
     id: str
@@ -27,7 +26,6 @@ class RuleText:
     since: str
     summary: str
     markdown: str
-    formerly: tuple[str, ...] = ()
 
 
 def read_rules(policies: Iterable[type[Policy]]) -> Mapping[str, RuleText]:
@@ -45,7 +43,6 @@ def _read(policy: type[Policy]) -> RuleText:
         since=policy.since,
         summary=first_paragraph(text) or policy.title,
         markdown=text.strip(),
-        formerly=policy.formerly,
     )
 
 

@@ -84,14 +84,11 @@ def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
         if host.place is not None:
             found.setdefault(Part(host.site, "rack", host.place.rack), set()).add(host.name)
     for planned in plan.onprem:
-        on: dict[int, set[tuple[PartKind, str]]] = {}
-        for feed in planned.feeds:
-            on.setdefault(feed.rack_class, set()).add(("feed", feed.source))
-        for racks in planned.rack_classes:
-            loops = (racks.loop, racks.door_loop)
+        for racks in planned.racks:
+            loops = (racks.kind.loop, racks.kind.door_loop)
             parts: set[tuple[PartKind, str]] = {("loop", one) for one in loops if one}
-            parts |= on.get(racks.rack_class, set())
-            for rack in racks.racks:
+            parts |= {("feed", source) for source in racks.sources}
+            for rack in racks.names:
                 nodes = found.get(Part(planned.name, "rack", rack), set())
                 for kind, name in parts if nodes else ():
                     found.setdefault(Part(planned.name, kind, name), set()).update(nodes)

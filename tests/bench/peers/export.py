@@ -16,9 +16,9 @@ from rackwright.model.hardware import Node
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.circuits import DevicesAfterLoss
 from rackwright.plan.records.facility import HallLoad
-from rackwright.plan.records.power import DevicesAfterLoss
-from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.records.racks import RackClass, RackDevice
 
 Row = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def _names(text: str) -> list[str]:
 RACK = _names(
     "type height_u used_u power_w power_limit_w content_kg weight_kg static_rating_kg "
     "dynamic_rating_kg casters footprint_m2 center_of_mass_u rack_depth_m deepest_m "
-    "cable_allowance_m air_direction blanking hall row"
+    "cable_allowance_m air_direction blanking"
 )
 DEVICE = _names(
     "kind entry group fits height_u heat_air_w air_direction psu_inlet voltage_min_v "
@@ -42,9 +42,7 @@ CIRCUIT = _names(
     "pdu usable_w implied_w branches branch_worst_a branch_rating_a c13_used c13_available "
     "c13_worst_a c13_rating_a c19_used c19_available c19_worst_a c19_rating_a"
 )
-FEED = _names(
-    "feed source pdu_entry voltage_v pdu_voltage_v current_a circuit_current_a outlet_voltage_v"
-)
+FEED = _names("feed pdu_entry voltage_v pdu_voltage_v current_a circuit_current_a outlet_voltage_v")
 SOURCE = _names("source kind redundancy load_w worst_w capacity_w deviation_w")
 HALL = _names(
     "hall containment handler ashrae_class power_w power_limit_w heat_air_w air_capacity_n1_w "
@@ -107,20 +105,20 @@ def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str
     """Every rack by itself; equal ones differ by name only."""
     halls = {hall.name: hall for hall in site.site.halls}
     inlets = {row.hall: row.inlet_c for row in site.halls}
-    feeds = _feeds(site)
-    alive = _by(site.device_losses, "rack_class", "entry", "group")
     derate = site.site.power.continuous_derate / 100
-    for row in site.rack_classes:
-        hall, number = halls[row.hall], row.rack_class
+    for row in site.racks:
+        hall, alive = halls[row.hall], _by(row.kind.fates, "entry", "group")
         floor = hall.floor
         nodes = [
-            _device(device, alive.get((number, device.entry, device.group), []))
-            for device in site.devices_of(number)
+            _device(device, alive.get((device.entry, device.group), []))
+            for device in row.kind.devices
             if device.kind in {"node", "switch"}
         ]
         content = _pick(
-            row,
+            row.kind,
             RACK,
+            hall=row.hall,
+            row=row.row,
             site=site.site.name,
             derate=derate,
             inlet_c=inlets[hall.name],
@@ -129,10 +127,10 @@ def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str
             floor_uniform=floor.uniform if floor else None,
             floor_concentrated=floor.concentrated if floor else None,
             floor_rolling=floor.rolling if floor else None,
-            feeds=feeds.get(number, []),
+            feeds=_feeds(row),
             nodes=nodes,
         )
-        names = row.racks
+        names = row.names
         for name in names if every_rack else names[:1]:
             yield {"rack": name, **content}
 
@@ -146,23 +144,22 @@ def _device(device: RackDevice, losses: Iterable[DevicesAfterLoss]) -> dict[str,
     return _pick(device, DEVICE, losses=after)
 
 
-def _feeds(site: SitePlan) -> dict[int, list[dict[str, Any]]]:
-    """The feeds of each class of racks, with their circuits and what each loss does to them."""
-    circuits = _by(site.circuits, "rack_class", "feed")
-    losses = _by(site.losses, "rack_class", "feed", "pdu")
-    found: dict[int, list[dict[str, Any]]] = {}
-    for row in site.feeds:
-        number, feed = row.rack_class, row.feed
+def _feeds(racks: RackClass) -> list[dict[str, Any]]:
+    """Return the feeds of a class of racks, with their circuits and what each loss does to them."""
+    circuits = _by(racks.kind.circuits, "feed")
+    losses = _by(racks.kind.losses, "feed", "pdu")
+    found = []
+    for row, source, _ in racks.feeds:
         mine = [
             _pick(
                 circuit,
                 CIRCUIT,
                 losses=[
                     _pick(loss, ("lost", "implied_w", "usable_w"))
-                    for loss in losses.get((number, feed, circuit.pdu), [])
+                    for loss in losses.get((row.feed, circuit.pdu), [])
                 ],
             )
-            for circuit in circuits.get((number, feed), [])
+            for circuit in circuits.get((row.feed,), [])
         ]
-        found.setdefault(number, []).append(_pick(row, FEED, circuits=mine))
+        found.append(_pick(row, FEED, source=source, circuits=mine))
     return found

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from brownfield_support import take_over
+from factories import CATALOGUE
+from rackwright.brownfield.document import make_blueprint
+from rackwright.brownfield.products import Products
+from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
 
 # The columns are those of the page, in the order of a table that shows position and face as well.
@@ -42,13 +46,13 @@ def test_an_export_is_taken_over_with_every_unit_and_name(tmp_path: Path) -> Non
     ]
     # There is a gap of two units between the two of a rack: they are two groups.
     assert shown == [
-        ("dgx", 2, "a-[01-02]", "1 U", "dgx-[01,03]", "compute"),
+        ("dgx", 2, "a-[01-02]", "1 U", "DGX-01,dgx-03", "compute"),
         ("dgx-set2", 2, "a-[01-02]", "11 U", "dgx-[02,04]", "compute"),
     ]
     (fabric,) = site["fabrics"]
     assert fabric["name"] == "infiniband"
     units = [(one["name"], one["count"], one["start_unit"]) for one in fabric["tiers"]]
-    assert units == [("ib-leaf", 1, "40 U"), ("ib-leaf-set2", 1, "42 U")]
+    assert units == [("leaf", 1, "40 U"), ("leaf-set2", 1, "42 U")]
     assert site["power"]["pdu"] == "apc-ap8886"
     asked = {blank.name for blank in made.blanks}
     assert asked == {"name", "continuous_derate", "power_factor", "feeds", "utility", "feed_path",
@@ -66,7 +70,7 @@ def test_nothing_is_left_out_in_silence(tmp_path: Path) -> None:
         "the site 'DC 1' is called 'dc-1'",
         "the rack 'A-01' is called 'a-01', and 1 more in the same way",
         "nobody says in which order racks stand",
-        "the switches ib-leaf1 are called infiniband-ib-leaf-1 in the plan",
+        "the switches ib-leaf1 are called infiniband-leaf-1 in the plan",
     ):
         assert words in told, (words, told)
 
@@ -145,7 +149,7 @@ def test_a_page_of_several_is_refused(tmp_path: Path) -> None:
         ("1.0,Front\ndgx-02", "0.0,Front\ndgx-02", "'0.0' is no position in a rack", 2),
         ("1.0,Front\ndgx-02", ",Front\ndgx-02", "has no unit in its rack", 2),
         (",11.0,Front\ndgx-03", ",8.0,Front\ndgx-03", "U8 of the rack 'a-01' is taken", 3),
-        ("dgx-02,", "dgx-01,", "'dgx-01' stands at", 3),
+        ("dgx-03,", "dgx-02,", "'dgx-02' stands at", 4),
         ("Hall A,A-02,GPU compute,NVIDIA,DGX H100,,11.0", "Hall B,A-02,GPU compute,NVIDIA,DGX H100,,11.0",
          "the rack 'a-02' is in hall-b", 5),
         ("A-02,GPU compute,NVIDIA,DGX H100,,11.0", "A 02,GPU compute,NVIDIA,DGX H100,,11.0",
@@ -162,3 +166,74 @@ def test_what_cannot_be_is_refused_at_its_line(
     assert words in error.summary
     assert error.location is not None
     assert error.location.line == line
+
+
+HEAD = "Name,Status,Site,Location,Rack,Role,Manufacturer,Type,Position,Rack face\n"
+
+
+def test_tiers_of_switches_are_their_roles(tmp_path: Path) -> None:
+    rows = [
+        ("A09-P1-IBLEAF-04-01", "r1", "IB Leaf", 40), ("A09-P1-IBLEAF-04-02", "r1", "IB Leaf", 41),
+        ("A10-P1-IBLEAF-04-01", "r2", "IB Leaf", 40), ("A10-P1-IBLEAF-04-02", "r2", "IB Leaf", 41),
+        ("A10-P1-IBSPINE-01", "r3", "IB Spine", 40), ("B10-P1-IBSPINE-02", "r3", "IB Spine", 41),
+    ]  # fmt: skip
+    text = HEAD + "".join(
+        f"{name},Active,dc1,h,{rack},{role},NVIDIA,QM9700,{low},Rear\n"
+        for name, rack, role, low in rows
+    )
+    (fabric,) = take_over(tmp_path, {"sw.csv": text}).data["sites"][0]["fabrics"]
+    assert [(tier["name"], tier["count"]) for tier in fabric["tiers"]] == [
+        ("ib-leaf", 4),
+        ("ib-spine", 2),
+    ]
+
+
+def test_equal_short_names_keep_their_domains(tmp_path: Path) -> None:
+    text = HEAD + "".join(
+        f"{name},Active,DC1,ER1,R1,Server,NVIDIA,DGX H100,{low},Front\n"
+        for name, low in (
+            ("esxi01.red.example.com", 2),
+            ("esxi01.blue.example.com", 10),
+            ("node_02.example.com", 18),
+        )
+    )
+    groups = take_over(tmp_path, {"names.csv": text}).data["sites"][0]["node_groups"]
+    names = ",".join(group["host_names"] for group in groups)
+    assert set(names.split(",")) == {"esxi01.red.example.com", "esxi01.blue.example.com", "node_02"}
+
+
+def test_device_behind_another_is_left_out_and_told(tmp_path: Path) -> None:
+    text = HEAD + (
+        "n1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,2,Front\n"
+        "sw-front,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Front\n"
+        "sw-rear,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Rear\n"
+    )
+    made = take_over(tmp_path, {"face.csv": text})
+    assert made.data["sites"][0]["fabrics"][0]["tiers"][0]["count"] == 1
+    assert any(
+        "'sw-rear' is left out: it stands behind 'sw-front' in U42" in one.text
+        for one in made.notices
+    )
+
+
+def test_unknown_products_are_left_out_with_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "netbox_devices.csv"
+    path.write_text(
+        EXPORT.replace("gw,Active", "gw2,Active,,Branch,,R1,Router,Acme,X-9,,2.0,\ngw,Active")
+    )
+    products = Products(CATALOGUE, {}, [], roles={"Leaf": "leave out"}, leave_out_unknown=True)
+    made = make_blueprint([read_standing(path)], products)
+    told = {one.text for one in made.notices}
+    assert "2 devices of 1 products that are not known are left out: X-9 (2)" in told
+    assert "2 devices 'QM9700' are left out, as you said" in told
+    assert "fabrics" not in made.data["sites"][0]
+
+
+def test_roles_of_a_mapping_are_those_of_the_blueprint(tmp_path: Path) -> None:
+    path = tmp_path / "netbox_devices.csv"
+    path.write_text(EXPORT)
+    roles = {"GPU compute": "login", "leaf": "spine"}
+    products = Products(CATALOGUE, {}, ["X-9"], roles=roles)
+    (site,) = make_blueprint([read_standing(path)], products, only="DC 1").data["sites"]
+    assert {group["role"] for group in site["node_groups"]} == {"login"}
+    assert site["fabrics"][0]["tiers"][0]["name"] == "spine"

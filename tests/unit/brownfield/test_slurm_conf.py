@@ -9,7 +9,7 @@ import pytest
 from brownfield_support import elevations_of, take_over
 from rackwright.brownfield.reading import read_standing
 from rackwright.brownfield.records import FoundCluster
-from rackwright.brownfield.slurm_conf import expand_nodes
+from rackwright.brownfield.slurm_lines import expand_nodes
 from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
@@ -53,28 +53,38 @@ def test_lines_are_read_as_slurm_reads_them(tmp_path: Path) -> None:
     assert (first.cpus, first.memory, first.gres, first.weight) == (
         224,
         2_051_000,
-        "gpu:h100:8",
+        "gpu:H100:8",
         10,
     )
+    assert (first.sockets, first.threads) == (2, 2)
     assert first.features == ("ib", "nvme")
     assert (first.at.line, fifth.at.line) == (11, 12)
     assert (fifth.cpus, fifth.memory, fifth.gres) == (224, 1_000_000, "gpu:h100:8")
     assert big.names == ("big1x01", "big1x02", "big2x01", "big2x02")
-    assert big.cpus == 96
+    assert big.cpus == 224  # slurmctld counts by the shape where both are said
     train, every = found.partitions
-    assert train.fields == {"default": True, "max_time": "2-00:00:00", "priority_tier": 10}
+    assert train.fields == {
+        "default": True, "max_time": "2-00:00:00", "priority_tier": 10, "extra": {"AllowGroups": "ml"},
+    }  # fmt: skip
     assert len(every.nodes) == 10
     assert every.fields == {"max_time": "2-00:00:00", "state": "DRAIN"}
 
 
-def test_what_is_not_taken_over_is_told(tmp_path: Path) -> None:
+def test_options_without_a_field_are_carried_as_extra(tmp_path: Path) -> None:
+    found = cluster(tmp_path, STANDING)
+    fifth = found.nodes[1]
+    assert (fifth.other_gres, fifth.extra) == (("shard:64",), (("TmpDisk", "100"),))
+    assert found.settings["extra"] == {"SchedulerType": "sched/backfill"}
+
+
+def test_options_that_render_writes_otherwise_are_told_with_their_values(tmp_path: Path) -> None:
     path = tmp_path / "slurm.conf"
-    path.write_text(STANDING, "utf-8")
-    told = [(one.at.line if one.at else 0, one.text) for one in read_standing(path).notices]
-    assert (12, "the GRES 'shard:64' is not taken over") in told
-    assert (12, "tmpdisk of 1 nodes: not taken over") in told
-    assert (15, "allowgroups of the partition 'train': not taken over") in told
-    assert any(line == 8 and text.endswith("writes: schedulertype") for line, text in told)
+    path.write_text(
+        "ClusterName=a\nSelectType=select/linear\nFastSchedule=1\nNodeName=n1\n", "utf-8"
+    )
+    told = [one.text for one in read_standing(path).notices]
+    assert "'FastSchedule=1' is no option of Slurm's any more" in told
+    assert any("SelectType=select/linear" in text for text in told)
 
 
 def test_nodes_that_stand_in_no_sheet_are_groups_without_racks(tmp_path: Path) -> None:
@@ -92,20 +102,21 @@ def test_nodes_that_stand_in_no_sheet_are_groups_without_racks(tmp_path: Path) -
         {"host": "ctl1", "address": "10.0.0.1"},
         {"host": "ctl2", "address": "ctl2.example.com"},
     ]
-    assert scheduler["accounting"] == {"host": "db", "address": "db"}
+    assert scheduler["accounting"] == {"host": "db", "address": "db", "enforce": []}
     assert [one["groups"] for one in scheduler["partitions"]] == [
         ["gpu", "gpu-set2"],
         ["gpu", "gpu-set2", "big1x", "big2x"],
     ]
     assert scheduler["nodes"][0] == {
-        "groups": ["gpu"], "cpus": 224, "memory": "2051000 MiB", "gres": "gpu:h100:8",
+        "groups": ["gpu"], "cpus": 224, "sockets": 2, "threads_per_core": 2, "memory": "2051000 MiB",
+        "gres": "gpu:H100:8",
         "features": ["ib", "nvme"], "weight": 10,
     }  # fmt: skip
     asked = {(blank.name, blank.sample) for blank in made.blanks}
     assert {"version", "halls", "type", "racks", "per_rack"} <= {name for name, _ in asked}
     (types,) = {sample for name, sample in asked if name == "type" and "h100" in sample}
     assert "dgx-h100" in types.split(" | ")
-    assert "the partition 'All' is called 'all'" in {notice.text for notice in made.notices}
+    assert [one["name"] for one in scheduler["partitions"]] == ["train", "All"]
 
 
 def test_our_own_file_gives_the_node_groups_that_it_is_of(tmp_path: Path) -> None:
@@ -153,7 +164,14 @@ def test_files_that_are_included_are_read_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [
-        ("NodeName=Node[1-2] CPUs=4", "the node 'Node1' cannot be a host of a blueprint", 2),
+        ("NodeName=n@[1-2] CPUs=4", "the node 'n@1' is not a host name", 2),
+        ("NodeName=n1\nPartitionName=p Nodes=ALL MaxTime=soon", "'soon' is not a time limit", 3),
+        ("NodeName=n[1-2] NodeAddr=a[1-3]", "'nodeaddr' has 3 words for 2 nodes", 2),
+        (
+            "NodeName=n1\nNodeSet=s Nodes=n2\nPartitionName=p Nodes=n1",
+            "the node set 's' has the node 'n2'",
+            3,
+        ),
         ("NodeName=n[2-1]", "the range '2-1' runs backwards", 2),
         ("NodeName=n[1-999999999]", "of more than 100,000 nodes", 2),
         ("NodeName=n[1-400]x[1-400]", "stands for more than 100,000 nodes", 2),

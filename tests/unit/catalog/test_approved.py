@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from rackwright.catalog.approved import hold_entry
 from rackwright.catalog.loader import load_catalogue
 from rackwright.model.base import Model
+from rackwright.model.field_kinds import Absent, Direction, Milder, marked_fields
 from rackwright.model.hardware import Confidence, Entry, Fact, Node
-from rackwright.model.milder import Absent, Direction, Milder
-from rackwright.model.product_classes import PRODUCT_CLASSES
 
 ENTRIES = tuple(load_catalogue().load_all())
 
@@ -29,12 +28,12 @@ def numbers(entry: Any, model: Model, path: tuple[str, ...] = ()) -> Iterator[Ca
     """Every field of a product that holds or may hold a number, with its class."""
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
-        if type(value) in PRODUCT_CLASSES:
+        if isinstance(value, Model) and marked_fields(type(value)).claims:
             yield from numbers(entry, value, (*path, name))
         elif "Fact[" in str(field.annotation) and not isinstance(value, tuple):
             was = None if value is None else value.value
             if was is None or isinstance(was, int | float):
-                yield entry, (*path, name), PRODUCT_CLASSES[type(model)][name]
+                yield entry, (*path, name), marked_fields(type(model)).claims[name]
 
 
 Case = tuple[Entry, tuple[str, ...], Milder]

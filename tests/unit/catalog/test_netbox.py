@@ -12,7 +12,7 @@ import yaml
 from known import known
 from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
 from rackwright.errors import SpecErrors, UsageError
-from rackwright.model.hardware import Node, Switch, fact_value
+from rackwright.model.hardware import Node, RackType, Switch, fact_value
 from rackwright.reading.loader import load_text
 
 DAY = date(2026, 11, 23)
@@ -89,7 +89,7 @@ def test_what_it_does_not_know_is_left_out_and_listed(tmp_path: Path) -> None:
     [
         ({"weight_unit": None}, "weight: it has no 'weight_unit'"),
         ({"u_height": 0}, "u_height: it is 0"),
-        ({"airflow": "side-to-rear"}, "airflow: 'side-to-rear' is none of"),
+        ({"airflow": "mixed"}, "airflow: 'mixed' is none of"),
         (
             {
                 "power-ports": [
@@ -137,7 +137,7 @@ def test_weights(tmp_path: Path, weight: float, unit: str, kilograms: float) -> 
 def test_a_switch(tmp_path: Path) -> None:
     ports: list[dict[str, Any]] = [{"name": f"p{n}", "type": "infiniband-ndr"} for n in range(64)]
     ports += [{"name": "m", "type": "1000base-t", "mgmt_only": True}]
-    ports += [{"name": f"u{n}", "type": "infiniband-hdr"} for n in range(2)]
+    ports += [{"name": f"Uplink {n}", "type": "infiniband-hdr"} for n in range(2)]
     made = import_device(write(tmp_path, interfaces=ports), "switches", day=DAY).entry
     assert isinstance(made, Switch)
     assert (made.technology, made.radix, made.rate.value) == ("infiniband", 64, 400.0)
@@ -159,7 +159,7 @@ def test_a_server_of_the_library() -> None:
         ("management", 1, 1, None),
         ("compute", 10, 400, "QSFP112"),
     ]
-    assert made.left[:2] == (
+    assert made.left[1:3] == (
         "interfaces: the rate of type 'virtual' is not known",
         (
             "interfaces: 2 of type '10gbase-t' have no role; "
@@ -214,6 +214,119 @@ def test_types_of_interfaces(kind: str, rate: tuple[str, str] | None, cage: str 
     assert cage_of(kind) == cage
 
 
+@pytest.mark.parametrize(
+    ("others", "uplinks"),
+    [
+        ([("Ethernet33", "10gbase-x-sfpp"), ("Ethernet34", "10gbase-x-sfpp")], None),
+        ([("Uplink 1", "10gbase-x-sfpp"), ("Uplink 2", "10gbase-x-sfpp")], (2, 10)),
+        ([(f"Ethernet{n}", "800gbase-x-osfp") for n in range(4)], (4, 800)),
+    ],
+)
+def test_uplinks_are_ports_that_are_called_so_or_are_faster(
+    tmp_path: Path, others: list[tuple[str, str]], uplinks: tuple[int, float] | None
+) -> None:
+    ports = [{"name": f"Ethernet{n}", "type": "400gbase-x-qsfpdd"} for n in range(32)]
+    ports += [{"name": name, "type": kind} for name, kind in others]
+    made = import_device(write(tmp_path, interfaces=ports), day=DAY)
+    switch = made.entry
+    assert isinstance(switch, Switch)
+    found = None if switch.uplinks is None else (switch.uplinks.count, switch.uplinks.rate.value)
+    assert (switch.radix, found) == (32, uplinks)
+    told = "interfaces: 2 of type '10gbase-x-sfpp' are neither the most nor uplinks"
+    assert (told in made.left) == (uplinks is None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"power-outlets": [{"name": "1", "type": "iec-60320-c13"}]},
+            "it is a PDU or UPS with 1 outlets",
+        ),
+        ({"model": "LCS-SCDU-250L"}, "it is a cooling unit"),
+        ({"model": "Rack ATS 30A", "interfaces": None}, "it is a part of the power supply"),
+        (
+            {"interfaces": None, "front-ports": [{"name": "1", "type": "8p8c"}]},
+            "it is a patch panel, and not a product we know",
+        ),
+        (
+            {"interfaces": None, "power-ports": None},
+            "it has no interface, and is not a product we know",
+        ),
+        ({"is_powered": False}, "it takes no power"),
+        ({"subdevice_role": "child", "u_height": 0}, "it is a part of a chassis"),
+        (
+            {"u_height": None, "slug": None, "is_full_depth": None, "interfaces": None},
+            "it is a module type",
+        ),
+    ],
+)
+def test_what_is_no_node_is_refused_as_what_it_is(
+    tmp_path: Path, changes: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        import_device(write(tmp_path, **changes), day=DAY)
+    (error,) = caught.value.errors
+    assert error.summary.startswith(why)
+    assert error.hint
+
+
+def test_rack_type_is_a_rack(tmp_path: Path) -> None:
+    path = tmp_path / "rack.yaml"
+    rack = {
+        "manufacturer": "Acme", "model": "R48", "slug": "acme-r48", "form_factor": "4-post-cabinet", "width": 19,
+        "u_height": 48, "outer_width": 800, "outer_depth": 1200, "outer_unit": "mm", "weight": 180,
+        "max_weight": 1814, "weight_unit": "kg",
+    }  # fmt: skip
+    path.write_text(yaml.safe_dump(rack), "utf-8")
+    made = import_device(path, day=DAY)
+    assert isinstance(made.entry, RackType)
+    assert (made.folder, made.entry.height.value, made.entry.width.value) == ("racks", 48, 0.8)
+    assert (made.entry.depth.value, fact_value(made.entry.weight)) == (1.2, 180)
+    assert fact_value(made.entry.static_rating) == 1814
+    path.write_text(yaml.safe_dump({**rack, "outer_width": None}), "utf-8")
+    with pytest.raises(SpecErrors, match="outer width and depth"):
+        import_device(path, day=DAY)
+
+
+def test_modular_supplies_come_from_their_module_type(tmp_path: Path) -> None:
+    bays = [{"name": name, "position": name} for name in ("PSU1", "PSU2", "Fan 1")]
+    path = write(tmp_path, **{"power-ports": None, "module-bays": bays})
+    alone = import_device(path, "nodes", day=DAY)
+    assert isinstance(alone.entry, Node)
+    assert alone.entry.power_supplies is None
+    assert any("2 for power supplies (PSU1, PSU2); --supply FILE" in line for line in alone.left)
+    module = tmp_path / "psu.yaml"
+    ports = [{"name": "{module}", "type": "iec-60320-c14", "maximum_draw": 1000}]
+    module.write_text(yaml.safe_dump({"manufacturer": "Acme", "model": "P1", "power-ports": ports}))
+    made = import_device(path, "nodes", supply=module, day=DAY).entry
+    assert isinstance(made, Node)
+    supplies = known(made.power_supplies)
+    assert (supplies.count, supplies.inlet, fact_value(supplies.rating)) == (2, "C14", 1000)
+
+
+def test_roles_by_name_tell_equal_ports_apart(tmp_path: Path) -> None:
+    ports = [{"name": f"eth{n}", "type": "400gbase-x-osfp"} for n in range(10)]
+    roles = {"eth[0-7]": "compute", "eth*": "storage"}
+    made = import_device(write(tmp_path, interfaces=ports), roles=roles, day=DAY).entry
+    assert isinstance(made, Node)
+    assert [(port.role, port.count) for port in made.ports] == [("compute", 8), ("storage", 2)]
+
+
+def test_file_without_a_slug_is_named_by_maker_and_model(tmp_path: Path) -> None:
+    assert import_device(write(tmp_path, slug=None), day=DAY).entry.id == "acme-a-8125"
+    assert import_device(write(tmp_path, slug=None), entry_id="own", day=DAY).entry.id == "own"
+
+
+@pytest.mark.parametrize(
+    ("said", "way"), [("left-to-right", "left-to-right"), ("side-to-rear", "side-to-back")]
+)
+def test_air_from_the_side_is_kept(tmp_path: Path, said: str, way: str) -> None:
+    made = import_device(write(tmp_path, airflow=said), day=DAY).entry
+    assert isinstance(made, Node)
+    assert made.airflow_direction == way
+
+
 def test_it_is_written_so_that_it_reads_the_same(tmp_path: Path) -> None:
     made = import_device(write(tmp_path, model="on: 0o7 # yes"), "nodes", roles=ROLES, day=DAY)
     assert load_text(render(made.document), Node).value == made.entry
@@ -239,5 +352,5 @@ def test_a_file_that_is_none(tmp_path: Path, changes: dict[str, Any], message: s
 def test_what_cannot_be_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'\.\./x' cannot be an id"):
         import_device(write(tmp_path, slug="../x"), "nodes", day=DAY)
-    with pytest.raises(UsageError, match="no interface of type 'other'"):
+    with pytest.raises(UsageError, match="no interface of the type or name 'other'"):
         import_device(write(tmp_path), "nodes", roles={"other": "compute"}, day=DAY)

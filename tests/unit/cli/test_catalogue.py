@@ -143,7 +143,16 @@ def test_an_imported_server_is_checked_in_a_pull_request(
         "power-ports": [{"name": f"p{n}", "type": "iec-60320-c20"} for n in range(6)],
     }
     write(top, Path("device.yaml"), device)
-    text = said("import", "device.yaml", "--date", "2026-11-20", "--title", "Library at 7d1f")
+    text = said(
+        "import",
+        "device.yaml",
+        "--kind",
+        "nodes",
+        "--date",
+        "2026-11-20",
+        "--title",
+        "Library at 7d1f",
+    )
     assert "wrote hardware/nodes/acme-a-1.yaml" in text
     assert "max_power" in text
     made = yaml.safe_load((top / "hardware/nodes/acme-a-1.yaml").read_text())
@@ -152,8 +161,8 @@ def test_an_imported_server_is_checked_in_a_pull_request(
         "date": "2026-11-20",
         "confidence": "secondary",
     }
-    assert "has the id 'acme-a-1'" in said("import", "device.yaml", expect=2)
-    assert "is not TYPE=ROLE" in said("import", "device.yaml", "--role", "x=y", expect=2)
+    assert "has the id 'acme-a-1'" in said("import", "device.yaml", "--kind", "nodes", expect=2)
+    assert "is not NAME=ROLE" in said("import", "device.yaml", "--role", "x=y", expect=2)
     assert "is not a day" in said("import", "device.yaml", "--date", "today", expect=2)
     site = a_site(node_groups=[some_nodes(type="acme-a-1")])
     write(top, Path("blueprint.yaml"), a_blueprint(site))

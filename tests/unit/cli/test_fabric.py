@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,12 @@ def test_a_hall_is_compared_with_the_plan(
     seen = tmp_path / "seen"
     text = capsys.readouterr().out
     seen.write_text(text)
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.UNKNOWN
+    assert (
+        "cables is not known\ncompute: every other cable is as planned" in capsys.readouterr().out
+    )
+    text = re.sub(r'(?m)^(\[\d+\].*"\[\d+\])', r"\1 # lid 1 4xNDR", text)
+    seen.write_text(text)
     assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.CLEAN
     assert "compute: every cable is as planned" in capsys.readouterr().out
     seen.write_text("\n\n".join(part for part in text.split("\n\n") if '"dgx-05/4"\t#' not in part))
@@ -121,10 +128,24 @@ def test_descriptions_of_a_hall_do_not_steer_the_terminal(
     seen.write_text(
         'Switch\t1 "S-1"\t# "a\x1b[31m"\n[1]\t"S-2"[1]\nSwitch\t1 "S-2"\t# "b\u202e"\n[1]\t"S-1"[1]\n'
     )
-    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.VIOLATION
-    printed = capsys.readouterr().out
-    assert r"a\x1b[31m port 1 to b\u202e port 1: it is not in the plan" in printed
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.USAGE
+    printed = capsys.readouterr().err
+    assert r"in the plan of 'compute': 'a\x1b[31m', 'b\u202e'" in printed
     assert printed.isascii()
+
+
+def test_file_of_another_fabric_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = tmp_path / "seen"
+    seen.write_text(
+        'Switch\t1 "S-1"\t# "x"\n[1]\t"S-2"[1]\nSwitch\t1 "S-2"\t# "y"\n[1]\t"S-1"[1]\n'
+    )
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.USAGE
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "no name of the 2 devices in" in printed.err
+    assert "--node-name-map" in printed.err
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense"])

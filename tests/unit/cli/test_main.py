@@ -59,7 +59,8 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -
     ("arguments", "text"),
     [
         (["chekc"], "did you mean 'check'?"),
-        (["check"], "the following arguments are required"),
+        (["check"], "'blueprint.yaml' cannot be read"),
+        (["replace"], "the following arguments are required"),
         (["check", "x.yaml", "--formt", "json"], "unrecognized arguments"),
         (["check", "x.yaml", "--json", "-v"], "has no effect"),
         (["check", "x.yaml", "--only", "PWR001"], "did you mean 'PWR-001'?"),

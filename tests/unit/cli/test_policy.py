@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
+from rackwright.policy.authoring.examples import load_examples, run_example
 from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
 
 FIXTURE = builtin_pack() / "fixtures" / "aws.yaml"
@@ -98,7 +100,7 @@ def test_an_incomplete_rule_fails_the_test_of_its_pack(
     documentation, examples = stem.with_suffix(".md"), stem.with_suffix(".examples.yaml")
     documentation.write_text(documentation.read_text().replace("## Source", "## Origin"))
     kept = examples.read_text().replace("`highest_altitude`", "")
-    examples.write_text(kept[: kept.index("- name: nobody has said")])
+    examples.write_text(kept[: kept.index("- name: altitude is not set")])
     capsys.readouterr()
     assert main(["policy", "test", "policies"]) == 5
     told = capsys.readouterr().out
@@ -307,3 +309,133 @@ def test_the_packs_of_the_team_are_known(
     assert "don't lie too high" in capsys.readouterr().out
     code = main([*command, "--isolated"])
     assert (code, "too high" in capsys.readouterr().out) == (0 if "list" in command else 2, False)
+
+
+def test_document_while_an_example_does_not_hold_names_the_example(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (examples,) = (repository / "policies" / "own").glob("*.examples.yaml")
+    (text,) = (repository / "policies" / "own").glob("*.md")
+    before = text.read_text()
+    examples.write_text(examples.read_text().replace("1600 m", "16 m"))
+    capsys.readouterr()
+    assert main(["policy", "document", "policies"]) == 5
+    printed = capsys.readouterr()
+    assert "FAILED ACME-001: the example 'too high' does not hold: no result is" in printed.out
+    assert text.read_text() == before
+
+
+def test_document_without_an_example_names_the_policy(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (examples,) = (repository / "policies" / "own").glob("*.examples.yaml")
+    examples.write_text("[]\n")
+    capsys.readouterr()
+    assert main(["policy", "document", "policies"]) == 5
+    assert capsys.readouterr().out == "FAILED ACME-001 has no example to show\n"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["catalogue: {no-such-product: {height: null}}", "layer: {name: 7}", "layer: {sites: 3}",
+     "base: no-such-fixture", "parameters: {highest: 3}", "layer: {policies: {ACME-002: {}}}",
+     "layer: {policies: {ACME-001: {parameters: {highest_altitude: low}}}}",
+     "layer: {policies: {ACME-001: {parameters: {altitude: 3}}}}"],
+)  # fmt: skip
+@pytest.mark.parametrize("action", ["test", "document"])
+def test_an_example_whose_blueprint_is_not_valid_is_named(
+    repository: Path, capsys: pytest.CaptureFixture[str], action: str, wrong: str
+) -> None:
+    new()
+    (examples,) = (repository / "policies" / "own").glob("*.examples.yaml")
+    text = examples.read_text()
+    key = wrong.partition(":")[0]
+    head, _, rest = text.partition("- name: too high\n")
+    example, _, rest = rest.partition("\n\n")
+    lines = [line for line in example.splitlines() if not line.strip().startswith(f"{key}:")]
+    examples.write_text("\n".join([f"{head}- name: too high", *lines, f"  {wrong}", "", rest]))
+    capsys.readouterr()
+    assert main(["policy", action, "policies"]) == 5
+    printed = capsys.readouterr().out
+    assert "too high" in printed
+    assert "not valid" in printed
+
+
+def test_a_parameter_in_the_layer_of_an_example_counts_as_in_a_blueprint(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (examples,) = (repository / "policies" / "own").glob("*.examples.yaml")
+    layer = "layer: {policies: {ACME-001: {parameters: {highest_altitude: 20}}}}"
+    text = examples.read_text().replace("layer: {sites: [{name: lab1, altitude: 1600 m}]}", layer)
+    text = text.replace("at: lab1, value: 1600}", "at: lab1, value: 30, limit: 20 m}")
+    examples.write_text(text)
+    capsys.readouterr()
+    assert main(["policy", "test", "policies"]) == 0, capsys.readouterr().out
+    examples.write_text(text.replace(layer, f"{layer}\n  parameters: {{highest_altitude: 25}}"))
+    assert main(["policy", "test", "policies"]) == 5
+    assert "no limit is 20 m" in capsys.readouterr().out
+
+
+def test_only_tests_one_policy(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new()
+    main(["policy", "new", "own/ACME-002", "Another one"])
+    (broken,) = (repository / "policies" / "own").glob("acme001*.examples.yaml")
+    broken.write_text(broken.read_text().replace("1600 m", "16 m"))
+    capsys.readouterr()
+    assert main(["policy", "test", "policies", "--only", "acme-002"]) == 0
+    assert capsys.readouterr().out == "4 passed, 0 failed\n"
+    assert main(["policy", "document", "policies", "--only", "ACME-002"]) == 0
+    assert main(["policy", "test", "--only", "PWR-001"]) == 0
+    assert main(["policy", "test", "policies", "--only", "ACME-02"]) == 2
+    assert "did you mean 'ACME-002'?" in capsys.readouterr().err
+
+
+def test_a_failing_example_without_a_fix_is_incomplete(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (rule,) = (repository / "policies" / "own").glob("*.py")
+    rule.write_text(re.sub(r"\n +fix=.*", "", rule.read_text()))
+    capsys.readouterr()
+    assert main(["policy", "test", "policies"]) == 5
+    assert "INCOMPLETE ACME-001: 'too high' fails without a fix" in capsys.readouterr().out
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the built-in pack that counts as the built-in one."""
+    folder = tmp_path / "checkout/policies"
+    shutil.copytree(builtin_pack(), folder)
+    monkeypatch.setattr("rackwright.policy.authoring.scaffold.builtin_pack", lambda: folder)
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+def test_a_new_built_in_rule_belongs_to_its_family_and_to_the_next_set(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "new", "rack/RACK-900", "Racks keep units free"]) == 0
+    assert "wrote policies/rack/rack900_racks_keep_units_free.py" in capsys.readouterr().out
+    (rule,) = checkout.glob("rack/rack900*.py")
+    assert 'since="0.4"' in rule.read_text()
+    made = next(policy for policy in load_pack(checkout) if policy.id == "RACK-900")
+    assert [run_example(made, one, checkout) for one in load_examples(made)] == [None] * 4
+    assert not (checkout / "fixtures/small.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("rack/PWR-900", "ids of the family 'rack' begin with 'RACK-', not 'PWR-'"),
+        ("own/PWR-900", "ids that begin with 'PWR-' belong to the family 'power'"),
+        ("rack/RACK-001", "the policy id 'RACK-001' is used already"),
+    ],
+)
+def test_a_built_in_rule_keeps_to_its_family(
+    checkout: Path, capsys: pytest.CaptureFixture[str], place: str, said: str
+) -> None:
+    assert main(["policy", "new", place, "Racks keep units free"]) == 2
+    assert said in capsys.readouterr().err

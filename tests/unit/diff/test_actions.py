@@ -8,19 +8,18 @@ import pytest
 
 from diff_factories import IMAGE, a_cloud, updates_of
 from factories import a_hall, a_rack_group, a_row, a_site, some_nodes
-from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import (
     STATED,
-    UNKNOWN,
     Action,
-    ActionRule,
     accept,
     decide,
     events_of,
     holds_data,
 )
 from rackwright.diff.changes import Change
+from rackwright.diff.rollouts import ORDER, choose, is_ordered, stated_rollouts
 from rackwright.errors import UsageError
+from rackwright.model.field_kinds import FOR_REVIEW, OnChange
 
 
 def a_change(pattern: str, before: Any = 1, after: Any = 2, kind: Any = "changed") -> Change:
@@ -314,30 +313,64 @@ def test_an_efs_that_exists_loses_nothing() -> None:
         assert {update.action for update in found.values()} == {Action.DRAIN}
 
 
-def test_a_field_that_no_rule_knows_is_for_review() -> None:
-    (update,) = decide([a_change("sites/aws/node_groups/*/novelty")], RULES)
-    assert (update.action, update.reason) == (Action.REVIEW, UNKNOWN)
+def test_a_field_without_a_rollout_is_for_review() -> None:
+    (update,) = decide([a_change("sites/aws/node_groups/*/novelty")])
+    assert (update.action, update.reason) == (Action.REVIEW, FOR_REVIEW.reason)
 
 
 def test_what_was_never_stated_is_confirmed_rather_than_refused() -> None:
     pattern = "sites/onprem/file_systems/*/objects/size"
-    first, other = decide(
-        [a_change(pattern, None, "10 GiB"), a_change(pattern, "9 GiB", "10 GiB")], RULES
-    )
+    first, other = decide([a_change(pattern, None, "10 GiB"), a_change(pattern, "9 GiB", "10 GiB")])
     assert (first.action, first.reason) == (Action.REVIEW, STATED)
     assert other.action is Action.REFUSED
 
 
-def test_the_rule_that_says_most_exactly_what_it_is_about_wins() -> None:
-    rules = [
-        ActionRule("a/**", "any", Action.IN_PLACE, "wide"),
-        ActionRule("a/*/c", "any", Action.ROLLING, "exact"),
-        ActionRule("a/*/c", "shrunk", Action.DRAIN, "event"),
-    ]
-    changes = [a_change("a/b"), a_change("a/b/c"), a_change("a/b/c", 2, 1), a_change("a")]
-    assert [update.reason for update in decide(changes, rules)] == [
-        "wide", "exact", "event", "wide",
-    ]  # fmt: skip
+WIDE, EXACT = OnChange("in place", "wide"), OnChange("rolling", "exact")
+SHRUNK = OnChange("drain", "event", event="shrunk")
+GIVEN = OnChange("replace", "given", given="head.data_volume")
+
+
+@pytest.mark.parametrize(
+    ("levels", "events", "owner", "expected"),
+    [
+        ([[EXACT], [WIDE]], ["any", "changed"], {}, EXACT),
+        ([[SHRUNK, EXACT], [WIDE]], ["any", "changed", "shrunk"], {}, SHRUNK),
+        ([[SHRUNK], [WIDE]], ["any", "changed", "grown"], {}, WIDE),
+        ([[SHRUNK, GIVEN]], ["any", "shrunk"], {"head": {"data_volume": {}}}, GIVEN),
+        ([[SHRUNK, GIVEN]], ["any", "shrunk"], {"head": {"data_volume": None}}, SHRUNK),
+        ([[SHRUNK], []], ["any", "added"], {}, FOR_REVIEW),
+    ],
+)
+def test_the_nearest_and_most_exact_rollout_applies(
+    levels: Any, events: Any, owner: Any, expected: OnChange
+) -> None:
+    assert choose(levels, events, owner) is expected
+
+
+def reasons(pattern: str) -> list[list[str]]:
+    return [[rollout.reason for rollout in level] for level in stated_rollouts(pattern) if level]
+
+
+def test_a_field_has_the_rollout_of_what_is_around_it() -> None:
+    feed = "sites/onprem/halls/*/rows/*/rack_groups/*/feeds/*/circuit/current"
+    assert reasons(feed) == [["the racks lose this feed meanwhile"]]
+    source = "sites/onprem/power/sources/*/circuit/current"
+    assert [level[0][:17] for level in reasons(source)] == ["work on the plant"]
+
+
+def test_power_supplies_of_one_feed_change_as_those_of_all() -> None:
+    """Of a mapping, only its keys change; no rule knew them."""
+    (update,) = decide([a_change("sites/onprem/node_groups/*/psus_per_feed/A")])
+    assert (update.action, update.reason) == (Action.DRAIN, "the nodes are moved or recabled")
+
+
+def test_entries_and_their_order_have_rollouts_of_their_own() -> None:
+    groups = "sites/onprem/node_groups"
+    assert reasons(groups) == []
+    assert reasons(f"{groups}/*") == [["new nodes", "the nodes are taken out"]]
+    assert [level[0][:23] for level in reasons(f"{groups}/{ORDER}")] == ["equal things are dealt "]
+    assert is_ordered(groups)
+    assert not is_ordered("sites/onprem/halls")
 
 
 @pytest.mark.parametrize(
@@ -354,6 +387,7 @@ def test_the_rule_that_says_most_exactly_what_it_is_about_wins() -> None:
 def test_numbers_grow_and_shrink(before: Any, after: Any, event: str | None) -> None:
     events = set(events_of(a_change("x", before, after)))
     assert events == {"any", "changed"} | ({event} if event else set())
+    assert set(events_of(a_change(f"x/{ORDER}"))) == {"any", "changed", "reordered"}
 
 
 def test_what_holds_data() -> None:
@@ -363,8 +397,3 @@ def test_what_holds_data() -> None:
     assert not holds_data({"sites": [{"file_systems": []}], "role": "compute"})
     assert holds_data({"sites": [{"efs": [{"name": "home"}]}]})
     assert not holds_data({"sites": [{"file_systems": [{"existing": {"id": "fs-1"}}]}]})
-
-
-def test_every_rule_is_written_once() -> None:
-    keys = [(rule.pattern, rule.event, rule.owner_has) for rule in RULES]
-    assert len(set(keys)) == len(keys)

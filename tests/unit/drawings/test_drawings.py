@@ -71,8 +71,8 @@ def test_a_rack_shows_its_devices_in_their_units(fabric: Plan) -> None:
         assert one.label in found
     assert found.count("8 × compute") == sum(one.device.group == "dgx" for one in view.devices)
     assert [str(unit) for unit in range(1, 49)] == [one for one in found if one.isdigit()][:48]
-    for feed in view.feeds:
-        assert f"from {feed.source}" in found
+    for source in view.racks.sources:
+        assert f"from {source}" in found
     plugs = list(read(drawing).iter(f"{SVG}circle"))
     assert len(plugs) == sum(sum(one.device.psus or ()) for one in view.devices)
 
@@ -82,17 +82,18 @@ def test_a_floor_has_every_rack_in_the_step_of_its_number(fabric: Plan) -> None:
     colours = colours_of(site, "weight")
     root = read(draw_floor(site, site.halls[0].hall, "weight"))
     cells = {g.get("data-r"): g for g in root.iter(f"{SVG}g") if g.get("class") == "cell"}
-    assert set(cells) == {rack.rack for rack in site.racks}
-    for rack in site.racks:
-        fill = cells[rack.rack].find(f"{SVG}rect")
+    kinds = {name: racks.kind for racks in site.racks for name in racks.names}
+    assert set(cells) == set(kinds)
+    for rack, kind in kinds.items():
+        fill = cells[rack].find(f"{SVG}rect")
         assert fill is not None
-        weight = site.rack_classes[rack.rack_class].weight_kg
+        weight = kind.weight_kg
         assert (fill.get("class") or "").split() == ["rack", colours.scale.step(weight)]
 
 
 def test_headroom_of_a_rack_is_the_least_of_its_measures(fabric: Plan) -> None:
     (site,) = fabric.onprem
-    path = site.rack_classes[0].path
+    path = site.racks[0].path
 
     def a_result(value: float, at: tuple[str | int, ...]) -> Result:
         outcome = Outcome.PASS if value <= 100.0 else Outcome.FAIL
@@ -101,7 +102,7 @@ def test_headroom_of_a_rack_is_the_least_of_its_measures(fabric: Plan) -> None:
 
     passed = [a_result(70.0, path), a_result(96.0, (*path, "feeds", 0))]
     values = colours_of(site, "headroom", passed).values
-    for own, value in zip(site.rack_classes, values, strict=True):
+    for own, value in zip(site.racks, values, strict=True):
         assert value == (pytest.approx(4.0) if own.path == path else None)
     broken = colours_of(site, "headroom", [*passed, a_result(120.0, path)])
     assert broken.step(0) == "over"
@@ -182,11 +183,16 @@ def test_cooling_has_a_box_for_every_stage() -> None:
 def test_names_are_never_markup() -> None:
     """Names are checked where a blueprint is read; drawings do not count on it."""
     (site,) = a_plan(a_site()).onprem
-    own = replace(site.rack_classes[0], hall=HOSTILE_TEXT, type=HOSTILE_TEXT, hostlist=HOSTILE_TEXT)
+    own = replace(
+        site.racks[0],
+        kind=replace(site.racks[0].kind, type=HOSTILE_TEXT),
+        hall=HOSTILE_TEXT,
+        row=HOSTILE_TEXT,
+        hostlist=HOSTILE_TEXT,
+    )
     hostile = replace(
         site,
-        rack_classes=(own,),
-        racks=tuple(replace(one, hall=HOSTILE_TEXT, row=HOSTILE_TEXT) for one in site.racks),
+        racks=(own,),
         halls=(replace(site.halls[0], hall=HOSTILE_TEXT, handler=HOSTILE_TEXT),),
     )
     for drawing in (

@@ -152,6 +152,22 @@ def test_a_call_is_held_before_or_after_it_is_done(
     assert admin(embedded, "GET", "faults") == {"faults": [], "held": 0}
 
 
+def test_clearing_the_faults_releases_a_held_call(aws: Connect, embedded: Embedded) -> None:
+    """A caller that was killed leaves its call behind: each killed run waited for the rest of its time."""
+    fault(embedded, "CreateVpc", latency_s=3600)
+    ec2 = aws("ec2")
+    call = threading.Thread(target=lambda: ec2.create_vpc(CidrBlock="10.0.0.0/16"), daemon=True)
+    call.start()
+    deadline = time.monotonic() + 30.0
+    while not admin(embedded, "GET", "faults")["held"] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert vpcs(ec2) == 0
+    admin(embedded, "DELETE", "faults")
+    call.join(30.0)
+    assert vpcs(ec2) == 1, "what was held is done"
+    assert admin(embedded, "GET", "faults") == {"faults": [], "held": 0}
+
+
 def test_a_fault_of_any_change_meets_no_reading(aws: Connect, embedded: Embedded) -> None:
     fault(embedded, "*", error="Lost")
     assert vpcs(aws("ec2")) == 0

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rackwright.model.scheduler import Scheduler, job_minutes
+from rackwright.model.job_time import job_minutes
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import slurm_time
 
 
@@ -45,6 +46,19 @@ def test_an_extra_option_cannot_add_a_line_or_a_comment() -> None:
     refuse("one line", extra={"TreeWidth": "16\nSlurmUser=root"})
     refuse("one line", extra={"TreeWidth": "16 # more"})
     refuse("pattern", extra={"Tree Width": "16"})
+
+
+@pytest.mark.parametrize(
+    "value", ["/bin/x SlurmctldPort=7777 Prolog=/bin/y", "a b", '"a" b', '"a" "b"', "a\\"]
+)
+def test_an_extra_option_that_slurm_reads_as_several_is_refused(value: str) -> None:
+    """slurmctld refuses the whole file: 'Parse error'."""
+    refuse("more than one value", extra={"MailProg": value})
+
+
+@pytest.mark.parametrize("value", ["/bin/x", '"a b"', "a,b=c", 'a"b'])
+def test_an_extra_option_of_one_value_is_taken(value: str) -> None:
+    assert Scheduler.model_validate(a_scheduler(extra={"MailProg": value})).extra
 
 
 def test_an_extra_option_is_given_once() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from rackwright.errors import SpecErrors
-from rackwright.model.systems import SYSTEMS, Evidence, document_table, known_system, role_table
+from rackwright.model.systems import SYSTEMS, Evidence, document_table, known_system
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.resources import bundled
@@ -28,6 +30,19 @@ def written(path: Path, begin: str, end: str, made: str) -> str:
         path.write_text(before + begin + made + end + after, encoding="utf-8")
         return made
     return there
+
+
+def role_table() -> Mapping[str, Mapping[str, Any]]:
+    """What the role ``base`` compares a host with, by id."""
+    return {
+        system.id: {
+            "title": system.title,
+            "distributions": list(system.distributions),
+            "release": system.release,
+        }
+        | ({"mark": system.mark} if system.mark else {})
+        for system in SYSTEMS
+    }
 
 
 def test_the_role_has_the_table() -> None:

@@ -149,6 +149,65 @@ def test_a_unit_of_another_spelling_is_suggested(dimension, text, near):
     assert str(caught.value).endswith(f"; did you mean '{near}'?")
 
 
+@pytest.mark.parametrize(
+    ("dimension", "text", "message"),
+    [
+        ("DATA_RATE", "400 GB/s", "'GB/s' counts bytes: '400 GB/s' is '3200 Gbps'"),
+        ("DATA_RATE", "50 GBps", "'GBps' counts bytes: '50 GBps' is '400 Gbps'"),
+        ("DATA_RATE", "400 Gb/s", "did you mean 'Gbps'?"),
+        ("DATA_RATE", "400 Gbit/s", "did you mean 'Gbps'?"),
+        ("DATA_RATE", "400 G", "did you mean 'Gbps'?"),
+        ("THROUGHPUT", "400 Gbps", "'Gbps' counts bits: '400 Gbps' is '50 GB/s'"),
+        ("THROUGHPUT", "400 MBps", "did you mean 'MB/s'?"),
+        ("LIQUID_FLOW", "24 gpm", "'24 gpm' is '90.85 L/min'"),
+        ("LIQUID_FLOW", "90 lpm", "did you mean 'L/min'?"),
+        ("POWER", "3 hp", "'3 hp' is '2237 W'"),
+        ("DURATION", "15 m", "did you mean 'min'?"),
+        ("DURATION", "15 minutes", "did you mean 'min'?"),
+        ("TEMPERATURE", "20 C", "did you mean '°C'?"),
+        ("CURRENT", "63 Amps", "did you mean 'A'?"),
+        ("RACK_UNITS", "42 RU", "did you mean 'U'?"),
+    ],
+)
+def test_hint_for_a_foreign_unit_keeps_the_value(dimension, text, message):
+    with pytest.raises(ValueError, match="is not a unit of") as caught:
+        DIMENSIONS[dimension].parse(text)
+    assert str(caught.value).endswith(f"; {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("0,125 kW", "0.125 kW"), ("0,800", "0.800 kW"), ("1500,000 kW", "1500.000 kW")],
+)
+def test_a_comma_that_parts_no_thousands_is_a_decimal_comma(text, meant):
+    """0,125 kW was read as 125 kW."""
+    with pytest.raises(ValueError, match=f"point: '{meant}'"):
+        units.POWER.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text"),
+    [("POWER", "5 mW"), ("CURRENT", "5 MA"), ("LENGTH", "3 M M"), ("TEMPERATURE", "300 °K")],
+)
+def test_unit_of_another_magnitude_is_not_suggested(dimension, text):
+    with pytest.raises(ValueError, match=r"is not a unit of .*\)$"):
+        DIMENSIONS[dimension].parse(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "meant"),
+    [("0.8", "80 %"), ("0.05", "5 %"), ("1", "100 %"), ("0.125", "12.5 %"), ("80", "80 %")],
+)
+def test_hint_for_a_bare_share_is_in_per_cent(number, meant):
+    with pytest.raises(ValueError, match="has no unit") as caught:
+        units.FRACTION.parse(number)
+    assert str(caught.value).endswith(f"write it like '{meant}'")
+    comma = number.replace(".", ",")
+    if comma != number:
+        with pytest.raises(ValueError, match=f"point: '{meant}'"):
+            units.FRACTION.parse(comma)
+
+
 def test_a_unit_of_another_dimension_lists_the_right_ones():
     with pytest.raises(ValueError, match=r"'°C' is not a unit of power \(W, kW, MW, GW, BTU/h\)$"):
         units.POWER.parse("3 °C")

@@ -109,7 +109,11 @@ def test_every_finding_is_there_once_with_its_place(fabric: tuple[Plan, Report, 
     assert ids == [f"f{row.number}" for row in rows]
     placed = {row.policy: row.places for row in rows}
     (dgx,) = placed["REL-003"]
-    classes = {d.rack_class for d in plan.onprem[0].devices if d.group == "dgx"}
+    classes = {
+        number
+        for number, racks in enumerate(plan.onprem[0].racks)
+        if any(device.group == "dgx" for device in racks.kind.devices)
+    }
     assert set(dgx.classes) == classes
     sources = {place.source for row in rows for place in row.places if place.source}
     assert sources <= {source.source for source in plan.onprem[0].sources}
@@ -122,17 +126,17 @@ def test_equal_racks_are_drawn_once(fabric: tuple[Plan, Report, str]) -> None:
     plan, _, text = fabric
     site = plan.onprem[0]
     own = data_of(text)["sites"][0]  # type: ignore[index]
-    assert set(own["racks"]) == {rack.rack for rack in site.racks}
-    assert len(own["classes"]) == len(site.rack_classes)
+    assert set(own["racks"]) == {name for rack in site.racks for name in rack.names}
+    assert len(own["classes"]) == len(site.racks)
     large, report = judged("busways")
     again = data_of(render_page(large, report))["sites"][0]  # type: ignore[index]
     drawn = {one["d"] for one in again["classes"]}
     assert len(drawn) <= len(again["classes"])
-    for rack in site.racks:
-        number, place, labels = own["racks"][rack.rack]
-        assert (number, place) == (rack.rack_class, rack.position + 1)
-        names = plan.racked[site.name].get(rack.rack, {})
-        assert labels == [one[0] for _, one in sorted(names.items())]
+    for number, racks in enumerate(site.racks):
+        for rack, position in zip(racks.names, racks.positions, strict=True):
+            names = plan.racked[site.name].get(rack, {})
+            labels = [one[0] for _, one in sorted(names.items())]
+            assert own["racks"][rack] == [number, position + 1, labels]
 
 
 @pytest.mark.parametrize("name", ["fabric", "plant", "busways"])
@@ -162,10 +166,8 @@ def hostile_sites() -> Iterator[Plan]:
                 site,
                 sources=tuple(replace(one, missing_parents=0) for one in site.sources),
                 halls=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.halls),
-                racks=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.racks),
-                rack_classes=tuple(
-                    replace(one, hall=HOSTILE_TEXT, hostlist=HOSTILE_TEXT)
-                    for one in site.rack_classes
+                racks=tuple(
+                    replace(one, hall=HOSTILE_TEXT, hostlist=HOSTILE_TEXT) for one in site.racks
                 ),
             ),
         ),

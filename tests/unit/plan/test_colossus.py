@@ -24,11 +24,11 @@ def site() -> SitePlan:
 
 
 def test_a_rack_holds_eight_servers_with_manifolds_and_its_cdu(site: SitePlan) -> None:
-    (rack,) = (one for one in site.rack_classes if one.loop)
-    inside = Counter(d.entry for d in site.devices if d.rack_class == rack.rack_class)
+    (rack,) = (one for one in site.racks if one.kind.loop)
+    inside = Counter(device.entry for device in rack.kind.devices)
 
     assert (inside[SERVER], inside[CDU]) == (8, 1)
-    assert (rack.count, rack.used_u, rack.height_u) == (8, 8 * (4 + 1) + 4, 48)
+    assert (rack.count, rack.kind.used_u, rack.kind.height_u) == (8, 8 * (4 + 1) + 4, 48)
     assert (site.totals.accelerators, site.totals.hosts) == (512, 64)
 
 

@@ -30,6 +30,7 @@ from factories import (
     where,
 )
 from known import known
+from rack_records import rack_circuits, rack_devices, rack_fates, rack_feeds, rack_losses
 from rackwright.plan.model import SitePlan
 from rackwright.plan.problems import PlanError, PlanProblem
 
@@ -38,13 +39,13 @@ USABLE = math.sqrt(3) * 415 * 60 * 0.8 * 0.95
 
 def test_power_of_four_dgx_h100_on_three_feeds():
     plan = a_site_plan()
-    assert only(plan.rack_classes).power_w == pytest.approx(40_800)
+    assert only(plan.racks).power_w == pytest.approx(40_800)
     for feed in "ABC":
-        row = only(plan.feeds, feed=feed)
+        row = only(rack_feeds(plan), feed=feed)
         assert row.load_w == pytest.approx(13_600)
         assert row.usable_w == pytest.approx(USABLE)
         assert row.outlet_voltage_v == pytest.approx(415 / math.sqrt(3))
-        circuit = only(plan.circuits, feed=feed)
+        circuit = only(rack_circuits(plan), feed=feed)
         assert circuit.implied_w == pytest.approx(15_300), "8 plugs: 3 on the busiest line"
         assert (circuit.c19_used, circuit.c13_used) == (8, 0)
         assert circuit.c19_available == 24
@@ -52,19 +53,19 @@ def test_power_of_four_dgx_h100_on_three_feeds():
 
 def test_each_lost_feed_leaves_both_others_at_one_and_a_half_times_the_load():
     plan = a_site_plan()
-    assert len(plan.losses) == 6
-    for row in plan.losses:
+    assert len(rack_losses(plan)) == 6
+    for row in rack_losses(plan):
         assert row.lost != row.feed
         assert row.load_w == pytest.approx(20_400)
         assert row.implied_w == pytest.approx(22_950)
-    for fate in plan.device_losses:
+    for fate in rack_fates(plan):
         assert (fate.devices, fate.alive, fate.state) == (4, 4, "full")
 
 
 def test_two_feeds_leave_an_h100_below_full_performance():
     group = a_rack_group(feeds=some_feeds("AB"))
     plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
-    rows = list(plan.device_losses)
+    rows = list(rack_fates(plan))
     assert len(rows) == 2, "either feed may be lost"
     for row in rows:
         assert (row.alive, row.needed_full, row.state) == (3, 4, "degraded")
@@ -73,30 +74,30 @@ def test_two_feeds_leave_an_h100_below_full_performance():
 def test_two_pdus_on_a_feed_share_it_and_are_lost_one_by_one():
     group = a_rack_group(feeds=some_feeds("ABC", pdus=2))
     plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
-    assert column(plan.circuits, "load_w") == pytest.approx([6_800] * 6)
-    assert Counter(column(plan.losses, "lost_kind")) == {"feed": 12, "pdu": 30}
-    assert "A/2" in column(plan.losses, "lost")
+    assert column(rack_circuits(plan), "load_w") == pytest.approx([6_800] * 6)
+    assert Counter(column(rack_losses(plan), "lost_kind")) == {"feed": 12, "pdu": 30}
+    assert "A/2" in column(rack_losses(plan), "lost")
 
 
 def test_heat_is_the_published_one_because_it_is_larger_than_the_input():
-    row = only(a_site_plan().rack_classes)
-    assert row.heat_w == pytest.approx(4 * 38_557 / 3.412)
-    assert row.heat_w == pytest.approx(45_200, abs=5)
-    assert row.heat_air_w == pytest.approx(row.heat_w)
-    assert (row.heat_liquid_w, row.flow_lpm, row.air_into_loop_w) == (0, 0, 0)
-    assert row.airflow_cfm == 4 * 1105
+    row = only(a_site_plan().racks)
+    assert row.kind.heat_w == pytest.approx(4 * 38_557 / 3.412)
+    assert row.kind.heat_w == pytest.approx(45_200, abs=5)
+    assert row.kind.heat_air_w == pytest.approx(row.kind.heat_w)
+    assert (row.kind.heat_liquid_w, row.kind.flow_lpm, row.kind.air_into_loop_w) == (0, 0, 0)
+    assert row.kind.airflow_cfm == 4 * 1105
 
 
 def test_weight_is_nodes_pdus_and_rack():
-    row = only(a_site_plan().rack_classes)
-    assert row.content_kg == pytest.approx(4 * 130.45 + 3 * 12)
-    assert row.weight_kg == pytest.approx(4 * 130.45 + 3 * 12 + 150)
+    row = only(a_site_plan().racks)
+    assert row.kind.content_kg == pytest.approx(4 * 130.45 + 3 * 12)
+    assert row.kind.weight_kg == pytest.approx(4 * 130.45 + 3 * 12 + 150)
 
 
 def test_a_pdu_of_which_nobody_says_the_height_took_no_units():
     plan = a_site_plan(CATALOGUE.patched({"pdu-415v-60a-24c19": {"height": None}}))
-    assert plan.rack_classes[0].used_u is None
-    assert {row.fits for row in where(plan.devices, kind="pdu")} == {False}
+    assert plan.racks[0].kind.used_u is None
+    assert {row.fits for row in where(rack_devices(plan), kind="pdu")} == {False}
 
 
 def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
@@ -104,26 +105,27 @@ def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
     fabric = {"name": "compute", "role": "compute", "tiers": [tier]}
     plan = a_site_plan(fabrics=[fabric])
     units = {
-        kind: column(where(plan.devices, kind=kind), "unit_low") for kind in ("node", "switch")
+        kind: column(where(rack_devices(plan), kind=kind), "unit_low")
+        for kind in ("node", "switch")
     }
     assert units == {"node": [1, 9, 17, 25], "switch": [48, 47]}
-    row = only(plan.rack_classes)
-    assert row.used_u == 34
-    assert row.heaviest_top_u == 32
+    row = only(plan.racks)
+    assert row.kind.used_u == 34
+    assert row.kind.heaviest_top_u == 32
     # 4 nodes at mid-heights 4, 12, 20, 28 and two 14.8 kg switches at 47.5 and 46.5.
     moments = 130.45 * (4 + 12 + 20 + 28) + 14.8 * (47.5 + 46.5)
-    assert row.center_of_mass_u == pytest.approx(moments / (4 * 130.45 + 2 * 14.8))
+    assert row.kind.center_of_mass_u == pytest.approx(moments / (4 * 130.45 + 2 * 14.8))
 
 
 def test_a_start_unit_is_honoured():
     plan = a_site_plan(node_groups=[some_nodes(start_unit="10 U")])
-    assert column(where(plan.devices, kind="node"), "unit_low") == [10, 18, 26, 34]
+    assert column(where(rack_devices(plan), kind="node"), "unit_low") == [10, 18, 26, 34]
 
 
 def test_what_does_not_fit_is_kept_and_marked():
     plan = a_site_plan(node_groups=[some_nodes(count=7, per_rack=7)])
-    assert column(where(plan.devices, kind="node"), "fits") == [True] * 6 + [False]
-    assert only(plan.rack_classes).power_w == pytest.approx(7 * 10_200)
+    assert column(where(rack_devices(plan), kind="node"), "fits") == [True] * 6 + [False]
+    assert only(plan.racks).power_w == pytest.approx(7 * 10_200)
 
 
 def test_sources_carry_their_lane_and_half_of_a_lost_one():
@@ -171,24 +173,24 @@ def test_racks_with_equal_content_are_one_class():
         halls=[a_hall(rows=[a_row(a_rack_group("c[01-04]"))])],
         node_groups=[some_nodes(count=10, racks="c[01-04]")],
     )
-    classes = [(r.hostlist, r.count, r.power_w) for r in plan.rack_classes]
+    classes = [(r.hostlist, r.count, r.power_w) for r in plan.racks]
     assert classes == [
         ("c[01-02]", 2, pytest.approx(40_800)),
         ("c03", 1, pytest.approx(20_400)),
         ("c04", 1, 0),
     ]
-    assert column(plan.racks, "rack") == ["c01", "c02", "c03", "c04"]
-    assert column(plan.racks, "position") == [0, 1, 2, 3]
+    assert [name for racks in plan.racks for name in racks.names] == ["c01", "c02", "c03", "c04"]
+    assert [place for racks in plan.racks for place in racks.positions] == [0, 1, 2, 3]
 
 
 def test_a_power_cap_lowers_power_and_heat_in_proportion():
-    row = only(a_site_plan(node_groups=[some_nodes(power_cap="5.1 kW")]).rack_classes)
+    row = only(a_site_plan(node_groups=[some_nodes(power_cap="5.1 kW")]).racks)
     assert row.power_w == pytest.approx(20_400)
-    assert row.heat_w == pytest.approx(2 * 38_557 / 3.412)
+    assert row.kind.heat_w == pytest.approx(2 * 38_557 / 3.412)
 
 
 def test_a_cap_above_the_nameplate_changes_nothing():
-    row = only(a_site_plan(node_groups=[some_nodes(power_cap="20 kW")]).rack_classes)
+    row = only(a_site_plan(node_groups=[some_nodes(power_cap="20 kW")]).racks)
     assert row.power_w == pytest.approx(40_800)
 
 
@@ -219,11 +221,11 @@ def a_liquid_site(**more: Any) -> dict[str, Any]:
 
 def test_a_gb200_rack_splits_its_heat_between_liquid_and_air():
     plan = a_plan(a_liquid_site()).onprem[0]
-    row = only(plan.rack_classes)
-    assert (row.power_w, row.heat_liquid_w, row.heat_air_w) == (132_000, 115_000, 17_000)
-    assert row.flow_lpm == pytest.approx(171, abs=0.5)
-    assert row.airflow_cfm == pytest.approx(1.756 * 17_000 / 14)
-    assert row.weight_kg == pytest.approx(1600), "the product includes its rack"
+    row = only(plan.racks)
+    assert (row.power_w, row.kind.heat_liquid_w, row.kind.heat_air_w) == (132_000, 115_000, 17_000)
+    assert row.kind.flow_lpm == pytest.approx(171, abs=0.5)
+    assert row.kind.airflow_cfm == pytest.approx(1.756 * 17_000 / 14)
+    assert row.kind.weight_kg == pytest.approx(1600), "the product includes its rack"
     loop = only(plan.loops)
     assert (loop.heat_w, loop.capacity_w, loop.capacity_n1_w) == (115_000, 2e6, 1e6)
     assert (loop.cdu_flow_lpm, loop.cdu_flow_n1_lpm) == (3000, 1500)
@@ -236,7 +238,7 @@ def test_a_tall_product_without_its_rack_gets_the_racks_weight():
         "rack-mgx-48u": {"weight": {"value": "200 kg", "source": "example"}},
     }
     plan = a_plan(a_liquid_site(), catalogue=CATALOGUE.patched(patches)).onprem[0]
-    assert only(plan.rack_classes).weight_kg == pytest.approx(1800)
+    assert only(plan.racks).kind.weight_kg == pytest.approx(1800)
 
 
 def test_a_rear_door_moves_air_heat_into_the_loop():
@@ -261,10 +263,10 @@ def test_a_rear_door_moves_air_heat_into_the_loop():
         ],
     )
     plan = a_plan(site).onprem[0]
-    row = only(plan.rack_classes)
-    assert row.air_into_loop_w == 30_000
-    assert row.heat_air_w == pytest.approx(15_202, abs=1)
-    assert row.flow_lpm == pytest.approx(43.2, abs=0.05)
+    row = only(plan.racks)
+    assert row.kind.air_into_loop_w == 30_000
+    assert row.kind.heat_air_w == pytest.approx(15_202, abs=1)
+    assert row.kind.flow_lpm == pytest.approx(43.2, abs=0.05)
     assert only(plan.loops).heat_w == 30_000
 
 
@@ -272,7 +274,7 @@ def test_a_rear_door_moves_air_heat_into_the_loop():
 
 UNKNOWN = {
     "max_power": {
-        "rack_classes": ["power_w", "heat_w", "heat_air_w"],
+        "kinds": ["power_w", "heat_w", "heat_air_w"],
         "feeds": ["load_w"],
         "circuits": ["load_w", "implied_w"],
         "losses": ["load_w", "implied_w"],
@@ -282,16 +284,24 @@ UNKNOWN = {
         "totals": ["it_power_w", "facility_w"],
     },
     "weight": {
-        "rack_classes": ["content_kg", "weight_kg", "center_of_mass_u"],
+        "kinds": ["content_kg", "weight_kg", "center_of_mass_u"],
         "rows": ["weight_kg"],
         "totals": ["weight_kg"],
     },
-    "depth": {"rack_classes": ["deepest_m"]},
-    "height": {"rack_classes": ["used_u"]},
+    "depth": {"kinds": ["deepest_m"]},
+    "height": {"kinds": ["used_u"]},
 }
 
 
 def table_of(plan: SitePlan, name: str) -> Sequence[object]:
+    of_racks: dict[str, Sequence[object]] = {
+        "kinds": [racks.kind for racks in plan.racks],
+        "feeds": rack_feeds(plan),
+        "circuits": rack_circuits(plan),
+        "losses": rack_losses(plan),
+    }
+    if name in of_racks:
+        return of_racks[name]
     found = getattr(plan, name)
     return found if isinstance(found, tuple) else [found]
 
@@ -306,19 +316,19 @@ def test_an_unknown_number_is_null_wherever_it_would_be_used(field):
 
 def test_an_unknown_airflow_follows_from_the_rise_or_stays_unknown():
     catalogue = CATALOGUE.patched({"dgx-h100": {"airflow": None}})
-    row = only(a_site_plan(catalogue).rack_classes)
-    assert row.airflow_cfm == pytest.approx(1.756 * 45_202 / 14, rel=1e-4)
+    row = only(a_site_plan(catalogue).racks)
+    assert row.kind.airflow_cfm == pytest.approx(1.756 * 45_202 / 14, rel=1e-4)
     hall = a_hall()
     del hall["air"]["temperature_rise"]
     plan = a_site_plan(catalogue, halls=[hall])
-    assert only(plan.rack_classes).airflow_cfm is None
+    assert only(plan.racks).kind.airflow_cfm is None
     assert only(plan.halls).supply_cfm is None
 
 
 def test_unknown_supplies_hide_the_loads_of_the_feeds_and_not_those_of_the_sources():
     plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {"power_supplies": None}}))
-    assert set(column(plan.device_losses, "state")) == {"unknown"}
-    assert set(column(plan.feeds, "load_w")) == {None}
+    assert set(column(rack_fates(plan), "state")) == {"unknown"}
+    assert set(column(rack_feeds(plan), "load_w")) == {None}
     assert set(column(plan.sources, "load_w")) == {40_800.0}
 
 
@@ -326,15 +336,15 @@ def test_unknown_outlets_and_altitude_and_pue_are_null():
     site = a_site(halls=[a_hall(rows=[a_row(a_rack_group(feeds=some_feeds(pdu="pdu-208v-30a")))])])
     del site["altitude"], site["pue"]
     plan = a_plan(site, catalogue=CATALOGUE.patched({"pdu-208v-30a": {"outlets": None}})).onprem[0]
-    assert set(column(plan.circuits, "c19_available")) == {None}
+    assert set(column(rack_circuits(plan), "c19_available")) == {None}
     assert only(plan.halls).density_ratio is None
     assert plan.totals.facility_w is None
 
 
 def test_a_feed_without_rating_has_no_usable_power():
     plan = a_plan(a_liquid_site()).onprem[0]
-    assert set(column(plan.feeds, "usable_w")) == {None}
-    assert set(column(plan.feeds, "load_w")) == {66_000}
+    assert set(column(rack_feeds(plan), "usable_w")) == {None}
+    assert set(column(rack_feeds(plan), "load_w")) == {66_000}
 
 
 def test_an_unknown_node_hides_the_total_but_not_the_other_racks():
@@ -344,8 +354,8 @@ def test_an_unknown_node_hides_the_total_but_not_the_other_racks():
         halls=[a_hall(rows=[a_row(*groups)])],
         node_groups=[some_nodes(), some_nodes("h200", type="dgx-h200", racks="d01")],
     )
-    assert only(plan.rack_classes, hostlist="c01").power_w == pytest.approx(40_800)
-    assert only(plan.rack_classes, hostlist="d01").power_w is None
+    assert only(plan.racks, hostlist="c01").power_w == pytest.approx(40_800)
+    assert only(plan.racks, hostlist="d01").power_w is None
     assert plan.totals.it_power_w is None
 
 
@@ -391,8 +401,8 @@ def test_every_reference_that_leads_nowhere_is_reported_at_its_place():
 
 def test_chosen_supplies_are_honoured():
     plan = a_site_plan(node_groups=[some_nodes(psus_per_feed={"A": 4, "B": 2})])
-    assert set(column(where(plan.devices, kind="node"), "psus")) == {(4, 2, 0)}
-    assert column(plan.feeds, "load_w") == pytest.approx([27_200, 13_600, 0])
+    assert set(column(where(rack_devices(plan), kind="node"), "psus")) == {(4, 2, 0)}
+    assert column(rack_feeds(plan), "load_w") == pytest.approx([27_200, 13_600, 0])
 
 
 @pytest.mark.parametrize(
@@ -452,10 +462,11 @@ def a_big_site() -> dict[str, Any]:
 
 def summary(plan: SitePlan) -> tuple[Any, ...]:
     """Everything of a site that no order of writing may change."""
-    strip = {"rack_class", "path", "racks", "hostlist", "center_of_mass_u", "heaviest_top_u"}
+    strip = {"devices", "losses", "fates", "center_of_mass_u", "heaviest_top_u"}
     rows = [
-        {k: _rounded(v) for k, v in asdict(row).items() if k not in strip}
-        for row in plan.rack_classes
+        {k: _rounded(v) for k, v in asdict(row.kind).items() if k not in strip}
+        | {"count": row.count, "hall": row.hall, "row": row.row}
+        for row in plan.racks
     ]
     totals = {k: _rounded(v) for k, v in asdict(plan.totals).items()}
     halls = {
@@ -530,11 +541,11 @@ def test_twelve_and_a_half_thousand_nodes():
         halls=[a_hall(rows=[a_row(a_rack_group(racks))])],
         node_groups=[some_nodes(count=12_500, racks=racks)],
     )
-    row = only(plan.rack_classes)
+    row = only(plan.racks)
     assert (row.count, row.hostlist) == (3125, racks)
     assert plan.totals.it_power_w == pytest.approx(127.5e6)
     assert plan.totals.accelerators == 100_000
-    assert len(plan.racks) == 3125
+    assert len(row.names) == 3125
 
 
 def test_fixtures_are_at_the_place_of_their_own_rack_group():
@@ -543,10 +554,11 @@ def test_fixtures_are_at_the_place_of_their_own_rack_group():
         halls=[a_hall(rows=[a_row(*groups)])],
         node_groups=[some_nodes(count=2, racks="c01,d01", per_rack=1)],
     )
-    for number in range(2):
-        path = only(plan.rack_classes, rack_class=number).path
-        pdus = column(where(plan.devices, kind="pdu", rack_class=number), "path")
-        assert pdus == [path] * 3
+    for rack, number in zip(plan.racks, range(2), strict=True):
+        assert rack.path[-2:] == ("rack_groups", number)
+        pdus = where(rack.kind.devices, kind="pdu")
+        assert [rack.path_of(pdu) for pdu in pdus] == [rack.path] * 3
+    assert plan.racks[0].kind is plan.racks[1].kind
 
 
 def test_a_source_that_two_of_three_lanes_need_takes_both():

@@ -23,10 +23,10 @@ def site() -> SitePlan:
 
 
 def test_it_has_what_the_bill_lists(site: SitePlan) -> None:
-    racks = {row.rack_class: row.count for row in site.rack_classes}
     kinds: Counter[tuple[str, str]] = Counter()
-    for row in site.devices:
-        kinds[row.kind, row.entry] += racks[row.rack_class]
+    for racks in site.racks:
+        for device in racks.kind.devices:
+            kinds[device.kind, device.entry] += racks.count
 
     assert kinds == {
         ("node", "dgx-h100"): 127,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from rackwright.policy.policy_sets import (
     Regime,
     Standing,
     is_preview,
-    regime_of,
+    regime_for,
     standing,
     standing_with,
 )
@@ -111,14 +112,9 @@ def test_a_report_names_profile_and_set() -> None:
     assert "profile lab" in render_text(report)
 
 
-def blueprint(**changes: Any) -> Any:
-    made: Any = Blueprint.model_construct(**({"profile": None, "policy_set": None} | changes))
-    return made
-
-
 def test_a_silent_blueprint_is_judged_by_production_and_the_released_set() -> None:
-    assert regime_of(blueprint()) == Regime(Profile.PRODUCTION, RELEASED)
-    assert regime_of(blueprint(profile="lab", policy_set="0.2")) == Regime(Profile.LAB, "0.2")
+    assert regime_for(None, None) == Regime(Profile.PRODUCTION, RELEASED)
+    assert regime_for("lab", "0.2") == Regime(Profile.LAB, "0.2")
 
 
 def check(tmp_path: Path, text: str) -> Report:
@@ -163,13 +159,23 @@ def test_lowering_needs_a_reason_only_below_what_the_profile_gives(tmp_path: Pat
         check(tmp_path, f"profile: lab\n{LOWERED.format('disabled')}")
 
 
-@pytest.mark.parametrize("reason", [".", "n/a", "- - - - - - - -", "aaaaaaaaaaaaaaaaaaaa"])
+@pytest.mark.parametrize("reason", [".", "n/a", "- - - - - - - -", "aaaaaaaaaaaaaaaaaaaa", "ok", "ＯＫ",
+                                     "批", "あああ", "ㅇㅋ", "ーーーー", "a\u0300\u0301\u0302"])  # fmt: skip
 def test_a_reason_says_something(tmp_path: Path, reason: str) -> None:
     lowered = "policies: {COOL-005: {enforcement: advisory, reason: '%s'}}\n"
     with pytest.raises(SpecErrors, match=re.escape(f"say why in 'reason'; '{reason}' does not")):
         check(tmp_path, lowered % reason)
     check(tmp_path, lowered % "later")
     check(tmp_path, lowered % "规则不适用于这里")
+
+
+@pytest.mark.parametrize("reason", ["已批准", "同意", "テスト中", "ﾃｽﾄ", "승인", "ጥገና", "ठीक है", "ซ่อม", "صيانة", "אושר",
+                                     "одобрено", "έγκριση", "修理中 T-1"])  # fmt: skip
+def test_a_reason_in_another_script_is_accepted(tmp_path: Path, reason: str) -> None:
+    lowered = "policies: {COOL-005: {enforcement: advisory, reason: '%s'}}\n"
+    assert check(tmp_path, lowered % reason).lowered[0].reason == reason
+    decomposed = unicodedata.normalize("NFD", reason)
+    assert check(tmp_path, lowered % decomposed).lowered[0].reason == decomposed
 
 
 def test_profiles_change_enforcement_and_nothing_else(tmp_path: Path) -> None:

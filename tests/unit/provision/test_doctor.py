@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.extras import install_hint
 from rackwright.provision.doctor import Check, run_doctor
 from rackwright.provision.tools import aws_provider
 from rackwright.provision.tools.find import built_shelf
@@ -188,7 +189,7 @@ def test_no_aws_plugin_without_the_package_that_it_goes_with(
     )
     found = check("aws plugin")
     assert found.status == "warn"
-    assert found.fix == "pip install 'rackwright[aws]'"
+    assert found.fix == install_hint("aws")
 
 
 def test_git(machine: Path) -> None:

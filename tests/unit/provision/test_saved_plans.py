@@ -26,6 +26,15 @@ def test_what_was_sealed_is_accepted(saved: Path) -> None:
     assert saved.stat().st_mode & 0o077 == 0
 
 
+def test_a_saved_plan_is_for_its_owner_alone(saved: Path, tmp_path: Path) -> None:
+    """Who reads it reads names, addresses and settings of the cluster."""
+    modes = {path.name: path.stat().st_mode & 0o777 for path in saved.iterdir()}
+    assert modes == {"aws-network.json": 0o600, "seal.json": 0o600}
+    (tmp_path / "there").mkdir(mode=0o755)
+    saved_plans.prepare(tmp_path / "there")
+    assert (tmp_path / "there").stat().st_mode & 0o077 == 0
+
+
 def test_the_order_of_keys_does_not_matter_and_the_order_of_lists_does() -> None:
     assert saved_plans.digest({"a": 1, "b": 2}) == saved_plans.digest({"b": 2, "a": 1})
     assert saved_plans.digest({"a": [1, 2]}) != saved_plans.digest({"a": [2, 1]})

@@ -13,6 +13,7 @@ from rackwright.reading.git import (
     FileMissingError,
     RevisionError,
     UnreadableFileError,
+    files_with,
     merge_base,
     read_at,
     resolve,
@@ -55,6 +56,19 @@ def test_text_conversion_and_filters_of_the_repository_do_not_run(repository: Pa
         git(repository, "config", name, f"touch {repository}/ran; cat")
     assert read_at(repository, "HEAD", "sites/blueprint.yaml") == b"name: two\n"
     assert not (repository / "ran").exists()
+
+
+def test_files_that_hold_a_text_are_found_whatever_the_checkout_says_of_them(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / ".gitattributes").write_text("* binary -diff export-ignore\n")
+    (repository / "sites/blueprint.yaml").unlink()
+    monkeypatch.setattr("rackwright.reading.git._BATCH", 1)
+    for revision, content in (("HEAD~1", b"name: one\r\n"), ("HEAD", b"name: two\n")):
+        found = list(files_with(repository, revision, b"name: ", (".yaml",)))
+        assert found == [("sites/blueprint.yaml", content)]
+    assert not list(files_with(repository, "HEAD", b"name: one", (".yaml",)))
+    assert not list(files_with(repository, "HEAD", b"name: ", (".yml",)))
 
 
 @pytest.mark.parametrize("path", ["sites/other.yaml", "sites/*.yaml", ":(glob)sites/*.yaml"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.reading.layering import merge
-from rackwright.reading.loader import load_tree, tree_of
+from rackwright.reading.loader import layers_of, load_tree, tree_of
 from rackwright.reading.tree import Tree, to_data
 from rackwright.reading.yaml_reader import read_text
 
@@ -53,28 +53,86 @@ def test_facts_merge_by_product_and_field():
 
 
 @pytest.mark.parametrize(
-    ("layer", "place"),
+    ("layer", "places"),
     [
-        ("a:", "layer.yaml:1:1: 'a' has no value"),
-        ("a: {b: {c: }}", "layer.yaml:1:9: 'c' has no value"),
-        ("a:  # a comment\nb: 1", "layer.yaml:1:1: 'a' has no value"),
-        ("a: [{name: x, b: }]", "layer.yaml:1:15: 'b' has no value"),
-        ("a:\n  -\n  - 1", "layer.yaml:2:4: an item has no value"),
+        ("a:", ["1:1"]),
+        ("a: {b: {c: }}", ["1:9"]),
+        ("a:  # a comment\nd: 1", ["1:1"]),
+        ("e: [{name: x, b: }]", ["1:15"]),
+        ("e: [{name: y, b: }]", ["1:15"]),
+        ("f: [{product: p, field: g, value: , source: }]", ["1:28", "1:37"]),
+        ("a:\n  -\n  -", ["2:4", "3:4"]),
     ],
 )
-def test_a_key_without_a_value_removes_nothing(tmp_path: Path, layer: str, place: str):
-    (tmp_path / "base.yaml").write_text("a: 1\nb:\n")
+def test_a_key_without_a_value_changes_nothing_and_is_counted(
+    tmp_path: Path, layer: str, places: list[str]
+):
+    """A sheet that somebody fills in bit by bit was refused key by key."""
+    (tmp_path / "base.yaml").write_text("a: 1\nd: 1\ne: [{name: x, b: 2}]\n")
     (tmp_path / "layer.yaml").write_text(layer)
+    tree = load_tree(tmp_path / "base.yaml", layers=[tmp_path / "layer.yaml"])
+    assert tree.data == {"a": 1, "d": 1, "e": [{"name": "x", "b": 2}]}
+    assert [f"{place.line}:{place.column}" for place in tree.unfilled] == places
+    assert {Path(place.file).name for place in tree.unfilled} == {"layer.yaml"}
+
+
+def test_what_is_filled_in_beside_an_empty_key_counts(tmp_path: Path):
+    items = [
+        read_text("a: {b: 1}", "base"),
+        read_text("a: {b: , c: 2}\ng: [{name: x, h: , i: 3}]", "l"),
+    ]
+    tree = tree_of(items)
+    assert tree.data == {"a": {"b": 1, "c": 2}, "g": [{"name": "x", "i": 3}]}
+    assert len(tree.unfilled) == 2
+
+
+@pytest.fixture
+def layered(tmp_path: Path) -> Path:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "common.yaml").write_text("a: 2\nb: 2\n")
+    (tmp_path / "site/prices.yaml").write_text("b: 3\n")
+    path = tmp_path / "site/blueprint.yaml"
+    path.write_text(
+        "apiVersion: rackwright/v1\nlayers: [../common.yaml, prices.yaml]\na: 1\nc: 1\n"
+    )
+    return path
+
+
+def test_layers_that_a_document_names_are_below_those_of_the_command(layered: Path):
+    assert load_tree(layered).data == {"apiVersion": "rackwright/v1", "a": 2, "b": 3, "c": 1}
+    more = layered.with_name("more.yaml")
+    more.write_text("b: 4\n")
+    assert load_tree(layered, layers=[more]).data["b"] == 4
+    named_again = load_tree(layered, layers=[more, layered.with_name("prices.yaml")])
+    assert named_again.data["b"] == 4, (
+        "a layer that is named twice stays where the document names it"
+    )
+    assert [path.name for path in layers_of(layered)] == ["common.yaml", "prices.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("layers", "text"),
+    [
+        ("facility.yaml", "layers is not a list of file names"),
+        ("[1]", "layers is not a list of file names"),
+        ("['']", "layers is not a list of file names"),
+        ("[/etc/x.yaml]", "the layer '/etc/x.yaml' is not beside the blueprint"),
+        ("[x.yaml, x.yaml]", "the layer 'x.yaml' is named twice"),
+        ("[blueprint.yaml]", "the layer 'blueprint.yaml' is named twice"),
+        ("[nowhere.yaml]", "nowhere.yaml' cannot be read"),
+    ],
+)
+def test_layers_that_cannot_be_read_are_told(layered: Path, layers: str, text: str):
+    layered.write_text(f"apiVersion: rackwright/v1\nlayers: {layers}\n")
     with pytest.raises(SpecErrors) as caught:
-        load_tree(tmp_path / "base.yaml", layers=[tmp_path / "layer.yaml"])
-    assert f"{tmp_path}/{place}" in str(caught.value)
+        load_tree(layered)
+    assert text in str(caught.value)
 
 
-def test_a_layer_that_nobody_can_fill_in_any_more_removes_what_it_has_no_value_for():
-    items = [read_text("a: 1\nb: 2\n", "base"), read_text("a:\n", "layer")]
-    with pytest.raises(SpecErrors, match="has no value"):
-        tree_of(items)
-    assert tree_of(items, lenient=True).data == {"b": 2}
+def test_only_documents_with_a_version_have_layers(tmp_path: Path):
+    path = tmp_path / "rackwright.yaml"
+    path.write_text("layers: [x.yaml]\n")
+    assert load_tree(path).data == {"layers": ["x.yaml"]}
 
 
 def test_the_word_null_and_a_text_that_is_empty_are_values(tmp_path: Path):

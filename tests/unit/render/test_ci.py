@@ -20,6 +20,8 @@ from rackwright.render.ci import ci_files, write_ci
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
+TIP = "refs/remotes/origin/${{ github.event.pull_request.base.ref }}"
+"""The branch as it is when the job runs: what is revoked since does not hold any more."""
 PINNED = re.compile(r"actions/(cache|checkout|upload-artifact|download-artifact)@[0-9a-f]{40}")
 
 
@@ -167,13 +169,35 @@ def test_a_change_is_previewed_with_the_waivers_of_its_base(github: Path, gitlab
     _, checkout, *_, preview = workflow["jobs"]["preview"]["steps"]
     assert checkout["with"]["fetch-depth"] == 0
     assert preview["working-directory"] == checkout["with"]["path"]
-    assert preview["env"]["BASE_REF"] == "${{ github.event.pull_request.base.sha }}"
+    assert workflow["env"]["BASE_REF"] == TIP
     assert '--base-ref="$BASE_REF"' in preview["run"]
     jobs = (gitlab / "rackwright.gitlab-ci.yml").read_text()
     assert jobs.count('--base-ref="$base"') == 2
     assert jobs.count('"refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"') == 2
     assert jobs.count("[.rackwright-base, script]") == 2
     assert "DIFF_BASE_SHA" not in jobs  # the merge base: what is revoked since would hold
+
+
+def test_no_pack_of_a_change_runs_where_secrets_are(github: Path, gitlab: Path) -> None:
+    """In GitLab the variables of a project are in every job; elsewhere, in those that preview."""
+    workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
+    for job in workflow["jobs"].values():
+        for step in job["steps"]:
+            if "secrets." in str(step.get("env")):
+                assert " --isolated " in step["run"]
+    jobs = (gitlab / "rackwright.gitlab-ci.yml").read_text()
+    calls = [line for line in jobs.splitlines() if '"$base' in line and "rackwright " in line]
+    assert len(calls) == 3
+    assert all(" --isolated " in line for line in calls)
+
+
+def test_a_merge_queue_is_judged_by_what_goes_before_it(github: Path) -> None:
+    workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
+    assert set(workflow[True]) == {"pull_request", "merge_group"}
+    *_, check = workflow["jobs"]["check"]["steps"]
+    given = check["with"]["base-ref"]
+    assert given == "${{ github.event.merge_group.base_sha || env.BASE_REF }}"
+    assert "${{ github.event.pull_request.number || github.ref }}" in str(workflow["concurrency"])
 
 
 def test_the_blueprint_is_named_once(github: Path) -> None:
@@ -197,6 +221,18 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert [path.name for path in tmp_path.iterdir()] == [".pre-commit-config.yaml"]
     assert main(["ci", "init", str(tmp_path / "new"), "--forge", "gitlab", *source]) == 0
     assert "rackwright.gitlab-ci.yml" in capsys.readouterr().out
+
+
+def test_the_files_of_a_second_forge_are_written_beside_those_of_the_first(tmp_path: Path) -> None:
+    """Both have the same hooks."""
+    source = ("--install-from", f"git+https://git.example/rackwright@{'0' * 40}")
+    assert main(["ci", "init", str(tmp_path), "--forge", "github", *source]) == 0
+    assert main(["ci", "init", str(tmp_path), "--forge", "gitlab", *source]) == 0
+    assert (tmp_path / "rackwright.gitlab-ci.yml").is_file()
+    (tmp_path / ".pre-commit-config.yaml").unlink()
+    (tmp_path / ".pre-commit-config.yaml").symlink_to("elsewhere")
+    (tmp_path / "rackwright.gitlab-ci.yml").unlink()
+    assert main(["ci", "init", str(tmp_path), "--forge", "gitlab", *source]) == 2
 
 
 def test_no_module_or_report_of_the_change_is_used(tmp_path: Path) -> None:
@@ -249,7 +285,7 @@ def test_what_judges_a_change_is_its_bases(github: Path) -> None:
     assert list(workflow["jobs"]) == ["check", "preview"]
     for job in workflow["jobs"].values():
         base, change, *steps = job["steps"]
-        assert base["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+        assert base["with"]["ref"] == "${{ github.event.merge_group.base_sha || env.BASE_BRANCH }}"
         assert "path" not in base["with"]
         where = change["with"]["path"]
         assert "ref" not in change["with"]

@@ -34,9 +34,9 @@ def test_elevations_hold_every_device(written: dict[str, list[dict[str, str]]]) 
     (site,) = load_plan(FABRIC).plan.onprem
     rows = written["elevations"]
     racks = [row for row in rows if row["kind"] == "rack"]
-    assert [row["rack"] for row in racks] == [rack.rack for rack in site.racks]
+    assert [row["rack"] for row in racks] == [name for rack in site.racks for name in rack.names]
     assert {(row["product"], row["weight_kg"]) for row in racks} == {("rack-48u", "150")}
-    devices = sum(len(site.devices_of(rack.rack_class)) for rack in site.racks)
+    devices = sum(rack.count * len(rack.kind.devices) for rack in site.racks)
     assert len(rows) == devices + len(racks)
     (first,) = [row for row in rows if row["name"] == "dgx-01"]
     assert {key: first[key] for key in ("rack", "lowest_unit", "highest_unit", "supplies")} == {
@@ -70,7 +70,7 @@ def test_circuits_add_up_to_their_sources(written: dict[str, list[dict[str, str]
         own = [row for row in written["power"] if row["source"] == source.source]
         if own:
             assert sum(float(row["load_w"]) for row in own) == pytest.approx(source.load_w, abs=1)
-    worst = [one for one in site.losses if one.rack_class == 0 and one.feed == "A"]
+    worst = [one for one in site.racks[0].kind.losses if one.feed == "A"]
     (row,) = [one for one in written["power"] if (one["rack"], one["feed"]) == ("c01", "A")]
     assert float(row["after_loss_w"]) == pytest.approx(max(one.load_w or 0 for one in worst))
 

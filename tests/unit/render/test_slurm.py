@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.model.names import expand_hostlist
-from rackwright.model.scheduler import FIELD_OF, GENERATED_KEYS, LISTS, STRUCTURE
+from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS, LISTS, STRUCTURE
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError

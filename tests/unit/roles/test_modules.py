@@ -199,3 +199,67 @@ def test_a_probe_tells_of_everything_by_its_name_and_changes_nothing(site: Site)
     assert found["texts"] == {"old": "old\n", "new": None}
     assert found["globs"] == {"all": [f"{etc}/old"]}
     assert "the command 'hello' is to be a list of words" in refused["msg"]
+
+
+SYSTEMCTL = """\
+#!/bin/sh
+cd "$(dirname "$0")"
+echo "$*" >> calls
+case "$1" in
+  show) cat shown;;
+  reset-failed) rm -f starts; ! grep -q not-found shown;;
+  restart)
+    echo x >> starts
+    [ "$(wc -l < starts)" -le 2 ] || { echo "Start request repeated too quickly." >&2; exit 1; };;
+esac
+"""
+"""A systemctl whose units refuse a third start, as those of systemd do within seconds."""
+
+
+@pytest.fixture
+def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a systemctl that comes first."""
+    folder = tmp_path / "systemd"
+    folder.mkdir()
+    program = folder / "systemctl"
+    program.write_text(SYSTEMCTL)
+    program.chmod(0o755)
+    (folder / "shown").write_text("LoadState=loaded\nNeedDaemonReload=no\n")
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+RESTART = {"rackwright.cluster.restart": {"name": "sssd.service"}}
+
+
+def test_restarts_in_a_row_meet_no_start_limit(site: Site, systemd: Path) -> None:
+    """The third restart of SSSD within seconds was refused: "attempted too often"."""
+    (looped,) = site.play({**RESTART, "loop": [1, 2, 3, 4]})
+    assert [(one["changed"], one.get("msg")) for one in looped["results"]] == [(True, None)] * 4
+    assert "daemon-reload" not in (systemd / "calls").read_text()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["LoadState=loaded\nNeedDaemonReload=yes\n", "LoadState=not-found\nNeedDaemonReload=no\n"],
+)
+def test_changed_units_are_read_before_a_restart(site: Site, systemd: Path, shown: str) -> None:
+    (systemd / "shown").write_text(shown)
+    (done,) = site.play(RESTART)
+    assert done["changed"], done
+    calls = [line.split()[0] for line in (systemd / "calls").read_text().splitlines()]
+    assert calls == ["show", "daemon-reload", "reset-failed", "restart"]
+
+
+def test_a_check_restarts_nothing(site: Site, systemd: Path) -> None:
+    (foreseen,) = site.play({**RESTART, "check_mode": True})
+    assert foreseen["changed"]
+    assert not (systemd / "calls").exists()
+
+
+def test_a_restart_that_fails_says_why(site: Site, systemd: Path) -> None:
+    broken = SYSTEMCTL.replace("-le 2", "-le 0").replace("Start request repeated", "It starts")
+    (systemd / "systemctl").write_text(broken)
+    (done,) = site.play(RESTART)
+    assert done["failed"]
+    assert done["msg"] == "cannot restart sssd.service: It starts too quickly."

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import Action
 from rackwright.errors import UsageError
+from rackwright.model.field_kinds import rollouts_of
 from rackwright.model.operations import Operations
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.model import Plan
@@ -127,11 +127,11 @@ def test_a_record_changes_versions_and_nothing_else(plan: Plan) -> None:
 
 
 def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
-    """Two tables say it: that of 'diff', by field of the bill, and that of upgrades."""
+    """Both say it: the roll-outs at the fields, which 'diff' reads, and the table of upgrades."""
     drained = {
-        rule.pattern.split("/")[3]
-        for rule in RULES
-        if rule.pattern.startswith("operations/software/*/") and rule.action is Action.DRAIN
+        name
+        for name, info in SoftwareBill.model_fields.items()
+        if any(rollout.action == Action.DRAIN for rollout in rollouts_of(info))
     }
     installed_anew = {"system", "server_system"}
     assert {name for name, manner in MANNERS.items() if manner.drain} == drained - installed_anew

@@ -62,11 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
         _write(path, entries)
         sys.stdout.write(f"{_failures(entries)} recorded in '{path}'\n{_rest(report)}")
         return ExitCode.CLEAN
-    written = _read(path)
-    before = _renamed(written, arguments)
+    before = _read(path)
     report = _judge(arguments, use_baseline=True)
     after = {"update": tightened, "prune": pruned}[arguments.action](before, report)
-    if set(after) == set(written):
+    if set(after) == set(before):
         sys.stdout.write("nothing to change\n")
         return ExitCode.CLEAN
     _write(path, after)
@@ -83,18 +82,6 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
         choice = replace(choice, baseline=None, use_baseline=False)
     gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
     return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
-
-
-def _renamed(
-    entries: tuple[BaselineEntry, ...], arguments: argparse.Namespace
-) -> tuple[BaselineEntry, ...]:
-    """``entries`` by the ids that their rules have now."""
-    from rackwright.policy.exceptions.renames import renamed_entries
-    from rackwright.policy.packs.loader import former_ids, load_packs
-    from rackwright.policy.packs.team_config import packs_for
-
-    packs = packs_for(arguments.blueprint, arguments.pack)
-    return renamed_entries(entries, former_ids(load_packs(packs)))
 
 
 def _failures(entries: Sequence[BaselineEntry]) -> str:

@@ -41,14 +41,20 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     comparing.add_argument("--json", action="store_true", help="as JSON")
     importing = actions.add_parser("import", help="make an entry of a device type of NetBox's")
     importing.add_argument("file", type=Path, help="the device type, as YAML")
-    importing.add_argument("--kind", choices=("nodes", "switches"), default="nodes")
+    importing.add_argument(
+        "--kind", choices=("nodes", "switches", "racks"), help="else what the file has tells it"
+    )
     importing.add_argument("--id", help="id of the product; else NetBox's slug")
+    importing.add_argument(
+        "--supply", type=Path, metavar="FILE", help="module type of its power supplies"
+    )
     importing.add_argument(
         "--role",
         action="append",
         default=[],
-        metavar="TYPE=ROLE",
-        help="what interfaces of a type are for: compute, storage or management; repeatable",
+        metavar="NAME=ROLE",
+        help="what interfaces of a name (eth[0-7], with '*') or type are for: compute, storage or management; "
+        "repeatable",
     )
     importing.add_argument("--title", help="where the file is from, for who looks for it again")
     importing.add_argument("--date", type=_day, help="when it was read; else today")
@@ -209,12 +215,13 @@ def _import(arguments: argparse.Namespace) -> int:
     made = import_device(
         arguments.file,
         arguments.kind,
+        supply=arguments.supply,
         entry_id=arguments.id,
         roles=_roles(arguments.role),
         day=arguments.date or _today(),
         title=arguments.title,
     )
-    path = _free(arguments.folder, arguments.kind, made.entry.id)
+    path = _free(arguments.folder, made.folder, made.entry.id)
     _write(path, render(made.document))
     for line in made.left:
         sys.stdout.write(f"left out: {visible(line)}\n")
@@ -230,7 +237,7 @@ def _roles(given: Sequence[str]) -> dict[str, str]:
         kind, _, role = text.rpartition("=")
         if not kind or role not in known:
             hint = f"like '400gbase-x-osfp=compute'; roles: {', '.join(known)}"
-            raise UsageError(f"'{visible(text)}' is not TYPE=ROLE", hint=hint)
+            raise UsageError(f"'{visible(text)}' is not NAME=ROLE", hint=hint)
         found[kind] = role
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.options.arguments import add_blueprint, add_packs
 from rackwright.cli.options.exceptions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.options.outputs import parse_output, read_delta, write_failure, write_report
-from rackwright.cli.options.packs import add_isolated, current_id, refuse_outside
+from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.cli.options.telling import is_quiet
 from rackwright.cli.options.todo import add_todo, refuse_existing, write_todo
 from rackwright.errors import RackwrightError, UsageError
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         policies = gate.rules
         known = [policy.id for policy in policies]
-        only = tuple(current_id(name, policies) for name in arguments.only)
+        only = tuple(arguments.only)
         for policy in only:
             if policy not in known:
                 raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from rackwright.cli.options.arguments import add_packs
-from rackwright.cli.options.packs import add_isolated, current_id, packs_here
+from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     packs = packs_here(arguments.pack, isolated=arguments.isolated)
     policies = {policy.id: policy for policy in load_packs(packs)}
-    policy = policies.get(current_id(arguments.topic.upper(), policies.values()))
+    policy = policies.get(arguments.topic.upper())
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)

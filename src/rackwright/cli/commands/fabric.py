@@ -6,9 +6,9 @@ import argparse
 import csv
 import datetime as dt
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.model import Plan
+
+T = TypeVar("T")
 
 COLUMNS = ("kind", "from", "interface", "device", "cage", "to", "port", "part", "length_m")
 """Columns of the list of cables; device and cage are those of a node's interface."""
@@ -34,11 +36,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
     ):
         action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
-        add_blueprint(action)
+        add_blueprint(action, required=name == "compare")
         action.add_argument("--site", help="its site; needed when several have fabrics")
         action.add_argument("--fabric", help="which fabric; else the compute fabric")
         if name == "compare":
             action.add_argument("discovered", type=Path, help="output of ibnetdiscover")
+            action.add_argument(
+                "--node-name-map",
+                type=Path,
+                metavar="FILE",
+                help="names in the plan by GUID, as ibnetdiscover takes them",
+            )
         if name == "route":
             action.add_argument("--engine", help="routing engine; else that of the blueprint")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
@@ -68,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if layout.technology != "infiniband":
         raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
     if arguments.action == "compare":
-        return _compare(layout, arguments.discovered)
+        return _compare(layout, arguments.discovered, arguments.node_name_map)
     if arguments.action == "net":
         from rackwright.plan.fabric.ibsim import network
 
@@ -130,31 +138,65 @@ def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | flo
         )
 
 
-def _compare(layout: Layout, path: Path) -> int:
-    """Tell every cable that is not as planned; 5 when there is one.
+def _compare(layout: Layout, path: Path, names: Path | None) -> int:
+    """Tell every cable that is not as planned; 5 when there is one, 6 when some cannot be compared.
 
     Raises:
-        UsageError: the file cannot be read, or is no output of ibnetdiscover.
+        UsageError: a file cannot be read, is none of its kind, or is of another fabric.
     """
-    from rackwright.plan.fabric.discovery import differences, read_discovery
+    from rackwright.plan.fabric.cable_differences import CableComparison
+    from rackwright.plan.fabric.discovery import read_discovery, read_names
 
+    known = None if names is None else _read(names, "file of names", read_names)
+    discovered = _read(path, "output of ibnetdiscover", lambda text: read_discovery(text, known))
+    compared = CableComparison(layout, discovered)
+    if not compared.matched:
+        seen = sorted({end[0] for end in discovered.links})
+        shown = ", ".join(f"'{visible(name)}'" for name in seen[:3])
+        raise UsageError(
+            f"no name of the {len(seen):,} devices in '{path}' is in the plan of '{layout.fabric.name}': {shown}",
+            hint="is it of this fabric? Otherwise write 'GUID \"name in the plan\"' for each device, "
+            "and give it as --node-name-map",
+        )
+    found = compared.differences()
+    for difference in found:
+        print(f"{visible(difference.cable)}: {visible(difference.message)}")
+        print(f"  fix: {visible(difference.fix)}")
+    name = layout.fabric.name
+    if unnamed := compared.unnamed:
+        print(
+            f"{name}: {len(unnamed):,} adapters do not name their host, and their cables are not compared: "
+            f"{visible(unnamed[0])}"
+        )
+        print(
+            "  fix: let rdma-ndd set their descriptions, or name their GUIDs with --node-name-map"
+        )
+    if compared.without_rate:
+        print(f"{name}: the rate of {compared.without_rate:,} cables is not known")
+    noun = "cable is" if len(found) == 1 else "cables are"
+    unknown = bool(unnamed or compared.without_rate)
+    all_others = "every other cable is as planned" if unknown else "every cable is as planned"
+    print(f"{name}: {f'{len(found):,} {noun} not as planned' if found else all_others}")
+    if found:
+        return ExitCode.VIOLATION
+    return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
+
+
+def _read(path: Path, what: str, read: Callable[[str], T]) -> T:
+    """Return what a file says.
+
+    Raises:
+        UsageError: it cannot be read, or is no such file.
+    """
     try:
-        discovered = read_discovery(path.read_text(encoding="utf-8", errors="replace"))
+        return read(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(
-            f"'{path}' is no output of ibnetdiscover: {error}",
-            hint="run 'ibnetdiscover --node-name-map FILE' on a host of the fabric",
+            f"'{path}' is no {what}: {error}",
+            hint="run 'ibnetdiscover' on a host of the fabric, and give what it prints",
         ) from None
-    found = differences(layout, discovered)
-    for difference in found:
-        print(f"{visible(difference.cable)}: {visible(difference.message)}")
-        print(f"  fix: {visible(difference.fix)}")
-    noun = "cable is" if len(found) == 1 else "cables are"
-    count = f"{len(found)} {noun} not as planned" if found else "every cable is as planned"
-    print(f"{layout.fabric.name}: {count}")
-    return ExitCode.VIOLATION if found else ExitCode.CLEAN
 
 
 def _route(layout: Layout, engine: str | None, timeout: float) -> int:

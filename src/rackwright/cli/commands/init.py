@@ -92,6 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
         (arguments.product, "--product"),
         (arguments.leave_out, "--leave-out"),
         (arguments.site, "--site"),
+        (arguments.map, "--map"),
+        (arguments.leave_out_unknown, "--leave-out-unknown"),
     ):
         if given:
             raise UsageError(f"{option} has no effect without --from")

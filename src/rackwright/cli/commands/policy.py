@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_packs
-from rackwright.cli.options.packs import add_isolated, current_id, packs_here
+from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_packs(showing)
     add_isolated(showing)
     testing = actions.add_parser("test", help="run the examples of a pack")
-    testing.add_argument("pack", type=Path, nargs="?", help="folder of the pack; else the built-in")
+    _add_pack_and_only(testing)
     new = actions.add_parser("new", help="write a rule with documentation and examples")
     new.add_argument("place", metavar="FAMILY/ID", help="like power/ACME-001")
     new.add_argument("title", help="one line: what holds when the rule is kept")
@@ -44,13 +44,22 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
     )
     documenting = actions.add_parser("document", help="write the example into each documentation")
-    documenting.add_argument("pack", type=Path, help="folder of the pack")
+    _add_pack_and_only(documenting)
     digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
     digest.add_argument("pack", type=Path, help="folder of the pack")
 
 
+def _add_pack_and_only(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "pack", type=Path, nargs="?", help="folder of the pack (default: the built-in pack)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID", help="only this policy; repeatable"
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked for."""
+    """Run the action."""
     actions: Mapping[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
@@ -82,7 +91,7 @@ def _show(arguments: argparse.Namespace) -> int:
     from rackwright.reading.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in _load(arguments)}
-    policy = policies.get(current_id(arguments.id.upper(), policies.values()))
+    policy = policies.get(arguments.id.upper())
     if policy is None:
         hint = did_you_mean(arguments.id.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.id}'", hint=hint)
@@ -123,28 +132,24 @@ def _facts(policy: type[Policy]) -> dict[str, Any]:
         "since": policy.since,
         "profile": policy.profile.value,
         "preview": is_preview(policy, RELEASED),
-        "formerly": list(policy.formerly),
     }
 
 
 def _test(arguments: argparse.Namespace) -> int:
     from rackwright.policy.authoring.checks import shortfalls
     from rackwright.policy.authoring.examples import load_examples, run_example
-    from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
 
-    folder = arguments.pack or builtin_pack()
-    if folder.resolve() != builtin_pack().resolve():
-        load_packs((folder,))  # refuses an id that a built-in policy has
-    failed = count = 0
-    for policy in load_pack(folder):
+    folder, policies = _pack_to_work_on(arguments)
+    failed = count = lacking = 0
+    for policy in policies:
+        problems = 0
         for example in load_examples(policy):
             count += 1
             if problem := run_example(policy, example, folder):
-                failed += 1
+                problems += 1
                 sys.stdout.write(f"FAILED {policy.id} {example.name}\n  {problem}\n")
-    lacking = 0
-    for policy in () if failed else load_pack(folder):
-        for shortfall in shortfalls(policy, folder):
+        failed += problems
+        for shortfall in () if problems else shortfalls(policy, folder):
             lacking += 1
             sys.stdout.write(f"INCOMPLETE {policy.id}: {shortfall}\n")
     more = f", {lacking} incomplete" if lacking else ""
@@ -156,16 +161,45 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _document(arguments: argparse.Namespace) -> int:
     from rackwright.policy.authoring.example_docs import with_example
-    from rackwright.policy.packs.loader import documentation, load_pack
+    from rackwright.policy.packs.loader import documentation
 
-    for policy in load_pack(arguments.pack):
+    folder, policies = _pack_to_work_on(arguments)
+    code = ExitCode.CLEAN
+    for policy in policies:
         path = documentation(policy)
-        former = path.read_text(encoding="utf-8")
-        text = with_example(policy, former, arguments.pack)
-        if text != former:
+        before = path.read_text(encoding="utf-8")
+        try:
+            text = with_example(policy, before, folder)
+        except UsageError as error:
+            sys.stdout.write(f"FAILED {error}\n")
+            code = ExitCode.VIOLATION
+            continue
+        if text != before:
             path.write_text(text, encoding="utf-8")
             sys.stdout.write(f"{path}\n")
-    return ExitCode.CLEAN
+    return code
+
+
+def _pack_to_work_on(arguments: argparse.Namespace) -> tuple[Path, Sequence[type[Policy]]]:
+    """Return the folder of a pack and its policies, those of ``--only`` if it is given.
+
+    Raises:
+        UsageError: ``--only`` names no policy of the pack.
+    """
+    from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
+    from rackwright.reading.suggest import did_you_mean
+
+    folder = arguments.pack or builtin_pack()
+    if folder.resolve() != builtin_pack().resolve():
+        load_packs((folder,))  # refuses an id that a built-in policy has
+    policies = load_pack(folder)
+    known = {policy.id for policy in policies}
+    only = {name.upper() for name in arguments.only}
+    for name in sorted(only - known):
+        raise UsageError(
+            f"there is no policy '{name}' in '{folder}'", hint=did_you_mean(name, known)
+        )
+    return folder, [policy for policy in policies if not only or policy.id in only]
 
 
 def _new(arguments: argparse.Namespace) -> int:
@@ -173,7 +207,8 @@ def _new(arguments: argparse.Namespace) -> int:
 
     for path in new_policy(arguments.pack, arguments.place, arguments.title):
         sys.stdout.write(f"wrote {path}\n")
-    tell(f"next: rackwright policy test {arguments.pack}\n")
+    policy_id = arguments.place.rpartition("/")[2]
+    tell(f"next: rackwright policy test {arguments.pack} --only {policy_id}\n")
     return ExitCode.CLEAN
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``replace``."""
-    add_blueprint(parser)
+    add_blueprint(parser, required=True)
     parser.add_argument("hosts", nargs="*", metavar="HOST", help="like train-07 or train-[01-04]")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(

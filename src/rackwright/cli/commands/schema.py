@@ -58,7 +58,7 @@ def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
     from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.reading.schema import export_schema
     from rackwright.receptor.workers import Workers
-    from rackwright.render.editors import blueprint_schema
+    from rackwright.render.editors import blueprint_schema, layer_schema
     from rackwright.report.schema import report_schema
     from rackwright.team.config import TeamConfig
     from rackwright.templates.making import BLUEPRINT
@@ -73,6 +73,7 @@ def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
     }
     documents: dict[str, Callable[[], dict[str, Any]]] = {
         "blueprint": lambda: blueprint_schema(beside / BLUEPRINT),
+        "layer": lambda: layer_schema(beside / BLUEPRINT),
         "design": design_schema,
         "report": report_schema,
         "diff": comparison_schema,

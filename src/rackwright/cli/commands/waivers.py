@@ -9,9 +9,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.arguments import add_layers, add_packs
+from rackwright.cli.options.arguments import BLUEPRINT, add_layers, add_packs, in_folder
 from rackwright.cli.options.exceptions import add_judging, add_today, choice_of
-from rackwright.cli.options.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
@@ -79,7 +78,13 @@ def _action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=summary)
-    parser.add_argument("blueprint", type=Path, help="the blueprint that they belong to")
+    parser.add_argument(
+        "blueprint",
+        type=in_folder,
+        nargs="?",
+        default=BLUEPRINT,
+        help=f"the blueprint that they belong to, or its folder (default: {BLUEPRINT})",
+    )
     parser.add_argument(
         "--waivers",
         type=Path,
@@ -150,7 +155,6 @@ def _add(arguments: argparse.Namespace) -> int:
 
     from rackwright.policy.exceptions.waiver_edits import appended, next_id
     from rackwright.policy.exceptions.waivers import Waiver, limit_for
-    from rackwright.policy.packs.loader import load_packs
     from rackwright.policy.packs.team_config import packs_for
 
     path, today = _path(arguments), _today(arguments)
@@ -169,7 +173,7 @@ def _add(arguments: argparse.Namespace) -> int:
         results = _results(arguments, packs)
         given |= _of_finding(arguments, results)
     elif arguments.policy and arguments.match:
-        given["policy"] = current_id(arguments.policy, load_packs(packs))
+        given["policy"] = arguments.policy
         given["match"] = dict(_pair(text) for text in arguments.match)
         results = None
     else:

@@ -5,11 +5,35 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+BLUEPRINT = "blueprint.yaml"
+"""File name of the blueprint in a folder."""
 
-def add_blueprint(parser: argparse.ArgumentParser) -> None:
-    """Add the blueprint and the files over it."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
+
+def add_blueprint(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Add the blueprint and the files over it.
+
+    Args:
+        parser: of the verb.
+        required: it must be named, since another argument follows; otherwise it is that of the
+            working directory.
+    """
+    if required:
+        parser.add_argument("blueprint", type=in_folder, help="the blueprint, or its folder")
+    else:
+        parser.add_argument(
+            "blueprint",
+            type=in_folder,
+            nargs="?",
+            default=BLUEPRINT,
+            help=f"the blueprint, or its folder (default: {BLUEPRINT})",
+        )
     add_layers(parser)
+
+
+def in_folder(text: str) -> Path:
+    """Return the path of a blueprint that is named by its file or its folder."""
+    path = Path(text)
+    return path / BLUEPRINT if path.is_dir() else path
 
 
 def add_layers(parser: argparse.ArgumentParser) -> None:

@@ -48,6 +48,18 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         help="with --from: leave out devices of this product; repeatable",
     )
     parser.add_argument(
+        "--leave-out-unknown",
+        action="store_true",
+        help="with --from: leave out devices of products that are not known, and count them",
+    )
+    parser.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="with --from: YAML with 'products' and 'roles' of the files: ids, roles of nodes, tiers of switches, or "
+        "'leave out'",
+    )
+    parser.add_argument(
         "--site", metavar="NAME", help="with --from: take over this site of the files alone"
     )
 
@@ -60,9 +72,11 @@ def run_from(arguments: argparse.Namespace) -> int:
         UsageError: an argument has no effect, or a file exists or cannot be written.
     """
     from rackwright.brownfield.document import make_blueprint
-    from rackwright.brownfield.products import Products
+    from rackwright.brownfield.import_map import ImportMap
+    from rackwright.brownfield.products import LEAVE_OUT, Products
     from rackwright.brownfield.reading import read_standing
     from rackwright.catalog.team import catalogue_for
+    from rackwright.reading.loader import load
     from rackwright.templates.making import BLUEPRINT
 
     folder: Path | None = arguments.folder
@@ -79,11 +93,56 @@ def run_from(arguments: argparse.Namespace) -> int:
         if path.exists() or path.is_symlink():
             raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
     found = [read_standing(path) for path in arguments.sources]
-    said = _said(arguments.product)
-    products = Products(catalogue_for(blueprint), said, arguments.leave_out)
+    config = _config(blueprint)
+    mapped = ImportMap() if arguments.map is None else load(arguments.map, ImportMap).value
+    left = [name for name, entry_id in mapped.products.items() if entry_id == LEAVE_OUT]
+    said = {name: entry_id for name, entry_id in mapped.products.items() if entry_id != LEAVE_OUT}
+    products = Products(
+        catalogue_for(blueprint if config is None else config),
+        {**said, **_said(arguments.product)},
+        [*left, *arguments.leave_out],
+        roles=mapped.roles,
+        leave_out_unknown=arguments.leave_out_unknown,
+    )
     made = make_blueprint(found, products, only=arguments.site)
     _write(made, blueprint, todo, arguments.sources)
+    if config is not None:
+        _list_catalogue(config, blueprint.parent)
     return ExitCode.CLEAN
+
+
+def _config(blueprint: Path) -> Path | None:
+    """Return the configuration of the working directory, where that of the new folder is another one.
+
+    Other commands find it from the working directory; a folder outside a git repository does not lead there.
+    """
+    from rackwright.team.place import find_config
+
+    here = find_config(Path.cwd() / blueprint.name)
+    return None if find_config(blueprint) is not None else here
+
+
+def _list_catalogue(config: Path, folder: Path) -> None:
+    """Write a configuration beside the blueprint that lists the catalogue of another one.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    import os
+
+    import yaml
+
+    from rackwright.cli.options.outputs import write_file
+    from rackwright.team.config import listed_folders
+
+    found = listed_folders(config, "catalogue")
+    if not found:
+        return
+    pins = [{"path": os.path.relpath(path, folder)} for path in found]
+    path = folder / config.name
+    write_file(path, yaml.safe_dump({"catalogue": pins}, sort_keys=False))
+    print(path)
+    tell(f"'{path}' lists the catalogue of '{config}', which 'check' would not find from there\n")
 
 
 def _said(pairs: list[str]) -> dict[str, str]:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rackwright.errors import UsageError
 from rackwright.harmless import visible
-
-if TYPE_CHECKING:
-    from rackwright.policy.api import Policy
 
 
 def add_isolated(parser: argparse.ArgumentParser) -> None:
@@ -37,17 +32,6 @@ def packs_here(given: Sequence[Path], *, isolated: bool) -> tuple[Path, ...]:
     from rackwright.policy.packs.team_config import packs_for
 
     return packs_for(Path("blueprint.yaml"), given, isolated=isolated)
-
-
-def current_id(given: str, policies: Iterable[type[Policy]]) -> str:
-    """The id that a rule called ``given`` has now; a former one is answered with a note on stderr."""
-    from rackwright.policy.exceptions.renames import renaming
-    from rackwright.policy.packs.loader import former_ids
-
-    name = former_ids(policies).get(given, given)
-    if name != given:
-        sys.stderr.write(f"note: {renaming(given, name)}\n")
-    return name
 
 
 def refuse_outside(blueprint: Path, others: Iterable[Path]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_packs
-from rackwright.cli.options.exceptions import add_base_ref, add_files, choice_of
+from rackwright.cli.options.exceptions import add_base_ref, add_files, choice_of, files_of
+from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
     add_packs(parser)
     add_files(parser)
     add_base_ref(parser)
+    add_isolated(parser)
 
 
 def gate_of(arguments: argparse.Namespace) -> Gate:
@@ -28,13 +30,17 @@ def gate_of(arguments: argparse.Namespace) -> Gate:
 
     Raises:
         RackwrightError: a pack, a file or the base revision cannot be read.
+        UsageError: isolated, a file is outside the repository.
     """
     from rackwright.policy.gate import open_gate
 
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
     return open_gate(
         arguments.blueprint,
         packs=arguments.pack,
         choice=choice_of(arguments),
+        isolated=arguments.isolated,
         layers=arguments.layer,
     )
 

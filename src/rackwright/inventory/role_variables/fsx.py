@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.inventory.role_variables.filesystems import client_software
-from rackwright.model.aws import LustreFileSystem
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.lustre_efa import lines_of_efa, lnet_over_efa
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan

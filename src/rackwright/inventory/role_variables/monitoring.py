@@ -21,9 +21,9 @@ def monitoring_variables(plan: Plan, site: str) -> dict[str, Any]:
 def rack_limits(plan: Plan) -> Mapping[tuple[str, str], int]:
     """Most power that each rack may draw in W, by site and rack; racks whose limit is not known are absent."""
     return {
-        (planned.name, rack): round(racks.power_limit_w)
+        (planned.name, rack): round(racks.kind.power_limit_w)
         for planned in plan.onprem
-        for racks in planned.rack_classes
-        if racks.power_limit_w is not None
-        for rack in racks.racks
+        for racks in planned.racks
+        if racks.kind.power_limit_w is not None
+        for rack in racks.names
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.model.scheduler import Qos, job_minutes
+from rackwright.model.job_time import job_minutes
+from rackwright.model.queues import Qos
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import covers

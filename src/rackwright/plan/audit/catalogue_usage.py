@@ -96,7 +96,7 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
         for tier in fabric.tiers:
             yield "switch", tier.type, tier.count
     for loop in site.loops:
-        on = (racks.count for racks in planned.rack_classes if racks.loop == loop.name)
+        on = (racks.count for racks in planned.racks if racks.kind.loop == loop.name)
         yield "CDU", loop.cdu, loop.count * (sum(on) if loop.in_rack else 1)
     for source in site.power.sources:
         if source.product is not None:

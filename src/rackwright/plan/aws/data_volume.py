@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.model.aws import AwsSite, DataVolume, Snapshots
+from rackwright.model.aws import AwsSite
+from rackwright.model.aws_instances import DataVolume, Snapshots
 from rackwright.plan.aws.tags import SNAPSHOT_TAG
 
 DEVICE = "/dev/sdf"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.model.aws import AwsSite, DataRepository, LustreFileSystem
+from rackwright.model.aws import AwsSite
 from rackwright.model.aws_partitions import dns_suffix
-from rackwright.model.aws_storage import ExistingLustre
+from rackwright.model.aws_storage import DataRepository, ExistingLustre, LustreFileSystem
 
 THROUGHPUTS = (125, 250, 500, 1000)
 """MB/s per TiB that a PERSISTENT_2 file system may have."""

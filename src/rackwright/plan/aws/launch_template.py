@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rackwright.model.aws import AwsNodeGroup, AwsServer
+from rackwright.model.aws_instances import AwsNodeGroup, AwsServer
 from rackwright.plan.aws.nic import Nic
 from rackwright.plan.aws.user_data import encoded
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rackwright.model.aws import LustreFileSystem
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
 
 DRIVER = "2.12.1"

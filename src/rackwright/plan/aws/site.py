@@ -8,19 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
-from rackwright.model.aws import (
-    AwsAccess,
-    AwsHead,
-    AwsNetwork,
-    AwsNodeGroup,
-    AwsServer,
-    AwsSite,
-    DataVolume,
-    Limits,
-    LustreFileSystem,
-    Snapshots,
-)
-from rackwright.model.aws_storage import ElasticFileSystem
+from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
+from rackwright.model.aws_instances import AwsHead, AwsNodeGroup, AwsServer, DataVolume, Snapshots
+from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic

@@ -17,8 +17,9 @@ from ipaddress import IPv4Address, IPv4Network, ip_network
 from typing import Literal
 
 from rackwright.errors import RackwrightError
-from rackwright.model.aws import AwsNetwork, LustreFileSystem
+from rackwright.model.aws import AwsNetwork
 from rackwright.model.aws_partitions import REGION
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.fsx import made_size
 

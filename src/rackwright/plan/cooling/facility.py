@@ -67,18 +67,18 @@ def _sums(classes: Iterable[RackClass], key: Callable[[RackClass], K]) -> Mappin
 
 
 def _add(classes: Sequence[RackClass]) -> _Sums:
-    known = [racks.heat_air_w for racks in classes if racks.heat_air_w is not None]
+    known = [racks.kind.heat_air_w for racks in classes if racks.kind.heat_air_w is not None]
     return _Sums(
-        power_w=_sum((racks.power_w, racks.count) for racks in classes),
-        heat_air_w=_sum((racks.heat_air_w, racks.count) for racks in classes),
-        heat_liquid_w=_sum((racks.heat_liquid_w, racks.count) for racks in classes),
-        airflow_cfm=_sum((racks.airflow_cfm, racks.count) for racks in classes),
-        device_flow_lpm=_sum((racks.device_flow_lpm, racks.count) for racks in classes),
-        door_flow_lpm=_sum((racks.door_flow_lpm, racks.count) for racks in classes),
-        device_drop_kpa=_largest([racks.device_drop_kpa for racks in classes]),
-        door_drop_kpa=_largest([racks.door_drop_kpa for racks in classes]),
-        weight_kg=_sum((racks.weight_kg, racks.count) for racks in classes),
-        air_into_loop_w=_sum((racks.air_into_loop_w, racks.count) for racks in classes),
+        power_w=_sum((racks.kind.power_w, racks.count) for racks in classes),
+        heat_air_w=_sum((racks.kind.heat_air_w, racks.count) for racks in classes),
+        heat_liquid_w=_sum((racks.kind.heat_liquid_w, racks.count) for racks in classes),
+        airflow_cfm=_sum((racks.kind.airflow_cfm, racks.count) for racks in classes),
+        device_flow_lpm=_sum((racks.kind.device_flow_lpm, racks.count) for racks in classes),
+        door_flow_lpm=_sum((racks.kind.door_flow_lpm, racks.count) for racks in classes),
+        device_drop_kpa=_largest([racks.kind.device_drop_kpa for racks in classes]),
+        door_drop_kpa=_largest([racks.kind.door_drop_kpa for racks in classes]),
+        weight_kg=_sum((racks.kind.weight_kg, racks.count) for racks in classes),
+        air_into_loop_w=_sum((racks.kind.air_into_loop_w, racks.count) for racks in classes),
         densest_air_w=max(known, default=None if classes else 0.0),
     )
 
@@ -179,8 +179,8 @@ def loop_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
 ) -> tuple[LoopLoad, ...]:
     """The loops: heat and flow against the CDUs less one; of one rack where CDUs stand in racks."""
-    sums = _sums(classes, lambda racks: racks.loop)
-    doors = _sums(classes, lambda racks: racks.door_loop)
+    sums = _sums(classes, lambda racks: racks.kind.loop)
+    doors = _sums(classes, lambda racks: racks.kind.door_loop)
     found = []
     for index, loop in enumerate(site.loops):
         here, behind = sums.get(loop.name, _NOTHING), doors.get(loop.name, _NOTHING)
@@ -233,10 +233,14 @@ def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None
     heats: list[float | None] = [0.0]
     flows: list[float | None] = [0.0]
     for racks in classes:
-        on, behind = racks.loop == loop, racks.door_loop == loop
+        on, behind = racks.kind.loop == loop, racks.kind.door_loop == loop
         if on or behind:
-            heats.append(_sum(((racks.heat_liquid_w, on), (racks.air_into_loop_w, behind))))
-            flows.append(_sum(((racks.device_flow_lpm, on), (racks.door_flow_lpm, behind))))
+            heats.append(
+                _sum(((racks.kind.heat_liquid_w, on), (racks.kind.air_into_loop_w, behind)))
+            )
+            flows.append(
+                _sum(((racks.kind.device_flow_lpm, on), (racks.kind.door_flow_lpm, behind)))
+            )
     return _largest(heats), _largest(flows)
 
 
@@ -254,7 +258,7 @@ def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:
 
 def rack_power(classes: Iterable[RackClass]) -> float | None:
     """W that all racks draw; None as soon as one rack's power is unknown."""
-    return _sum((racks.power_w, racks.count) for racks in classes)
+    return _sum((racks.kind.power_w, racks.count) for racks in classes)
 
 
 def totals_row(

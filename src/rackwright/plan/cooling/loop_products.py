@@ -12,25 +12,24 @@ from rackwright.plan.records.racks import RackClass, RackDevice
 
 
 def loop_products(
-    loops: Sequence[CoolingLoop], classes: Iterable[RackClass], devices: Iterable[RackDevice]
+    loops: Sequence[CoolingLoop], classes: Iterable[RackClass]
 ) -> Iterator[LoopProduct]:
     """The liquid-cooled products on each loop, in its order; devices that differ apart.
 
     Args:
         loops: those of the site.
         classes: its racks.
-        devices: what stands in one rack of each class.
     """
-    racks = {row.rack_class: row for row in classes}
     found: dict[str, dict[tuple[object, ...], tuple[RackDevice, int]]] = {}
-    for device in devices:
-        row = racks[device.rack_class]
-        if device.medium == "air" or row.loop is None:
+    for racks in classes:
+        if racks.kind.loop is None:
             continue
-        here = found.setdefault(row.loop, {})
-        key = (device.entry, device.heat_liquid_w, device.flow_lpm)
-        first, count = here.get(key, (device, 0))
-        here[key] = (first, count + row.count)
+        here = found.setdefault(racks.kind.loop, {})
+        for device in racks.kind.devices:
+            if device.medium != "air":
+                key = (device.entry, device.heat_liquid_w, device.flow_lpm)
+                first, count = here.get(key, (device, 0))
+                here[key] = (first, count + racks.count)
     for loop in loops:
         yield from _of(loop, found.get(loop.name, {}))
 
@@ -74,22 +73,21 @@ class LoopDoor:
     flow_lpm: float | None
 
 
-def doors_on(
-    loop: str, classes: Iterable[RackClass], devices: Iterable[RackDevice]
-) -> Iterator[LoopDoor]:
-    """The rear doors on a loop that take heat, of each class of racks.
+def doors_on(loop: str, classes: Iterable[RackClass]) -> Iterator[LoopDoor]:
+    """Yield the rear doors on a loop that take heat, of each class of racks.
 
     Args:
         loop: its name.
         classes: the racks of the site.
-        devices: what stands in one rack of each class.
     """
-    behind = {racks.rack_class: racks for racks in classes if racks.door_loop == loop}
-    for device in devices if behind else ():
-        racks = behind.get(device.rack_class)
-        if racks is not None and device.kind == "door" and racks.air_into_loop_w:
-            heat, flow = racks.air_into_loop_w, racks.door_flow_lpm
-            yield LoopDoor(device.entry, racks.count, heat, device.flow_lpm, flow)
+    for racks in classes:
+        heat = racks.kind.air_into_loop_w
+        if racks.kind.door_loop != loop or not heat:
+            continue
+        for device in racks.kind.devices:
+            if device.kind == "door":
+                flow = racks.kind.door_flow_lpm
+                yield LoopDoor(device.entry, racks.count, heat, device.flow_lpm, flow)
 
 
 def rise_within(

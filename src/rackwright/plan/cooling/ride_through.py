@@ -8,7 +8,6 @@ still takes it: C·dT/dt = P, mixed well, without the mass of walls and of the m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rackwright.model.cooling import CoolingLoop
@@ -64,7 +63,6 @@ def ride_through_rows(
     paths: HeatPaths,
     tree: PowerTree,
     classes: Sequence[RackClass],
-    devices: Iterable[RackDevice],
     products: Iterable[LoopProduct],
 ) -> tuple[RideThrough, ...]:
     """What each hall, loop and circuit of water holds; nothing where the site has no generator.
@@ -75,12 +73,11 @@ def ride_through_rows(
         paths: the ways of heat.
         tree: the power sources.
         classes: the racks.
-        devices: what stands in them.
         products: what gives its heat to the loops.
     """
     if not any(source.kind == "generator" for source in tree.sources.values()):
         return ()
-    return tuple(_Waiting(site, path, paths, tree, classes, devices, products).rows())
+    return tuple(_Waiting(site, path, paths, tree, classes, products).rows())
 
 
 class _Waiting:
@@ -93,13 +90,12 @@ class _Waiting:
         paths: HeatPaths,
         tree: PowerTree,
         classes: Sequence[RackClass],
-        devices: Iterable[RackDevice],
         products: Iterable[LoopProduct],
     ) -> None:
         self._site, self._path, self._tree = site, path, tree
         self._stages = {(stage.kind, stage.of): stage for stage in paths.stages}
         self._paths, self._products = paths, tuple(products)
-        self._classes, self._devices = classes, tuple(devices)
+        self._classes = classes
         self._backed: dict[str, bool] = {}
         for name in reversed(tree.order):  # parents before children
             source = tree.sources.get(name)
@@ -138,7 +134,7 @@ class _Waiting:
 
     def _doors(self, hall: str) -> Iterator[_Gap]:
         """The times for which the rear doors of a hall take no heat from its air."""
-        behind = {racks.door_loop for racks in self._classes if racks.hall == hall}
+        behind = {racks.kind.door_loop for racks in self._classes if racks.hall == hall}
         for loop in self._site.loops:
             if loop.name in behind:
                 if not loop.in_rack:
@@ -153,7 +149,9 @@ class _Waiting:
 
     def _in_tanks(self, loop: str) -> bool:
         """Whether all that a loop cools lies in tanks, whose fluid takes heat without flow."""
-        return all(racks.mode == "immersion" for racks in self._classes if racks.loop == loop)
+        return all(
+            racks.kind.mode == "immersion" for racks in self._classes if racks.kind.loop == loop
+        )
 
     def _row(
         self, buffer: Buffer, stage: HeatStage, heat: float | None, gap: _Gap, store: _Store
@@ -224,7 +222,7 @@ class _Waiting:
             return _NOTHING
         missing: list[str] = []
         warmest: list[float] = [ASHRAE_ALLOWABLE[air.ashrae_class][1]]
-        for device in self._on({r.rack_class for r in self._classes if r.hall == hall}):
+        for device in self._in_hall(hall):
             if device.heat_air_w == 0:
                 continue
             if device.inlet_max_c is None:
@@ -286,12 +284,12 @@ class _Waiting:
         )
         return _Store(capacity, water.warming, missing)
 
-    def _on(self, classes: AbstractSet[int]) -> Iterator[RackDevice]:
-        """The nodes and switches in racks of these classes, each product once."""
+    def _in_hall(self, hall: str) -> Iterator[RackDevice]:
+        """Yield the nodes and switches in the racks of a hall, each product once."""
         seen = set()
-        for device in self._devices:
-            placed = device.rack_class in classes and device.kind in {"node", "switch"}
-            if placed and device.entry not in seen:
+        kinds = dict.fromkeys(racks.kind for racks in self._classes if racks.hall == hall)
+        for device in (device for kind in kinds for device in kind.devices):
+            if device.kind in {"node", "switch"} and device.entry not in seen:
                 seen.add(device.entry)
                 yield device
 

@@ -22,7 +22,6 @@ from rackwright.plan.power.consumers import Consumer, air_handlers, cdus, units_
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.cooling import StageKind
 from rackwright.plan.records.facility import HallLoad, LoopLoad
-from rackwright.plan.records.power import FeedLoad
 from rackwright.plan.records.racks import RackClass
 from rackwright.reading.suggest import did_you_mean
 
@@ -114,7 +113,6 @@ class HeatPaths:
         path: Path,
         consumers: Iterable[Consumer],
         classes: Sequence[RackClass],
-        feeds: Iterable[FeedLoad],
         halls: Iterable[HallLoad],
         loops: Iterable[LoopLoad],
         uncarried: Mapping[str, Missing],
@@ -129,17 +127,14 @@ class HeatPaths:
         for racks in classes:
             self._in_halls.setdefault(racks.hall, []).append(racks)
             for loop, heat in (
-                (racks.loop, racks.heat_liquid_w),
-                (racks.door_loop, racks.air_into_loop_w),
+                (racks.kind.loop, racks.kind.heat_liquid_w),
+                (racks.kind.door_loop, racks.kind.air_into_loop_w),
             ):
                 if loop is not None:
                     self._on_loops.setdefault(loop, []).append((racks, heat))
         self._machines: dict[str, list[Consumer]] = {}
         for consumer in consumers:
             self._machines.setdefault(consumer.machine, []).append(consumer)
-        self._feeding: dict[int, set[str]] = {}
-        for feed in feeds:
-            self._feeding.setdefault(feed.rack_class, set()).add(feed.source)
 
     @cached_property
     def stages(self) -> Sequence[HeatStage]:
@@ -192,9 +187,9 @@ class HeatPaths:
     def door_heat(self, hall: str) -> float | None:
         """W that rear doors take from the air of a hall while nothing is lost."""
         return add(
-            None if racks.air_into_loop_w is None else racks.air_into_loop_w * racks.count
+            None if racks.kind.air_into_loop_w is None else racks.kind.air_into_loop_w * racks.count
             for racks in self._in_halls.get(hall, ())
-            if racks.door_loop is not None
+            if racks.kind.door_loop is not None
         )
 
     def _of_water(self) -> Iterator[HeatStage]:
@@ -284,11 +279,11 @@ class HeatPaths:
         return found
 
     def _lives(self, racks: RackClass, dead: AbstractSet[str]) -> bool:
-        return not self._feeding.get(racks.rack_class, set()) <= dead
+        return not all(source in dead for source in racks.sources)
 
     def _air_heat(self, hall: str, dead: AbstractSet[str]) -> float | None:
         return add(
-            None if racks.heat_air_w is None else racks.heat_air_w * racks.count
+            None if racks.kind.heat_air_w is None else racks.kind.heat_air_w * racks.count
             for racks in self._in_halls.get(hall, ())
             if self._lives(racks, dead)
         )

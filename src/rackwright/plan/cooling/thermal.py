@@ -26,11 +26,6 @@ def airflow_for(watts: float, rise: float) -> float:
     return CFM_PER_WATT_KELVIN * watts / rise
 
 
-def heat_carried(cfm: float, rise: float) -> float:
-    """Heat in W that ``cfm`` carries at a rise of ``rise`` K: the inverse of ``airflow_for``."""
-    return cfm * rise / CFM_PER_WATT_KELVIN
-
-
 def volumetric_heat(fluid: Fluid, stated: float | None = None) -> float | None:
     """Heat in kJ that a litre of ``fluid`` takes for each K, ρ·cp; ``stated`` for a dielectric one."""
     if fluid not in _FLUIDS:

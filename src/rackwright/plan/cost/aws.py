@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from rackwright.model.aws import CapacityBlock, OnDemand, Reservation
+from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
 from rackwright.plan.aws.fsx import made_size

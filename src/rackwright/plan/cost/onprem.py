@@ -163,15 +163,15 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
         group.count += count
         return group
 
-    for racks in site.rack_classes:
+    for racks in site.racks:
         # A rack-scale product is bought with its rack and its power shelves.
-        whole = any(device.whole_rack for device in site.devices_of(racks.rack_class))
+        whole = any(device.whole_rack for device in racks.kind.devices)
         if not whole:
-            add("racks", racks.type, racks.path, racks.count)
-        for device in site.devices_of(racks.rack_class):
+            add("racks", racks.kind.type, racks.path, racks.count)
+        for device in racks.kind.devices:
             if device.kind == "shelf" and whole:
                 continue
-            path = device.path
+            path = racks.path_of(device)
             group = add(_purpose(site, device.kind, path), device.entry, path, racks.count)
             if device.kind in {"node", "switch"}:
                 group.draws = True

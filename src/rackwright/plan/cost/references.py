@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import Cable, Connector
+from rackwright.model.connections import Cable, Connector
 from rackwright.model.instances import Instance
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.products import NO_PRODUCTS

@@ -68,6 +68,18 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
     return Derived(draft.tree, draft.derivations)
 
 
+def is_short(tree: Tree) -> bool:
+    """True if a document is in the short form, or is meant to be."""
+    return isinstance(tree.data, dict) and ("derive" in tree.data or any(_said(tree.data)))
+
+
+def named_rules(tree: Tree) -> Tree:
+    """Return a document that names no set of rules with the newest one named."""
+    draft = Draft(tree)
+    draft.put(("derive",), VERSIONS[-1], "", "", draft.place(()))
+    return draft.tree
+
+
 def _said(data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     """What is said in the short form, by the index of its site."""
     sites = data.get("sites") if isinstance(data, Mapping) else None
@@ -123,4 +135,6 @@ def _check_version(tree: Tree) -> None:
 
 
 def _quoted(value: Any) -> str:
-    return f"'{value}'" if isinstance(value, (str, int, float)) else "of this kind"
+    if isinstance(value, (int, float)):  # 1 and '1' look alike in a message
+        return f"{value}: it is named by text"
+    return f"'{value}'" if isinstance(value, str) else "of this kind"

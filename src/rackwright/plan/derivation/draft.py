@@ -34,7 +34,7 @@ class Draft:
 
     def __init__(self, tree: Tree) -> None:
         self._root = _copy(_positioned(tree))
-        self._files = tree.files
+        self._files, self._unfilled = tree.files, tree.unfilled
         self._found: dict[Path, Derivation] = {}
         self._left_out: set[Path] = set()
 
@@ -47,7 +47,7 @@ class Draft:
     @property
     def tree(self) -> Tree:
         """The document as it is now."""
-        return Tree(self._root, to_data(self._root), self._files)
+        return Tree(self._root, to_data(self._root), self._files, self._unfilled)
 
     def data(self, path: Path) -> Any:
         """What is at ``path``, as plain data; None where nothing is."""

@@ -116,22 +116,22 @@ class RackRoom:
             plan = expand_site(site, self._site, self._catalogue)
         except PlanError:
             return Room(fits=True, why="the plan says why it cannot be planned")
-        (rack,) = plan.rack_classes
+        (rack,) = plan.racks
         parts, fits = [], True
-        if rack.used_u is None:
+        if rack.kind.used_u is None:
             parts.append("an unknown height")
         else:
-            homeless = any(not device.fits for device in plan.devices_of(rack.rack_class))
-            fits = rack.used_u <= rack.height_u and not homeless
-            parts.append(f"{rack.used_u:g} of {rack.height_u:g} U")
-        if rack.power_w is None:
+            homeless = any(not device.fits for device in rack.kind.devices)
+            fits = rack.kind.used_u <= rack.kind.height_u and not homeless
+            parts.append(f"{rack.kind.used_u:g} of {rack.kind.height_u:g} U")
+        if rack.kind.power_w is None:
             parts.append("an unknown power")
-        elif rack.power_limit_w is None:
-            parts.append(f"{rack.power_w / 1000:g} kW of an unknown limit")
+        elif rack.kind.power_limit_w is None:
+            parts.append(f"{rack.kind.power_w / 1000:g} kW of an unknown limit")
         else:
-            fits = fits and rack.power_w <= rack.power_limit_w * (1 + 1e-9)
-            parts.append(f"{rack.power_w / 1000:g} of {rack.power_limit_w / 1000:g} kW")
-        carried = circuits_carry(plan, rack.rack_class)
+            fits = fits and rack.kind.power_w <= rack.kind.power_limit_w * (1 + 1e-9)
+            parts.append(f"{rack.kind.power_w / 1000:g} of {rack.kind.power_limit_w / 1000:g} kW")
+        carried = circuits_carry(plan, rack)
         fits = fits and carried is not False
         words = {
             None: "circuits of unknown load",

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from rackwright.model.connections import Cable
 from rackwright.model.fabric import CableRoute, Cables
-from rackwright.model.hardware import Cable, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.layout import Layout, Tier, connected, port_rate
 from rackwright.plan.fabric.racks import racks_in_order

@@ -23,7 +23,7 @@ from rackwright.plan.fabric.cables import Wire, routed_length, with_slack
 from rackwright.plan.fabric.layout import Layout, Run, connected, find_host, find_leaf
 from rackwright.plan.fabric.racks import racks_in_order
 from rackwright.plan.missing import Missing
-from rackwright.plan.records.racks import RackDevice, RackPosition
+from rackwright.plan.records.racks import RackClass, RackKind
 
 UNIT_M = 0.04445
 """Height of a rack unit in metres (EIA-310: 44.45 mm)."""
@@ -61,15 +61,13 @@ class StandingRacks:
     Attributes:
         site: as the blueprint declares it.
         path: its place.
-        racks: its racks with their classes.
-        devices: those of each class.
+        racks: its racks.
         catalogue: where the products of racks are looked up.
     """
 
     site: OnPremSite
     path: Path
-    racks: tuple[RackPosition, ...]
-    devices: tuple[RackDevice, ...]
+    racks: tuple[RackClass, ...]
     catalogue: Catalogue
 
     @cached_property
@@ -106,24 +104,25 @@ class StandingRacks:
 
     def edges(self, rack: str, device: Path) -> tuple[float, float] | None:
         """Lower edges of the lowest and the highest device of a group in a rack, in metres; None where unknown."""
-        return self._heights.get((self._classes[rack], device))
+        return self._heights.get((self._kinds[rack], device))
 
     @cached_property
-    def _classes(self) -> Mapping[str, int]:
-        return {rack.rack: rack.rack_class for rack in self.racks}
+    def _kinds(self) -> Mapping[str, RackKind]:
+        return {name: racks.kind for racks in self.racks for name in racks.names}
 
     @cached_property
-    def _heights(self) -> dict[tuple[int, Path], tuple[float, float] | None]:
-        """Lower edges of the lowest and the highest device of a group, in metres, by class of racks."""
-        found: dict[tuple[int, Path], tuple[float, float] | None] = {}
-        for device in self.devices:
-            key = device.rack_class, device.path
-            if device.unit_low is None:
-                found[key] = None
-                continue
-            edge = (device.unit_low - 1) * UNIT_M
-            known = found.get(key, (edge, edge))
-            found[key] = None if known is None else (min(known[0], edge), max(known[1], edge))
+    def _heights(self) -> dict[tuple[RackKind, Path | None], tuple[float, float] | None]:
+        """Lower edges of the lowest and the highest device of a group, in metres, by kind of racks."""
+        found: dict[tuple[RackKind, Path | None], tuple[float, float] | None] = {}
+        for kind in {racks.kind for racks in self.racks}:
+            for device in kind.devices:
+                key = kind, device.path
+                if device.unit_low is None:
+                    found[key] = None
+                    continue
+                edge = (device.unit_low - 1) * UNIT_M
+                known = found.get(key, (edge, edge))
+                found[key] = None if known is None else (min(known[0], edge), max(known[1], edge))
         return found
 
 

@@ -7,29 +7,8 @@ every row of NVIDIA's published reference architectures for NDR (R = 64) and XDR
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 LARGEST_UNICAST_LID = 0xBFFF
 """49,151: opensm's ``IB_LID_UCAST_END_HO``. Each port of a node and each switch needs one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Switches of each tier; zero for a tier that is not there.
-
-    Attributes:
-        parallel: cables between a leaf and each of its spines.
-    """
-
-    leaves: int
-    spines: int = 0
-    cores: int = 0
-    parallel: int = 0
-
-    @property
-    def tiers(self) -> tuple[int, ...]:
-        """The numbers from the nodes upwards, without the tiers that are not there."""
-        return tuple(number for number in (self.leaves, self.spines, self.cores) if number)
 
 
 def ceil_div(number: int, by: int) -> int:
@@ -78,25 +57,6 @@ def spines_with_room(leaves: int, up: int, radix: int, room: int) -> int:
     )
 
 
-def one_tier(endpoints: int, radix: int) -> Size:
-    """Switches that are not connected with one another."""
-    return Size(leaves_for(endpoints, radix))
-
-
-def two_tiers(endpoints: int, radix: int, ratio: float = 1.0) -> Size:
-    """Leaves and spines for ``endpoints`` ports."""
-    down = down_ports(radix, ratio)
-    leaves, up = leaves_for(endpoints, down), radix - down
-    spines = spines_for(leaves, up, radix)
-    return Size(leaves, spines, parallel=up // spines if spines and up % spines == 0 else 0)
-
-
-def three_tiers(endpoints: int, radix: int) -> Size:
-    """Leaves, spines and cores of a non-blocking tree: L = S = 2E/R, C = E/R."""
-    leaves = ceil_div(2 * endpoints, radix)
-    return Size(leaves, leaves, ceil_div(endpoints, radix), parallel=1)
-
-
 def most_endpoints(radix: int, tiers: int) -> int:
     """The largest non-blocking fabric: R, R²/2 or R³/4 ports.
 
@@ -112,11 +72,3 @@ def most_endpoints(radix: int, tiers: int) -> int:
             return radix**3 // 4
         case _:
             raise ValueError(f"a fat tree of {tiers} tiers is not known")
-
-
-def most_endpoints_by_lids(radix: int, lids: int = LARGEST_UNICAST_LID) -> int:
-    """The largest non-blocking three-tier subnet whose ports and switches ``lids`` can name.
-
-    E + L + S + C = E·(1 + 5/R).
-    """
-    return lids * radix // (radix + 5)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.hosts import filled, numbered, switch_stem
+from rackwright.plan.records.racks import RackKind
 
 Racked = Mapping[str, Mapping[int, tuple[str, ...]]]
 """Names of hosts or switches by rack and by the number of their device in it."""
@@ -14,16 +15,17 @@ Racked = Mapping[str, Mapping[int, tuple[str, ...]]]
 
 def name_devices(site: SitePlan) -> Racked:
     """The names in each rack of ``site``: a rack-scale system has several hosts, a chassis several switches."""
-    classes = {rack.rack: rack.rack_class for rack in site.racks}
-    slots: dict[tuple[int, Path], list[int]] = {}
-    for device in site.devices:
-        slots.setdefault((device.rack_class, device.path), []).append(device.device)
+    kinds = {name: racks.kind for racks in site.racks for name in racks.names}
+    slots: dict[tuple[RackKind, Path | None], list[int]] = {}
+    for kind in set(kinds.values()):
+        for slot, device in enumerate(kind.devices):
+            slots.setdefault((kind, device.path), []).append(slot)
     found: dict[str, dict[int, tuple[str, ...]]] = {}
     for path, racks, names in _named(site):
         first = 0
         for rack, units in racks:
             end = first + units
-            own = slots.get((classes[rack], path), ())
+            own = slots.get((kinds[rack], path), ())
             # Devices of one path are in the order in which the rack is filled.
             for slot, unit in zip(own, names[first:end], strict=True):
                 found.setdefault(rack, {})[slot] = unit

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.names import LABEL
+from rackwright.model.names import HOST, LABEL
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count, listed, numbered_index, switch_count, switch_stem
@@ -39,12 +39,11 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
             message = f"{len(names):,} names are written, and there are {hosts:,} hosts"
             yield PlanProblem(where, message, "write one for each host, or change the 'count'")
         for name in names:
-            if re.fullmatch(LABEL, name) is None:
-                message = f"'{name}' is no name of a host"
-                yield PlanProblem(where, message, "it has at most 63 letters, digits and '-'")
+            if problem := _unusable(name, site):
+                yield PlanProblem(where, *problem)
                 break
             stem = name.rpartition("-")[0]
-            other = owners.get(name)
+            other = owners.get(name.lower())
             if other is None and stem in numbered:
                 count, digits = numbered[stem]
                 found = numbered_index(stem, count, name, digits)
@@ -53,4 +52,17 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
                 message = f"'{name}' is a name in '{other}' already"
                 yield PlanProblem(where, message, "write each name once")
                 break  # the others have the same mistake, most likely
-        owners |= dict.fromkeys(names, group.name)
+        owners |= dict.fromkeys((name.lower() for name in names), group.name)
+
+
+def _unusable(name: str, site: OnPremSite) -> tuple[str, str] | None:
+    """Return what is wrong with a name, and the fix; the site's own DNS takes labels alone."""
+    if site.addresses is not None and re.fullmatch(LABEL, name) is None:
+        message = f"'{name}' cannot be a name in the domain '{site.addresses.domain}'"
+        return (
+            message,
+            "the DNS takes at most 63 small letters, digits and '-': leave 'addresses' out, or rename it",
+        )
+    if re.fullmatch(HOST, name) is None:
+        return f"'{name}' is not a host name", "use letters, digits, '-', '_' and '.'"
+    return None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from rackwright.model.power import Conductors
+from rackwright.plan.records.racks import RackClass
 
 RESISTIVITY: dict[str, float] = {"copper": 22.5, "aluminium": 36.0}
 """In service, in mΩ·mm²/m."""
@@ -21,7 +22,7 @@ REACTANCE = 0.08
 """In mΩ/m."""
 
 
-OfFeeds = Mapping[tuple[int, str], Conductors | None]
+OfFeeds = Mapping[tuple[RackClass, str], Conductors | None]
 """Of the circuits of feeds, by number of the class of racks and name of the feed."""
 
 

@@ -7,7 +7,7 @@ feed has the largest of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from rackwright.model.power import Conductors, PowerSource, SourceKind
@@ -21,8 +21,8 @@ from rackwright.plan.power.conductors import (
     when_cold,
 )
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.records.maker import maker
-from rackwright.plan.records.power import FaultCurrent, FeedLoad
+from rackwright.plan.records.power import FaultCurrent
+from rackwright.plan.records.racks import RackClass
 
 ORIGINS: tuple[SourceKind, ...] = ("utility", "generator", "transformer")
 """Kinds that make a fault current; they are judged where they state a rating."""
@@ -66,10 +66,9 @@ class _Place(NamedTuple):
 
 
 def fault_currents(
-    tree: PowerTree, feeds: Sequence[FeedLoad], conductors: OfFeeds
+    tree: PowerTree, classes: Iterable[RackClass], conductors: OfFeeds
 ) -> Iterator[FaultCurrent]:
     """The fault currents at the sources that stand one, and at the PDUs of all racks."""
-    record = maker(FaultCurrent)
     voltages = nominal_voltages(tree)
     places: dict[str, _Place] = {}
     for name in reversed(tree.order):  # parents before children
@@ -79,9 +78,9 @@ def fault_currents(
     for name, source in tree.sources.items():
         if source.kind in ORIGINS and source.short_circuit_rating is None:
             continue
-        yield record(
+        yield FaultCurrent(
             source=name,
-            rack_class=None,
+            rack=None,
             feed=None,
             path=tree.place(name),
             product=None,
@@ -89,20 +88,21 @@ def fault_currents(
             rating_a=source.short_circuit_rating,
             missing=places[name].missing,
         )
-    for row in feeds:
-        if row.pdu_entry is None:
-            continue
-        place = places[row.source].behind(conductors[row.rack_class, row.feed])
-        yield record(
-            source=row.source,
-            rack_class=row.rack_class,
-            feed=row.feed,
-            path=row.path,
-            product=row.pdu_entry,
-            current_a=_largest(place, row.voltage_v),
-            rating_a=row.short_circuit_rating_a,
-            missing=place.missing,
-        )
+    for racks in classes:
+        for feed, name, path in racks.feeds:
+            if feed.pdu_entry is None:
+                continue
+            place = places[name].behind(conductors[racks, feed.feed])
+            yield FaultCurrent(
+                source=name,
+                rack=racks,
+                feed=feed.feed,
+                path=path,
+                product=feed.pdu_entry,
+                current_a=_largest(place, feed.voltage_v),
+                rating_a=feed.short_circuit_rating_a,
+                missing=place.missing,
+            )
 
 
 def _largest(place: _Place, voltage: float | None) -> float | None:

@@ -16,7 +16,6 @@ from rackwright.plan.power.flows import Flow, LoadsAfterLoss, judge_flows
 from rackwright.plan.power.generators import largest_steps
 from rackwright.plan.power.overhead import Overhead, losses_of, overhead_of, unknown_loads
 from rackwright.plan.power.source_loss import Outages
-from rackwright.plan.records.maker import maker
 from rackwright.plan.records.power import SourceLoad
 
 
@@ -93,9 +92,8 @@ def plan_sources(
     )
     legs = _legs(tree, classes)
     idle = idle_sources(site)
-    record = maker(SourceLoad)
     rows = tuple(
-        record(
+        SourceLoad(
             source=name,
             kind=source.kind,
             path=tree.place(name),

@@ -11,17 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from rackwright.model.power import REGULATING, Conductors, PowerSource
+from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.power.conductors import OfFeeds, in_service, voltage_drop
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.fault_currents import nominal_voltages
-from rackwright.plan.records.power import (
-    CircuitAfterLoss,
-    CircuitLoad,
-    FeedLoad,
-    SourceLoad,
-    VoltageDrop,
-)
+from rackwright.plan.records.circuits import CircuitAfterLoss, CircuitLoad, FeedLoad
+from rackwright.plan.records.power import SourceLoad, VoltageDrop
+from rackwright.plan.records.racks import RackClass, RackKind
 
 
 class _Supply(NamedTuple):
@@ -46,9 +43,8 @@ def voltage_drops(
     tree: PowerTree,
     power_factor: float,
     sources: Sequence[SourceLoad],
-    feeds: Sequence[FeedLoad],
+    classes: Iterable[RackClass],
     conductors: OfFeeds,
-    circuits: Iterable[CircuitLoad | CircuitAfterLoss],
 ) -> Iterator[VoltageDrop]:
     """The drop to each feed of each class of racks.
 
@@ -56,45 +52,51 @@ def voltage_drops(
         tree: the sources.
         power_factor: of the load.
         sources: their records.
-        feeds: of all racks.
-        conductors: of their circuits.
-        circuits: of all racks, in the normal state and after each loss.
+        classes: the racks.
+        conductors: of the circuits of their feeds.
     """
     supplies = _supplies(tree, power_factor, {row.source: row for row in sources})
-    loads = _worst_loads(circuits)
-    for row in feeds:
-        above = supplies[row.source]
-        key = row.rack_class, row.feed
-        own, lacks = _own_drop(row, conductors[key], loads.get(key), power_factor)
-        drop = None if own is None or above.drop is None else own + above.drop
-        lowest = highest = None
-        if row.outlet_voltage_v is not None and above.tolerance is not None:
-            highest = row.outlet_voltage_v * (1 + above.tolerance / 100)
-            if drop is not None:
-                left = row.outlet_voltage_v * (1 - above.tolerance / 100)
-                lowest = left * (1 - drop / 100)
-        yield VoltageDrop(
-            rack_class=row.rack_class,
-            feed=row.feed,
-            path=row.path,
-            drop_percent=drop,
-            lowest_outlet_v=lowest,
-            highest_outlet_v=highest,
-            lacks=(*above.lacks, *lacks),
-            lacks_tolerance=(*above.unsaid, *_no_voltage(row)),
-            unknown_loads=above.loads,
-        )
+    loads: dict[RackKind, Mapping[str, float | None]] = {}
+    for racks in classes:
+        if racks.kind not in loads:
+            loads[racks.kind] = _worst_loads(racks.kind)
+        for feed, source, path in racks.feeds:
+            above, load = supplies[source], loads[racks.kind].get(feed.feed)
+            own, lacks = _own_drop(feed, path, conductors[racks, feed.feed], load, power_factor)
+            drop = None if own is None or above.drop is None else own + above.drop
+            lowest = highest = None
+            if feed.outlet_voltage_v is not None and above.tolerance is not None:
+                highest = feed.outlet_voltage_v * (1 + above.tolerance / 100)
+                if drop is not None:
+                    left = feed.outlet_voltage_v * (1 - above.tolerance / 100)
+                    lowest = left * (1 - drop / 100)
+            unsaid = (_circuit(path),) if feed.outlet_voltage_v is None else ()
+            yield VoltageDrop(
+                rack=racks,
+                feed=feed.feed,
+                path=path,
+                drop_percent=drop,
+                lowest_outlet_v=lowest,
+                highest_outlet_v=highest,
+                lacks=(*above.lacks, *lacks),
+                lacks_tolerance=(*above.unsaid, *unsaid),
+                unknown_loads=above.loads,
+            )
 
 
 def _own_drop(
-    row: FeedLoad, conductors: Conductors | None, load: float | None, power_factor: float
+    row: FeedLoad,
+    path: Path,
+    conductors: Conductors | None,
+    load: float | None,
+    power_factor: float,
 ) -> tuple[float | None, tuple[str, ...]]:
     """The drop in % along the circuits of a feed, and what nobody says of it but its load."""
     lacks = []
     if conductors is None:
-        lacks.append(Missing("'conductors' of the feed", (*row.path, "conductors")))
+        lacks.append(Missing("'conductors' of the feed", (*path, "conductors")))
     if row.voltage_v is None or row.phases is None:
-        lacks.append(_circuit(row))
+        lacks.append(_circuit(path))
     if conductors is None or row.voltage_v is None or row.phases is None or load is None:
         return None, tuple(lacks)
     line = in_service(conductors)
@@ -102,24 +104,17 @@ def _own_drop(
     return voltage_drop(load, row.voltage_v, phases, power_factor, line), ()
 
 
-def _no_voltage(row: FeedLoad) -> tuple[Missing, ...]:
-    """What would tell the voltage at the outlets, where nobody says it."""
-    return (_circuit(row),) if row.outlet_voltage_v is None else ()
+def _circuit(feed: Path) -> Missing:
+    return Missing("voltage of the circuit", (*feed, "circuit"), (*feed, "pdu"))
 
 
-def _circuit(row: FeedLoad) -> Missing:
-    return Missing("voltage of the circuit", (*row.path, "circuit"), (*row.path, "pdu"))
-
-
-def _worst_loads(
-    circuits: Iterable[CircuitLoad | CircuitAfterLoss],
-) -> Mapping[tuple[int, str], float | None]:
-    """W that the busiest line of a circuit of each feed implies at most; None where one is unknown."""
-    found: dict[tuple[int, str], float | None] = {}
-    for row in circuits:
-        key = row.rack_class, row.feed
-        so_far = found.get(key, 0.0)
-        found[key] = None if so_far is None or row.implied_w is None else max(so_far, row.implied_w)
+def _worst_loads(kind: RackKind) -> Mapping[str, float | None]:
+    """Return the most W that the busiest line of a circuit of each feed implies; None if one is unknown."""
+    found: dict[str, float | None] = {}
+    circuits: tuple[CircuitLoad | CircuitAfterLoss, ...] = (*kind.circuits, *kind.losses)
+    for circuit in circuits:
+        so_far, implied = found.get(circuit.feed, 0.0), circuit.implied_w
+        found[circuit.feed] = None if so_far is None or implied is None else max(so_far, implied)
     return found
 
 

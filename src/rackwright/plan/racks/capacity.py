@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from rackwright.model.names import hostlist_size
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.racks.kinds import kind_key
 from rackwright.plan.racks.placement import AssignedRacks, Load, PlacedGroup, list_loads
-from rackwright.plan.racks.rack import Rack, build_rack
+from rackwright.plan.racks.rack import WiredRack, build_rack
+from rackwright.plan.records.racks import RackClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,14 @@ class CircuitRoom:
         self._loads = list_loads(site.site, site.path)
         self._found: dict[Hashable, Fewer | None] = {}
 
-    def most(self, rack_class: int) -> Fewer | None:
+    def most(self, racks: RackClass) -> Fewer | None:
         """How many units of the largest group every circuit of a rack carries.
 
         With ``after_losses`` the survivors carry them after any single feed or PDU is lost too.
         None when the rack fits as it is, when not even one unit would fit, or when something is
         unknown.
         """
-        described = _describe(self._site, rack_class, self._loads)
+        described = _describe(self._site, racks, self._loads)
         key = _key(described)
         if key not in self._found:
             self._found[key] = self._search(described)
@@ -69,17 +71,17 @@ class CircuitRoom:
                 return Fewer(group.name, group.type, placed, most, load.path, enough)
         return None
 
-    def _build(self, described: AssignedRacks) -> Rack:
+    def _build(self, described: AssignedRacks) -> WiredRack:
         return build_rack(described, self._loads, self._site.site, self._site.catalogue)
 
 
-def circuits_carry(site: SitePlan, rack_class: int) -> bool | None:
+def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
     """Whether every circuit of a rack carries its busiest line, after the loss of a feed or PDU too.
 
     None where a load or a rating is unknown.
     """
     loads = list_loads(site.site, site.path)
-    rack = build_rack(_describe(site, rack_class, loads), loads, site.site, site.catalogue)
+    rack = build_rack(_describe(site, racks, loads), loads, site.site, site.catalogue)
     return _fits(rack, after_losses=True)
 
 
@@ -97,12 +99,11 @@ def _enough(load: Load, each: int) -> bool:
     return hostlist_size(load.group.racks) * each >= load.group.count
 
 
-def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> AssignedRacks:
-    """The class as it was assigned, read back from the tables."""
-    racks = site.rack_classes_by_number[rack_class]
+def _describe(site: SitePlan, racks: RackClass, loads: Sequence[Load]) -> AssignedRacks:
+    """Return the racks as they were assigned, read back from their record."""
     path = racks.path
     hall, line = int(path[-5]), int(path[-3])
-    paths = [device.path for device in site.devices_of(rack_class)]
+    paths = [device.path for device in racks.kind.devices]
     content = [(index, paths.count(load.path)) for index, load in enumerate(loads)]
     return AssignedRacks(
         PlacedGroup(site.rack_group(path), hall, line, path, ()),
@@ -111,21 +112,18 @@ def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> Assigne
 
 
 def _key(described: AssignedRacks) -> Hashable:
-    group = described.group.group
-    feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
-    shelves = group.shelves.key if group.shelves else None
-    return described.content, described.group.hall, group.type, group.cooling, shelves, feeds
+    return described.content, described.group.hall, kind_key(described.group.group)
 
 
-def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:
+def _largest(described: AssignedRacks, loads: Sequence[Load], rack: WiredRack) -> tuple[int, int]:
     """Index and units of the group that draws most power in the rack."""
-    power: dict[Path, float] = {}
+    power: dict[Path | None, float] = {}
     for device in rack.devices:
-        power[device.path] = power.get(device.path, 0.0) + (device.power or 0.0)
+        power[device.path] = power.get(device.path, 0.0) + (device.power_w or 0.0)
     return max(described.content, key=lambda pair: power.get(loads[pair[0]].path, 0.0))
 
 
-def _fits(rack: Rack, *, after_losses: bool) -> bool | None:
+def _fits(rack: WiredRack, *, after_losses: bool) -> bool | None:
     """Whether every circuit carries its busiest line; None when a load or rating is unknown."""
     states = [frozenset[int]()]
     if after_losses:

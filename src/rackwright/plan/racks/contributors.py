@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rackwright.plan.base import Contributor, Path, Subject
@@ -71,67 +71,53 @@ _SIZES: frozenset[Quantity] = frozenset({"height_u", "weight_kg"})
 
 
 def contributors(
-    site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None, *, per_rack: bool
+    site: SitePlan, quantity: Quantity, racks: Iterable[RackClass] | None = None, *, per_rack: bool
 ) -> tuple[Contributor, ...]:
     """Devices by product and by their value of ``quantity``, the largest sum first.
 
-    ``classes`` restricts them to some rack classes. With ``per_rack`` the devices of one rack of
-    each class count, not those of all its racks.
+    ``racks`` restricts them to some racks. With ``per_rack`` the devices of one rack of each class
+    count, not those of all its racks.
     """
     counts: dict[tuple[str, float], int] = {}
-    for device, racks in _devices(site, classes):
-        value = value_of(device, quantity)
-        if value:
-            key = (device.entry, value)
-            counts[key] = counts.get(key, 0) + (1 if per_rack else racks)
+    for own in site.racks if racks is None else racks:
+        for device in own.kind.devices:
+            value = value_of(device, quantity)
+            if value:
+                key = (device.entry, value)
+                counts[key] = counts.get(key, 0) + (1 if per_rack else own.count)
     found = (Contributor(entry, count, each) for (entry, each), count in counts.items())
     return tuple(sorted(found, key=lambda c: (-c.total, c.name)))
 
 
 def unknowns(
-    site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None
+    site: SitePlan, quantity: Quantity, racks: Iterable[RackClass] | None = None
 ) -> tuple[str, ...]:
     """What products lack for a quantity, like ``dgx-h100: published weight``.
 
     Of a rear door the site may say what its product lacks; manifolds are no products.
     """
-    lacking = [
-        device
-        for number in (site.rack_counts if classes is None else sorted(set(classes)))
-        for device in site.devices_of(number)
-        if getattr(device, quantity) is None
-        and (
-            quantity in _SIZES or device.kind in {"node", "switch"} or _is_of_cdu(device, quantity)
-        )
-    ]
-    if not lacking:
-        return ()
-    classes_by_number = site.rack_classes_by_number
-    products = sorted(
-        {
-            (
-                classes_by_number[device.rack_class].type
-                if device.kind == "fluid"
-                else device.entry,
-                name,
-            )
-            for device in lacking
-            if device.kind not in _OF_SITES
-            for name in fields_lacking(device, quantity)
-        }
-    )
-    fields = {
-        (device.rack_class, _of_site(device)) for device in lacking if device.kind in _OF_SITES
-    }
-    unsaid = sorted(
-        (name, racks.hostlist, racks.path)
-        for number, name in fields
-        for racks in (classes_by_number[number],)
-    )
+    products: set[tuple[str, str]] = set()
+    unsaid: set[tuple[str, str, Path]] = set()
+    for own in site.racks if racks is None else racks:
+        for device in own.kind.devices:
+            if getattr(device, quantity) is not None or not _counts(device, quantity):
+                continue
+            if device.kind in _OF_SITES:
+                unsaid.add((_of_site(device), own.hostlist, own.path))
+            else:
+                entry = own.kind.type if device.kind == "fluid" else device.entry
+                products |= {(entry, name) for name in fields_lacking(device, quantity)}
     return (
-        *(of_product(entry, name, NAMES[name]) for entry, name in products),
-        *(_unsaid(site, name, names, where) for name, names, where in unsaid),
+        *(of_product(entry, name, NAMES[name]) for entry, name in sorted(products)),
+        *(_unsaid(site, name, names, where) for name, names, where in sorted(unsaid)),
     )
+
+
+def _counts(device: RackDevice, quantity: Quantity) -> bool:
+    """True if a device has a quantity that its rack is judged by."""
+    if quantity in _SIZES or device.kind in {"node", "switch"}:
+        return True
+    return device.kind == "cdu" and quantity in _OF_CDUS
 
 
 def _unsaid(site: SitePlan, name: str, racks: str, where: Path) -> Missing:
@@ -150,10 +136,6 @@ def _of_site(device: RackDevice) -> str:
     if device.kind == "door":
         return _DOOR_WEIGHT
     return "manifolds" if device.height_u is None else "manifolds.weight"
-
-
-def _is_of_cdu(device: RackDevice, quantity: Quantity) -> bool:
-    return device.kind == "cdu" and quantity in _OF_CDUS
 
 
 def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
@@ -175,16 +157,10 @@ def value_of(device: RackDevice, quantity: Quantity) -> float | None:
     return value
 
 
-def subject(site: SitePlan, racks: RackClass, suffix: str = "") -> Subject:
-    """The subject of a class of racks, like ``sjc1 racks c[01-08]``."""
+def subject(
+    site: SitePlan, racks: RackClass, suffix: str = "", path: Path | None = None
+) -> Subject:
+    """Return the subject of a class of racks, like ``sjc1 racks c[01-08] feed A``."""
     noun = "rack" if racks.count == 1 else "racks"
     name = f"{site.site.name} {noun} {racks.hostlist} {suffix}".rstrip()
-    return Subject(name, racks.path)
-
-
-def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[RackDevice, int]]:
-    """Devices, each with the number of racks of its class."""
-    racks = site.rack_counts
-    for number in racks if classes is None else sorted(set(classes)):
-        for device in site.devices_of(number):
-            yield device, racks[number]
+    return Subject(name, racks.path if path is None else path)

@@ -10,7 +10,8 @@ from rackwright.model.onprem import Hall, OnPremSite
 from rackwright.plan.cooling.hydraulics import drop_at
 from rackwright.plan.cooling.rear_door import Door, exhaust, heat_taken
 from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
-from rackwright.plan.racks.devices import PlacedDevice, total
+from rackwright.plan.racks.devices import total
+from rackwright.plan.records.racks import RackDevice
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Coolant:
 
 
 def coolant_of(
-    devices: Iterable[PlacedDevice],
+    devices: Iterable[RackDevice],
     heat_air: float | None,
     cooling: RackCooling,
     door: Door | None,
@@ -73,29 +74,29 @@ def coolant_of(
     )
 
 
-def _device_flow(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> float | None:
+def _device_flow(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> float | None:
     """What the makers of the devices ask for, or what their heat needs; the larger of each."""
     if loop is None:
         return 0.0
     flows: list[float | None] = []
     for device in devices:
-        if device.heat_liquid is None:
+        if device.heat_liquid_w is None:
             return None
-        if device.heat_liquid:
-            needed = _flow(device.heat_liquid, loop)
-            flows.append(None if needed is None else max(needed, device.flow or 0.0))
+        if device.heat_liquid_w:
+            needed = _flow(device.heat_liquid_w, loop)
+            flows.append(None if needed is None else max(needed, device.flow_lpm or 0.0))
     return total(flows)
 
 
-def _device_drop(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> float | None:
+def _device_drop(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> float | None:
     """Largest of the drops in kPa: devices hang side by side."""
     largest = 0.0
     for device in devices:
-        if loop is None or device.heat_liquid == 0:
+        if loop is None or device.heat_liquid_w == 0:
             continue
-        needed = None if device.heat_liquid is None else _flow(device.heat_liquid, loop)
-        flow = None if needed is None else max(needed, device.flow or 0.0)
-        drop = drop_at(flow, device.pressure_drop, device.flow)
+        needed = None if device.heat_liquid_w is None else _flow(device.heat_liquid_w, loop)
+        flow = None if needed is None else max(needed, device.flow_lpm or 0.0)
+        drop = drop_at(flow, device.pressure_drop_kpa, device.flow_lpm)
         if drop is None:
             return None
         largest = max(largest, drop)

@@ -13,10 +13,10 @@ from rackwright.model.plant import Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.rear_door import Door
 from rackwright.plan.cooling.thermal import airflow_for
-from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.fixtures import passive
 from rackwright.plan.racks.placement import PlacedGroup
 from rackwright.plan.records.products import FLUID, MANIFOLD, REAR_DOOR
+from rackwright.plan.records.racks import RackDevice
 
 
 def cooling_fixtures(
@@ -25,7 +25,7 @@ def cooling_fixtures(
     site: OnPremSite,
     catalogue: Catalogue,
     rise: float | None,
-) -> Iterator[PlacedDevice]:
+) -> Iterator[RackDevice]:
     """The fixtures of a rack that cool it.
 
     Args:
@@ -43,25 +43,25 @@ def cooling_fixtures(
             yield from [made] * loop.count
             if cooling.has_cold_plates and cooling.manifolds is None:
                 # What stands in the rack is told, and nobody told of these.
-                yield passive("manifold", MANIFOLD, "manifolds", path, None, None)
+                yield passive("manifold", MANIFOLD, "manifolds", None, None)
     manifolds = cooling.manifolds
     if manifolds is not None:
-        one = passive("manifold", MANIFOLD, "manifolds", path, manifolds.height, manifolds.weight)
+        one = passive("manifold", MANIFOLD, "manifolds", manifolds.height, manifolds.weight)
         yield from [one] * manifolds.count
     if door is not None:
-        made = passive("door", door.product or REAR_DOOR, "rear door", path, 0.0, door.weight)
-        yield replace(made, flow=door.flow, pressure_drop=door.rated_drop)
-    yield from _fluid_of(catalogue.get(RackType, placed.group.type), path)
+        made = passive("door", door.product or REAR_DOOR, "rear door", 0.0, door.weight)
+        yield replace(made, flow_lpm=door.flow, pressure_drop_kpa=door.rated_drop)
+    yield from _fluid_of(catalogue.get(RackType, placed.group.type))
 
 
-def _fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
+def _fluid_of(rack: RackType) -> Iterator[RackDevice]:
     """The fluid of a tank, all of it: what devices displace is not taken off."""
     if rack.immersion is not None:
         weight = fact_value(rack.immersion.fluid_weight)
-        yield passive("fluid", FLUID, "fluid", path, 0.0, weight)
+        yield passive("fluid", FLUID, "fluid", 0.0, weight)
 
 
-def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> PlacedDevice:
+def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> RackDevice:
     """A CDU in the rack, which hangs on the rack's feeds.
 
     All of its power counts as heat in the air: how much of it pumps give to the coolant, which carries
@@ -72,28 +72,28 @@ def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> Place
     if airflow is None and power is not None and rise:
         airflow = airflow_for(power, rise)
     psus = entry.power_supplies
-    return PlacedDevice(
+    return RackDevice(
         kind="cdu",
         entry=entry.id,
         group=f"loop {loop.name}",
         path=path,
-        height=fact_value(entry.height),
-        weight=fact_value(entry.weight),
-        power=power,
-        nameplate=power,
-        peak=power,
-        heat=power,
-        heat_air=power,
-        heat_liquid=0.0,
-        airflow=airflow,
+        height_u=fact_value(entry.height),
+        weight_kg=fact_value(entry.weight),
+        power_w=power,
+        nameplate_w=power,
+        peak_w=power,
+        heat_w=power,
+        heat_air_w=power,
+        heat_liquid_w=0.0,
+        airflow_cfm=airflow,
         psu_count=psus.count if psus else None,
-        psu_rating=fact_value(psus.rating) if psus else None,
-        psu_efficiency=fact_value(psus.efficiency) if psus else None,
-        psu_current=fact_value(psus.input_current) if psus else None,
+        psu_rating_w=fact_value(psus.rating) if psus else None,
+        psu_efficiency_percent=fact_value(psus.efficiency) if psus else None,
+        psu_current_a=fact_value(psus.input_current) if psus else None,
         psu_inlet=psus.inlet if psus else None,
         full_performance=fact_value(psus.full_performance) if psus else None,
         degraded=fact_value(psus.degraded) if psus else None,
-        degraded_power=fact_value(psus.degraded_power) if psus else None,
-        voltage_min=fact_value(entry.voltage_min),
-        voltage_max=fact_value(entry.voltage_max),
+        degraded_power_w=fact_value(psus.degraded_power) if psus else None,
+        voltage_min_v=fact_value(entry.voltage_min),
+        voltage_max_v=fact_value(entry.voltage_max),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
@@ -11,7 +11,7 @@ from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_valu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.cooling.water import warmest_supply
-from rackwright.plan.records.racks import DeviceKind
+from rackwright.plan.records.racks import DeviceKind, RackDevice
 
 if TYPE_CHECKING:
     from rackwright.model.fabric import SwitchTier
@@ -28,63 +28,6 @@ def total(values: Iterable[float | None]) -> float | None:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedDevice:
-    """One device in a rack; powers and heats in W, None where unknown.
-
-    Attributes:
-        unit_low: lowest rack unit, counted from 1; None for a device beside the rails.
-        fits: whether a free place was found.
-        heat: the larger of the input power and the published heat.
-        psu_rating: output of one power supply, in W.
-        psu_efficiency: output over input of one power supply at its rating, in %.
-        psu_current: most input current of one power supply, in A.
-        psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
-            number of power supplies is unknown.
-        includes_rack: whether ``weight`` includes the rack.
-        whole_rack: it is a rack that is installed as one, with what is in it.
-    """
-
-    kind: DeviceKind
-    entry: str
-    group: str
-    path: Path
-    height: float | None
-    unit_low: float | None = None
-    fits: bool = True
-    power: float | None = None
-    nameplate: float | None = None
-    peak: float | None = None
-    heat: float | None = None
-    heat_air: float | None = None
-    heat_liquid: float | None = None
-    airflow: float | None = None
-    flow: float | None = None
-    pressure_drop: float | None = None
-    weight: float | None = None
-    depth: float | None = None
-    air_direction: str | None = None
-    inlet_min: float | None = None
-    inlet_max: float | None = None
-    psu_count: int | None = None
-    psu_rating: float | None = None
-    psu_efficiency: float | None = None
-    psu_current: float | None = None
-    psu_inlet: str | None = None
-    full_performance: int | None = None
-    degraded: int | None = None
-    degraded_power: float | None = None
-    voltage_min: float | None = None
-    voltage_max: float | None = None
-    medium: str = "air"
-    water_class: str | None = None
-    max_supply: float | None = None
-    connector: str | None = None
-    psus_per_feed: tuple[int, ...] = ()
-    includes_rack: bool = False
-    whole_rack: bool = False
-
-
 def describe_device(
     entry: DeviceEntry,
     group: NodeGroup | SwitchTier,
@@ -95,7 +38,7 @@ def describe_device(
     temperature_rise: float | None,
     on_liquid: bool = True,
     in_fluid: bool = False,
-) -> PlacedDevice:
+) -> RackDevice:
     """The device that ``entry`` makes in a rack, not placed yet.
 
     Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air; ``in_fluid`` it
@@ -122,39 +65,39 @@ def describe_device(
             airflow = airflow_for(heat_air, temperature_rise)
     psus = entry.power_supplies
     direction = getattr(group, "air_direction", None) or entry.airflow_direction
-    return PlacedDevice(
+    return RackDevice(
         kind=kind,
         entry=entry.id,
         group=group.name,
         path=path,
-        height=fact_value(entry.height),
-        power=power,
-        nameplate=nameplate,
-        peak=_peak(entry, power_cap),
-        heat=heat,
-        heat_air=heat_air,
-        heat_liquid=heat_liquid,
-        airflow=airflow,
-        flow=fact_value(liquid.flow) if liquid else None,
-        pressure_drop=fact_value(liquid.pressure_drop) if liquid else None,
-        weight=fact_value(entry.weight),
-        depth=fact_value(entry.depth),
+        height_u=fact_value(entry.height),
+        power_w=power,
+        nameplate_w=nameplate,
+        peak_w=_peak(entry, power_cap),
+        heat_w=heat,
+        heat_air_w=heat_air,
+        heat_liquid_w=heat_liquid,
+        airflow_cfm=airflow,
+        flow_lpm=fact_value(liquid.flow) if liquid else None,
+        pressure_drop_kpa=fact_value(liquid.pressure_drop) if liquid else None,
+        weight_kg=fact_value(entry.weight),
+        depth_m=fact_value(entry.depth),
         air_direction=str(direction) if direction else None,
-        inlet_min=fact_value(entry.inlet_min),
-        inlet_max=fact_value(entry.inlet_max),
+        inlet_min_c=fact_value(entry.inlet_min),
+        inlet_max_c=fact_value(entry.inlet_max),
         psu_count=psus.count if psus else None,
-        psu_rating=fact_value(psus.rating) if psus else None,
-        psu_efficiency=fact_value(psus.efficiency) if psus else None,
-        psu_current=fact_value(psus.input_current) if psus else None,
+        psu_rating_w=fact_value(psus.rating) if psus else None,
+        psu_efficiency_percent=fact_value(psus.efficiency) if psus else None,
+        psu_current_a=fact_value(psus.input_current) if psus else None,
         psu_inlet=psus.inlet if psus else None,
         full_performance=fact_value(psus.full_performance) if psus else None,
         degraded=fact_value(psus.degraded) if psus else None,
-        degraded_power=fact_value(psus.degraded_power) if psus else None,
-        voltage_min=fact_value(entry.voltage_min),
-        voltage_max=fact_value(entry.voltage_max),
+        degraded_power_w=fact_value(psus.degraded_power) if psus else None,
+        voltage_min_v=fact_value(entry.voltage_min),
+        voltage_max_v=fact_value(entry.voltage_max),
         medium=str(entry.medium),
         water_class=fact_value(liquid.water_class) if liquid else None,
-        max_supply=_warmest_supply(liquid) if liquid else None,
+        max_supply_c=_warmest_supply(liquid) if liquid else None,
         connector=_connector(liquid) if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
         whole_rack=isinstance(entry, Node) and entry.whole_rack,
@@ -210,11 +153,11 @@ def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float 
 
 
 def place_devices(
-    nodes: Sequence[tuple[PlacedDevice, float | None]],
-    switches: Sequence[tuple[PlacedDevice, float | None]],
-    fixtures: Sequence[PlacedDevice],
+    nodes: Sequence[tuple[RackDevice, float | None]],
+    switches: Sequence[tuple[RackDevice, float | None]],
+    fixtures: Sequence[RackDevice],
     rack_height: float,
-) -> list[PlacedDevice]:
+) -> list[RackDevice]:
     """The devices with their units.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
@@ -223,7 +166,7 @@ def place_devices(
     """
     taken: list[tuple[float, float]] = []
     placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
-    by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight or 0.0))
+    by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight_kg or 0.0))
     for device, start in by_weight:
         placed.append(_place(device, start, taken, rack_height, from_top=False))
     for device, start in switches:
@@ -232,19 +175,19 @@ def place_devices(
 
 
 def _place(
-    device: PlacedDevice,
+    device: RackDevice,
     start: float | None,
     taken: list[tuple[float, float]],
     rack_height: float,
     *,
     from_top: bool,
-) -> PlacedDevice:
-    if device.height is None:
+) -> RackDevice:
+    if device.height_u is None:
         return replace(device, fits=False)
-    if device.height == 0:
+    if device.height_u == 0:
         return device
-    step = 0.5 if device.height % 1 else 1.0
-    top = rack_height + 1 - device.height
+    step = 0.5 if device.height_u % 1 else 1.0
+    top = rack_height + 1 - device.height_u
     steps = int((top - 1) / step) + 1 if top >= 1 else 0
     candidates = [1 + index * step for index in range(steps)]
     if from_top:
@@ -252,7 +195,7 @@ def _place(
     for low in candidates:
         if start is not None and low < start:
             continue
-        if all(low + device.height <= a or low >= b for a, b in taken):
-            taken.append((low, low + device.height))
+        if all(low + device.height_u <= a or low >= b for a, b in taken):
+            taken.append((low, low + device.height_u))
             return replace(device, unit_low=low)
     return replace(device, fits=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 
 from rackwright.model.onprem import Hall, RackGroup
 from rackwright.plan.base import Path
@@ -15,12 +15,12 @@ from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass
 
 
-def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...]:
-    """What keeps the heat that rear doors of these rack classes take from being known."""
+def missing_of_doors(site: SitePlan, racks: Iterable[RackClass]) -> tuple[str, ...]:
+    """Return what keeps the heat that the rear doors of racks take from being known."""
     found: dict[str, None] = {}
-    for row in site.rack_classes:
-        if row.rack_class in classes and row.door_loop is not None:
-            found |= dict.fromkeys(_missing(site, row.path))
+    for own in racks:
+        if own.kind.door_loop is not None:
+            found |= dict.fromkeys(_missing(site, own.path))
     return tuple(found)
 
 
@@ -31,7 +31,7 @@ def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
     """
     group = site.rack_group(racks.path)
     door = door_of(group.cooling, site.catalogue)
-    if door is None or racks.door_drop_kpa is not None:
+    if door is None or racks.kind.door_drop_kpa is not None:
         return
     numbers = {"pressure_drop": door.rated_drop, "flow": door.flow}
     lacking = [name for name, number in numbers.items() if number is None]
@@ -46,23 +46,22 @@ def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
 
 def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
     """What keeps heat and flow of a loop from being known."""
-    classes = [racks.rack_class for racks in site.rack_classes if racks.loop == row.loop]
-    behind = [racks.rack_class for racks in site.rack_classes if racks.door_loop == row.loop]
+    on = [racks for racks in site.racks if racks.kind.loop == row.loop]
+    behind = [racks for racks in site.racks if racks.kind.door_loop == row.loop]
     doors = missing_of_doors(site, behind) if row.heat_w is None else ()
     fluid: tuple[str, ...] = ()
     if row.heat_capacity is None:
         words = f"'heat_capacity' of the fluid of the loop '{row.loop}'"
         fluid = (Missing(words, (*row.path, "heat_capacity")),)
-    return (*unknowns(site, "heat_liquid_w", classes), *doors, *fluid)
+    return (*unknowns(site, "heat_liquid_w", on), *doors, *fluid)
 
 
 def missing_of_hall(site: SitePlan, hall: str) -> tuple[str, ...]:
     """What keeps the heat into the air of a hall from being known."""
-    here = [racks for racks in site.rack_classes if racks.hall == hall]
-    classes = [racks.rack_class for racks in here]
-    unknown = any(racks.heat_air_w is None for racks in here)
-    doors = missing_of_doors(site, classes) if unknown else ()
-    return (*unknowns(site, "heat_air_w", classes), *doors)
+    here = [racks for racks in site.racks if racks.hall == hall]
+    unknown = any(racks.kind.heat_air_w is None for racks in here)
+    doors = missing_of_doors(site, here) if unknown else ()
+    return (*unknowns(site, "heat_air_w", here), *doors)
 
 
 def missing_of_stage(site: SitePlan, stage: CoolingStage | RideThrough) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rackwright.plan.racks.devices import PlacedDevice
+from rackwright.plan.records.racks import RackDevice
 
 HEAVY_KG = 50.0
 """Devices above this weight belong into the lower part of a rack."""
 
 
-def center_of_mass(devices: Sequence[PlacedDevice]) -> float | None:
+def center_of_mass(devices: Sequence[RackDevice]) -> float | None:
     """Height of the centre of mass in U above the rack's bottom; 0 without devices.
 
     The empty rack and what hangs beside the rails are left out. Unknown as long as a device has
@@ -21,36 +21,36 @@ def center_of_mass(devices: Sequence[PlacedDevice]) -> float | None:
     """
     moments = weight = 0.0
     for device in devices:
-        if device.height == 0:
+        if device.height_u == 0:
             continue
-        if device.weight is None or device.height is None or device.unit_low is None:
+        if device.weight_kg is None or device.height_u is None or device.unit_low is None:
             return None
-        moments += device.weight * (device.unit_low - 1 + device.height / 2)
-        weight += device.weight
+        moments += device.weight_kg * (device.unit_low - 1 + device.height_u / 2)
+        weight += device.weight_kg
     return moments / weight if weight else 0.0
 
 
-def highest_heavy_unit(devices: Sequence[PlacedDevice]) -> float | None:
+def highest_heavy_unit(devices: Sequence[RackDevice]) -> float | None:
     """Highest unit that a device of more than ``HEAVY_KG`` reaches; 0 without such a device."""
     highest = 0.0
     for device in devices:
-        if device.height == 0 or (device.weight is not None and device.weight <= HEAVY_KG):
+        if device.height_u == 0 or (device.weight_kg is not None and device.weight_kg <= HEAVY_KG):
             continue
-        if device.weight is None or device.height is None or device.unit_low is None:
+        if device.weight_kg is None or device.height_u is None or device.unit_low is None:
             return None
-        highest = max(highest, device.unit_low + device.height - 1)
+        highest = max(highest, device.unit_low + device.height_u - 1)
     return highest
 
 
-def deepest(devices: Sequence[PlacedDevice]) -> float | None:
+def deepest(devices: Sequence[RackDevice]) -> float | None:
     """Depth in m of the deepest node or switch; 0 without one."""
     result = 0.0
     for device in devices:
-        if device.kind not in {"node", "switch"} or device.height == 0:
+        if device.kind not in {"node", "switch"} or device.height_u == 0:
             continue
-        if device.depth is None:
+        if device.depth_m is None:
             return None
-        result = max(result, device.depth)
+        result = max(result, device.depth_m)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rackwright.model.onprem import OnPremSite
@@ -11,8 +12,9 @@ from rackwright.plan.power.electrical import circuit_capacity, line_implied_powe
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.racks.devices import total
 from rackwright.plan.racks.feeds.wiring import CircuitDraw
+from rackwright.plan.racks.kinds import BuiltRacks
 from rackwright.plan.racks.placement import PlacedGroup
-from rackwright.plan.racks.rack import Rack
+from rackwright.plan.racks.rack import WiredRack
 from rackwright.plan.records.power import TapOffLoad
 
 
@@ -28,19 +30,25 @@ def check_tap_offs(site: OnPremSite, groups: Sequence[PlacedGroup]) -> Iterator[
                 yield PlanProblem(where, text)
 
 
-def tap_off_rows(
-    rack: Rack, path: Path, number: int, site: OnPremSite, group_racks: int
-) -> Iterator[TapOffLoad]:
-    """The boxes of the feeds of the rack class with a number.
+def tap_offs(classes: Sequence[BuiltRacks], site: OnPremSite) -> Iterator[TapOffLoad]:
+    """Yield the boxes of the feeds of each class of racks."""
+    standing: Counter[Path] = Counter()
+    for built in classes:
+        standing[built.racks.path] += built.racks.count
+    for built in classes:
+        yield from _of_class(built, site, standing[built.racks.path])
+
+
+def _of_class(built: BuiltRacks, site: OnPremSite, group_racks: int) -> Iterator[TapOffLoad]:
+    """Yield the boxes of the feeds of one class.
 
     Args:
-        rack: one of its racks.
-        path: place of the rack group in the blueprint.
-        number: of the class.
+        built: the racks.
         site: the site.
         group_racks: racks of the group; those that share a box are taken to be like this one.
     """
-    for index, feed in enumerate(rack.group.feeds):
+    rack, own = built.wired, built.racks
+    for index, feed in enumerate(built.assigned.group.group.feeds):
         box, circuit = feed.tap_off, feed.circuit
         if box is None:
             continue
@@ -49,10 +57,10 @@ def tap_off_rows(
         normal = _implied(rack, mine, rack.normal)
         worst, lost = _worst(rack, mine, normal)
         yield TapOffLoad(
-            rack_class=number,
+            rack=own,
             feed=feed.name,
             source=feed.source,
-            path=(*path, "feeds", index, "tap_off"),
+            path=(*own.path, "feeds", index, "tap_off"),
             racks=racks,
             breakers=racks * feed.pdus,
             current_a=box.current,
@@ -74,7 +82,7 @@ def _times(load: float | None, racks: int) -> float | None:
 
 
 def _worst(
-    rack: Rack, circuits: Sequence[int], normal: float | None
+    rack: WiredRack, circuits: Sequence[int], normal: float | None
 ) -> tuple[float | None, str | None]:
     """The most that the lines of some circuits imply after a loss that leaves one of them, and which."""
     worst, lost = normal, None
@@ -89,7 +97,9 @@ def _worst(
     return worst, lost
 
 
-def _implied(rack: Rack, circuits: Sequence[int], draws: Sequence[CircuitDraw]) -> float | None:
+def _implied(
+    rack: WiredRack, circuits: Sequence[int], draws: Sequence[CircuitDraw]
+) -> float | None:
     """W of the box of one rack if each line carried what its busiest one does."""
     loads, wiring = [draws[n] for n in circuits], rack.circuits[circuits[0]].wiring
     if wiring is None or any(load.legs is None for load in loads):
@@ -98,7 +108,9 @@ def _implied(rack: Rack, circuits: Sequence[int], draws: Sequence[CircuitDraw]) 
     return line_implied_power((legs[0], legs[1], legs[2]), wiring)
 
 
-def _usable(feed: RackFeed, box: TapOff, rack: Rack, index: int, site: OnPremSite) -> float | None:
+def _usable(
+    feed: RackFeed, box: TapOff, rack: WiredRack, index: int, site: OnPremSite
+) -> float | None:
     """Continuous capacity of a box in W, at the voltage and on the lines of its circuits."""
     pdu, circuit = rack.pdus[index], feed.circuit
     if circuit is not None:

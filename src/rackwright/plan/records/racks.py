@@ -1,11 +1,18 @@
-"""Records of racks and of what stands in them."""
+"""Racks and what stands in them: kinds of equal racks, and the classes that share them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.plan.base import Path
+from rackwright.plan.records.circuits import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    DevicesAfterLoss,
+    FeedLoad,
+)
 
 CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
 DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door", "fluid"]
@@ -15,32 +22,95 @@ POWERED: frozenset[DeviceKind] = frozenset({"node", "switch", "cdu"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RackPosition:
-    """One rack and its place in the hall.
+class RackDevice:
+    """One device in a rack: a node, a switch, or what feeds and cools the rack.
 
     Attributes:
-        rack: name, unique in the site.
-        rack_class: number of its class of equal racks.
-        hall: name of its hall.
-        row: name of its row.
-        position: place in the row, counted from 0.
+        kind: what it is.
+        entry: catalogue id of the product.
+        group: name of the node group or switch tier; ``feed A`` for a PDU, ``shelves`` for a shelf.
+        path: place of that group, or of the loop for a CDU; None for what the rack group states.
+        unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
+        fits: whether a free place was found.
+        height_u: height, in U; 0 beside the rails.
+        power_w: most input power, in W, capped where the blueprint caps it.
+        nameplate_w: input power on the nameplate, in W.
+        peak_w: short-time peak, in W.
+        heat_w: the larger of the input power and the published heat, in W.
+        heat_air_w: heat into the air, in W.
+        heat_liquid_w: heat into the liquid, in W.
+        airflow_cfm: air that it draws, in CFM.
+        flow_lpm: coolant that its maker asks for, in L/min; None where no maker does.
+        pressure_drop_kpa: pressure drop of its coolant at that flow, in kPa.
+        weight_kg: weight, in kg.
+        depth_m: depth, in m.
+        air_direction: direction in which air passes it, or ``passive``.
+        inlet_min_c: coldest air at its inlet, in °C.
+        inlet_max_c: warmest air at its inlet, in °C.
+        psu_count: number of power supplies, or of feeds that a hardwired product is on.
+        psu_rating_w: rating of one power supply, in W.
+        psu_efficiency_percent: output over input of one power supply at its rating, in %.
+        psu_current_a: most input current of one power supply, in A.
+        psu_inlet: inlet of a power supply, like ``C20``; None without power supplies.
+        psus: power supplies on each feed, in the order of the feeds; None where unknown.
+        full_performance: power supplies that must live for full performance.
+        degraded: power supplies that must live for the device to run at all.
+        degraded_power_w: most input power while degraded, in W.
+        voltage_min_v: lowest voltage at its inlet, in V.
+        voltage_max_v: highest voltage at its inlet, in V.
+        medium: what carries its heat away: ``air``, ``liquid`` or ``hybrid``.
+        water_class: warmest class of facility water that it takes, like ``W32``.
+        max_supply_c: warmest coolant that it takes, in °C.
+        connector: catalogue id of its quick connector.
+        includes_rack: its weight includes that of the rack.
+        whole_rack: it is a rack that is installed as one, with what is in it.
     """
 
-    rack: str
-    rack_class: int
-    hall: str
-    row: str
-    position: int
+    kind: DeviceKind
+    entry: str
+    group: str
+    path: Path | None
+    unit_low: float | None = None
+    fits: bool = True
+    height_u: float | None
+    power_w: float | None = None
+    nameplate_w: float | None = None
+    peak_w: float | None = None
+    heat_w: float | None = None
+    heat_air_w: float | None = None
+    heat_liquid_w: float | None = None
+    airflow_cfm: float | None = None
+    flow_lpm: float | None = None
+    pressure_drop_kpa: float | None = None
+    weight_kg: float | None = None
+    depth_m: float | None = None
+    air_direction: str | None = None
+    inlet_min_c: float | None = None
+    inlet_max_c: float | None = None
+    psu_count: int | None = None
+    psu_rating_w: float | None = None
+    psu_efficiency_percent: float | None = None
+    psu_current_a: float | None = None
+    psu_inlet: str | None = None
+    psus: tuple[int, ...] | None = None
+    full_performance: int | None = None
+    degraded: int | None = None
+    degraded_power_w: float | None = None
+    voltage_min_v: float | None = None
+    voltage_max_v: float | None = None
+    medium: str = "air"
+    water_class: str | None = None
+    max_supply_c: float | None = None
+    connector: str | None = None
+    includes_rack: bool = False
+    whole_rack: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackDelivery:
-    """A rack of a class on its way to its hall; None is what nobody says.
+    """One rack on its way to its hall; None where the blueprint does not say.
 
     Attributes:
-        rack_class: number of the class.
-        path: place of the rack group in the blueprint.
-        hall: name of the hall.
         height_m: height on the way, in m.
         width_m: width on the way, in m.
         weight_kg: weight on the way, in kg.
@@ -52,9 +122,6 @@ class RackDelivery:
         way_slope_percent: slope of the steepest ramp, in %.
     """
 
-    rack_class: int
-    path: Path
-    hall: str
     height_m: float | None
     width_m: float | None
     weight_kg: float | None
@@ -66,18 +133,20 @@ class RackDelivery:
     way_slope_percent: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RackClass:
-    """Racks of one rack group with the same content; every number is that of one rack.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackKind:
+    """Racks that are alike but for their names, their places and the sources of their feeds.
+
+    Made once and shared by every ``RackClass`` of the kind. Every number is that of one rack. Kinds are
+    compared by identity.
 
     Attributes:
-        rack_class: number of the class, counted from 0; other records refer to it.
-        count: number of racks.
-        racks: name of each rack, in the order of the row.
-        hostlist: the same names as messages give them, like ``c[01-08]``.
-        hall: name of the hall.
-        row: name of the row.
-        path: place of the rack group in the blueprint.
+        devices: all that stands or hangs in the rack, from the fixtures to the switches.
+        feeds: its feeds, in the order of the blueprint.
+        circuits: its PDUs and hardwired circuits, in the order of the feeds.
+        losses: the circuits that remain after each single loss of a feed or PDU.
+        fates: equal devices with equal fates after each of these losses.
+        delivery: the rack on its way to the hall.
         type: catalogue id of the empty rack.
         mode: how the rack is cooled.
         cold_plates: whether coolant reaches its devices.
@@ -126,13 +195,12 @@ class RackClass:
         has_liquid: whether coolant flows in the rack.
     """
 
-    rack_class: int
-    count: int
-    racks: tuple[str, ...]
-    hostlist: str
-    hall: str
-    row: str
-    path: Path
+    devices: tuple[RackDevice, ...]
+    feeds: tuple[FeedLoad, ...]
+    circuits: tuple[CircuitLoad, ...]
+    losses: tuple[CircuitAfterLoss, ...]
+    fates: tuple[DevicesAfterLoss, ...]
+    delivery: RackDelivery
     type: str
     mode: CoolingMode
     cold_plates: bool
@@ -181,6 +249,64 @@ class RackClass:
     has_liquid: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackClass:
+    """Racks of one rack group with the same content. Classes are compared by identity.
+
+    Attributes:
+        kind: what one of these racks holds, draws and weighs.
+        names: name of each rack, unique in the site, in the order of the row.
+        positions: place of each rack in its row, counted from 0.
+        hostlist: the names as messages give them, like ``c[01-08]``.
+        hall: name of the hall.
+        row: name of the row, unique in the hall.
+        path: place of the rack group in the blueprint.
+        sources: name of the power source of each feed, in the order of ``kind.feeds``.
+    """
+
+    kind: RackKind
+    names: tuple[str, ...]
+    positions: tuple[int, ...]
+    hostlist: str
+    hall: str
+    row: str
+    path: Path
+    sources: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of racks."""
+        return len(self.names)
+
+    @property
+    def power_w(self) -> float | None:
+        """Most input power of one rack, in W. None if unknown."""
+        return self.kind.power_w
+
+    @property
+    def order(self) -> tuple[Path, int]:
+        """Sort key: classes in the order of the blueprint."""
+        return self.path, self.positions[0]
+
+    @property
+    def feeds(self) -> Iterator[tuple[FeedLoad, str, Path]]:
+        """Feeds of one rack, each with its power source and its place in the blueprint."""
+        for index, (feed, source) in enumerate(zip(self.kind.feeds, self.sources, strict=True)):
+            yield feed, source, (*self.path, "feeds", index)
+
+    def feed_path(self, name: str) -> Path:
+        """Return the place of a feed in the blueprint.
+
+        Raises:
+            ValueError: the racks have no feed of that name.
+        """
+        return (*self.path, "feeds", [feed.feed for feed in self.kind.feeds].index(name))
+
+    def path_of(self, device: RackDevice) -> Path:
+        """Return the place in the blueprint of a device of these racks."""
+        return self.path if device.path is None else device.path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvlinkDomains:
     """The NVLink domains of one node group; each lies in one unit, and so in one rack.
@@ -210,86 +336,3 @@ class NvlinkDomains:
     partial: bool | None
     tray_accelerators: int | None
     left: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RackDevice:
-    """One device in one rack of a class: a node, a switch, or what feeds and cools the rack.
-
-    Attributes:
-        rack_class: number of the class of racks.
-        device: number in the rack, counted from 0.
-        kind: what it is.
-        entry: catalogue id of the product.
-        group: name of the node group or switch tier; ``feed A`` for a PDU, ``shelves`` for a shelf.
-        path: place of that group in the blueprint, of the loop for a CDU, else of the rack group.
-        unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
-        fits: whether a free place was found.
-        height_u: height, in U; 0 beside the rails.
-        power_w: most input power, in W, capped where the blueprint caps it.
-        nameplate_w: input power on the nameplate, in W.
-        peak_w: short-time peak, in W.
-        heat_w: the larger of the input power and the published heat, in W.
-        heat_air_w: heat into the air, in W.
-        heat_liquid_w: heat into the liquid, in W.
-        airflow_cfm: air that it draws, in CFM.
-        flow_lpm: coolant that its maker asks for, in L/min; None where no maker does.
-        pressure_drop_kpa: pressure drop of its coolant at that flow, in kPa.
-        weight_kg: weight, in kg.
-        depth_m: depth, in m.
-        air_direction: direction in which air passes it, or ``passive``.
-        inlet_min_c: coldest air at its inlet, in °C.
-        inlet_max_c: warmest air at its inlet, in °C.
-        psu_count: number of power supplies, or of feeds that a hardwired product is on.
-        psu_rating_w: rating of one power supply, in W.
-        psu_inlet: inlet of a power supply, like ``C20``; None without power supplies.
-        psus: power supplies on each feed of the rack, in the order of the feeds.
-        full_performance: power supplies that must live for full performance.
-        degraded: power supplies that must live for the device to run at all.
-        degraded_power_w: most input power while degraded, in W.
-        voltage_min_v: lowest voltage at its inlet, in V.
-        voltage_max_v: highest voltage at its inlet, in V.
-        medium: what carries its heat away: ``air``, ``liquid`` or ``hybrid``.
-        water_class: warmest class of facility water that it takes, like ``W32``.
-        max_supply_c: warmest coolant that it takes, in °C.
-        connector: catalogue id of its quick connector.
-        whole_rack: it is a rack that is installed as one, with what is in it.
-    """
-
-    rack_class: int
-    device: int
-    kind: DeviceKind
-    entry: str
-    group: str
-    path: Path
-    unit_low: float | None
-    fits: bool
-    height_u: float | None
-    power_w: float | None
-    nameplate_w: float | None
-    peak_w: float | None
-    heat_w: float | None
-    heat_air_w: float | None
-    heat_liquid_w: float | None
-    airflow_cfm: float | None
-    flow_lpm: float | None
-    pressure_drop_kpa: float | None
-    weight_kg: float | None
-    depth_m: float | None
-    air_direction: str | None
-    inlet_min_c: float | None
-    inlet_max_c: float | None
-    psu_count: int | None
-    psu_rating_w: float | None
-    psu_inlet: str | None
-    psus: tuple[int, ...] | None
-    full_performance: int | None
-    degraded: int | None
-    degraded_power_w: float | None
-    voltage_min_v: float | None
-    voltage_max_v: float | None
-    medium: str
-    water_class: str | None
-    max_supply_c: float | None
-    connector: str | None
-    whole_rack: bool

@@ -18,7 +18,7 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
 from rackwright.plan.records.facility import LoopLoad
-from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.records.racks import RackClass, RackDevice, RackKind
 
 Kind = Literal["rack", "power source", "leaf", "CDU", "pump"]
 
@@ -62,21 +62,14 @@ class FailureDomains:
     def __init__(self, site: SitePlan, ignored: AbstractSet[str]) -> None:
         self._site = site
         self._ignored = ignored
-        self._classes = {racks.rack_class: racks for racks in site.rack_classes}
-        self._feeds: dict[int, list[str]] = {}
-        for row in site.feeds:
-            self._feeds.setdefault(row.rack_class, []).append(row.source)
-        self._placed_by_group: dict[Path, dict[int, list[RackDevice]]] = {}
-        for number in self._classes:
-            for device in site.devices_of(number):
-                placed = self._placed_by_group.setdefault(device.path, {})
-                placed.setdefault(number, []).append(device)
+        self._placed_by_group: dict[Path, dict[RackClass, list[RackDevice]]] = {}
+        for racks in site.racks:
+            for device in racks.kind.devices:
+                if device.path is not None:
+                    placed = self._placed_by_group.setdefault(device.path, {})
+                    placed.setdefault(racks, []).append(device)
         self._tree = site.distribution
         self._loops = {row.loop: row for row in site.loops}
-        self._own_cdus = {
-            number: [row for row in site.devices_of(number) if row.kind == "cdu"]
-            for number in self._classes
-        }
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""
@@ -89,39 +82,36 @@ class FailureDomains:
 
     def racks_of(self, groups: Sequence[int]) -> int:
         """Racks that hold nodes of any of the groups."""
-        classes = {number for group in groups for number in self._placed(group)}
-        return sum(self._classes[number].count for number in classes)
+        classes = {racks for group in groups for racks in self._placed(group)}
+        return sum(racks.count for racks in classes)
 
-    def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
+    def _placed(self, group: int) -> Mapping[RackClass, Sequence[RackDevice]]:
         """The devices of a group in one rack of each class."""
         return self._placed_by_group.get(self._site.groups[group].path, {})
 
-    def _rack(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
-        fullest = max(placed, key=lambda number: len(placed[number]))
-        racks = sum(self._classes[number].count for number in placed)
-        name = f"rack of {self._classes[fullest].hostlist}"
-        return Loss("rack", "rack", name, len(placed[fullest]), of, count=racks)
+    def _rack(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
+        fullest = max(placed, key=lambda racks: len(placed[racks]))
+        count = sum(racks.count for racks in placed)
+        name = f"rack of {fullest.hostlist}"
+        return Loss("rack", "rack", name, len(placed[fullest]), of, count=count)
 
-    def _source(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
+    def _source(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
         """The worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
         unsure: dict[tuple[str, str, str], None] = {}
-        for number, rows in placed.items():
-            sources = self._feeds.get(number, [])
+        for racks, rows in placed.items():
+            sources = racks.sources
             losses = self._dead_feeds(sources)
             judged = {  # many losses kill the same feeds
-                dead: self._fates(number, rows, dead, len(sources)) for dead in set(losses.values())
+                dead: self._fates(racks, rows, dead, len(sources)) for dead in set(losses.values())
             }
-            off = {
-                dead: fates.count(True) * self._classes[number].count
-                for dead, fates in judged.items()
-            }
+            off = {dead: fates.count(True) * racks.count for dead, fates in judged.items()}
             for lost, dead in losses.items():
                 fates = judged[dead]
                 taken[lost] = taken.get(lost, 0) + off[dead]
                 if None in fates:
                     open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
-                    open_ += self._own_cdus[number]
+                    open_ += _own_cdus(racks.kind)
                     unsure.update(
                         dict.fromkeys(
                             (row.entry, *_unsaid(row))
@@ -133,20 +123,20 @@ class FailureDomains:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
         missing: tuple[str, ...] = tuple(of_product(*lacking) for lacking in sorted(unsure))
-        above = {name for number in placed for name in self._above(self._feeds.get(number, []))}
+        above = {name for racks in placed for name in self._above(racks.sources)}
         if above.intersection(self._tree.unfed):
             missing += self._tree.missing
         known = None if missing else taken[worst]
         return Loss("power source", "power source", worst, known, of, missing=missing)
 
     def _fates(
-        self, number: int, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
+        self, racks: RackClass, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
     ) -> Sequence[bool | None]:
         """Whether each device stops when feeds die, by itself or with a CDU of its rack."""
         fates = [is_off(row, dead, feeds) for row in rows]
-        stopped = [is_off(row, dead, feeds) for row in self._own_cdus[number]]
+        stopped = [is_off(row, dead, feeds) for row in _own_cdus(racks.kind)]
         off = stopped.count(True)
-        loop = self._loops.get(self._classes[number].loop or "")
+        loop = self._loops.get(racks.kind.loop or "")
         if off == 1 and len(stopped) > 1 and loop is not None and _carries_less_one(loop):
             off = 0
         if not off and None not in stopped:
@@ -181,15 +171,15 @@ class FailureDomains:
                     if hosts.group.name == name:
                         yield _leaf(layout, index, fabric.path)
 
-    def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
+    def _cdus(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
         in_rack: dict[str, int] = {}
-        for number, rows in placed.items():
-            loop = self._classes[number].loop
+        for racks, rows in placed.items():
+            loop = racks.kind.loop
             wet = sum(row.medium != "air" for row in rows)
             if loop is not None and wet:
-                on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number].count
+                on_loop[loop] = on_loop.get(loop, 0) + wet * racks.count
                 in_rack[loop] = max(in_rack.get(loop, 0), wet)
         for row in self._site.loops:
             if row.loop not in on_loop:
@@ -227,6 +217,11 @@ class FailureDomains:
                 taken = 0 if heat <= capacity and flow <= most else nodes
             words = f"{kind} in a rack of loop {row.loop}"
             yield Loss(kind, words, words, taken, of, count=row.cdus, missing=missing)
+
+
+def _own_cdus(kind: RackKind) -> Sequence[RackDevice]:
+    """Return the CDUs that stand in racks of a kind."""
+    return [device for device in kind.devices if device.kind == "cdu"]
 
 
 def _carries_less_one(row: LoopLoad) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.aws import AwsNodeGroup
+from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import NodeGroup
 from rackwright.model.reliability import JobProfile, Reliability
@@ -31,15 +31,6 @@ LARGEST_MEAN = 1e9
 def daily_rate(per_1000_days: float) -> float:
     """Failures of one host in a day, of a rate in failures of 1,000 hosts."""
     return per_1000_days / 1000
-
-
-def mean_time_to_failure(hosts: float, daily: float) -> float:
-    """Seconds between failures of ``hosts`` together: 1 / (N · r).
-
-    Raises:
-        ZeroDivisionError: nothing ever fails.
-    """
-    return DAY / (hosts * daily)
 
 
 def young_interval(stall: float, mttf: float) -> float:

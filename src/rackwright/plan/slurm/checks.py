@@ -154,15 +154,6 @@ def right_sizes(base: int, hosts: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def job_seconds(text: str) -> float | None:
-    """Seconds of a Slurm time like ``2-04:00:00``; None for ``UNLIMITED``."""
-    if text == "UNLIMITED":
-        return None
-    days, _, clock = text.rpartition("-")
-    hours, minutes, seconds = (int(part) for part in clock.split(":"))
-    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds)
-
-
 def idle_sets(sets: Sequence[NodeSet], partitions: Sequence[PartitionSets]) -> list[NodeSet]:
     """Groups that no partition sends jobs to."""
     used = {n.group for p in partitions if p.partition.state == "UP" for n in p.sets}

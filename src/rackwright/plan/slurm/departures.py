@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rackwright.model.aws import CapacityBlock
+from rackwright.model.aws_instances import CapacityBlock
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.nodes import NodeSet
 

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rackwright.errors import RackwrightError
-from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.hardware import Node, fact_value
 from rackwright.model.instances import Instance
-from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
+from rackwright.model.queues import Partition
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import Reserve
+from rackwright.model.slurm_lines import NodeSettings
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import names_of, numbered_hostlist
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
+from rackwright.plan.slurm.gres import MOST_INSTANCES, Gres, gres_of, is_mig, stated_gres
 from rackwright.reading.suggest import did_you_mean
 
 SCHEDULER: Path = ("scheduler",)
@@ -42,20 +45,6 @@ class NoSchedulerError(RackwrightError):
 
 
 @dataclass(frozen=True, slots=True)
-class Gres:
-    """Equal accelerators of one host, as Slurm counts them."""
-
-    name: str
-    """``gpu``, or ``neuron`` for the accelerators of AWS."""
-    type: str
-    count: int
-    vendor: str
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.type}:{self.count}"
-
-
-@dataclass(frozen=True, slots=True)
 class NodeSet:
     """A node group as Slurm sees it: so many equal hosts.
 
@@ -74,6 +63,8 @@ class NodeSet:
         detect: what slurmd asks for NVIDIA GPUs; None where it asks nothing.
         by_socket: the accelerators are spread evenly over the sockets, in their order.
         own_names: those of its hosts as a host list, where they are not called by the group.
+        other_gres: further resources that Slurm counts on a host.
+        extra: more options of the line of the hosts.
         digits: least number of digits in the names of its hosts.
     """
 
@@ -99,12 +90,32 @@ class NodeSet:
     detect: str | None = None
     by_socket: bool = False
     own_names: str | None = None
+    other_gres: tuple[Gres, ...] = ()
+    extra: Mapping[str, str | int] = field(default_factory=dict)
     digits: int = 1
 
     @property
     def accelerators(self) -> int:
         """Accelerators of a host as Slurm will have them."""
         return 0 if self.gres is None else self.gres.count
+
+    @property
+    def counted(self) -> tuple[Gres, ...]:
+        """What Slurm counts on a host, the accelerators first."""
+        return (*(() if self.gres is None else (self.gres,)), *self.other_gres)
+
+    @property
+    def least_gpus(self) -> int:
+        """Fewest whole GPUs that what Slurm counts can be made of; each divides into 7 at most."""
+        gpus = [gres for gres in self.counted if gres.name == "gpu"]
+        instances = sum(gres.count for gres in gpus if is_mig(gres))
+        whole = sum(gres.count for gres in gpus if not is_mig(gres))
+        return whole + -(-instances // MOST_INSTANCES)
+
+    @property
+    def has_instances(self) -> bool:
+        """True if some of its GPUs are divided into instances (MIG)."""
+        return any(map(is_mig, self.counted))
 
     @property
     def threads(self) -> int:
@@ -215,7 +226,7 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
             entry = group.product
             memory = fact_value(entry.host_memory)
             known = _share(memory, scheduler.schedulable_memory)
-            gres = _gres(entry.accelerators, entry.hosts)
+            gres = gres_of(entry.accelerators, entry.hosts)
             yield NodeSet(
                 group=group.name,
                 site=planned.name,
@@ -246,7 +257,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 continue  # a group of no instances is a launch template only
             entry: Instance = group.instance
             memory = fact_value(entry.memory)
-            gres = _gres(entry.accelerators, 1)
+            gres = gres_of(entry.accelerators, 1)
             yield NodeSet(
                 group=group.group.name,
                 site=planned.site.name,
@@ -263,14 +274,6 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 known_gres=gres,
                 digits=group.group.name_digits,
             )
-
-
-def _gres(accelerators: Accelerators | None, hosts: int) -> Gres | None:
-    """The accelerators of one host; None where there are none, or not a whole number."""
-    if accelerators is None or accelerators.count % hosts:
-        return None
-    name = "neuron" if accelerators.vendor == "aws" else "gpu"
-    return Gres(name, accelerators.gres, accelerators.count // hosts, accelerators.vendor)
 
 
 def _shape(entry: Node) -> tuple[int, int, int] | None:
@@ -293,20 +296,32 @@ def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> Node
         return _reserve(nodes, reserve)
     gres = nodes.gres
     if said.gres is not None:
-        name, kind, count = said.gres.split(":")
-        gres = Gres(name, kind, int(count), gres.vendor if gres else "nvidia")
+        gres = stated_gres(said.gres, gres)
     settled = replace(
         nodes,
         cpus=nodes.cpus if said.cpus is None else said.cpus,
-        shape=nodes.shape if said.cpus in {None, nodes.cpus} else None,
+        shape=_stated_shape(said, nodes),
         memory=nodes.memory if said.memory is None else math.floor(said.memory * 1024 + 1e-6),
         gres=gres,
         features=said.features,
         weight=said.weight,
         detect=said.detect,
         by_socket=said.gpus_by_socket,
+        other_gres=tuple(stated_gres(text, None) for text in said.other_gres),
+        extra=said.extra,
     )
     return _reserve(settled, reserve if said.reserve is None else said.reserve)
+
+
+def _stated_shape(said: NodeSettings, nodes: NodeSet) -> tuple[int, int, int] | None:
+    """Return sockets, cores and threads as the blueprint has them, or as the catalogue has for these CPUs."""
+    cpus = nodes.cpus if said.cpus is None else said.cpus
+    if said.sockets is None or said.threads_per_core is None:
+        in_extra = any(key.lower() == "sockets" for key in said.extra)
+        return nodes.shape if cpus == nodes.cpus and not in_extra else None
+    if cpus is None or cpus % (said.sockets * said.threads_per_core):
+        return None
+    return said.sockets, cpus // (said.sockets * said.threads_per_core), said.threads_per_core
 
 
 def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:

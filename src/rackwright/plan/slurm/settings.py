@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rackwright.model.scheduler import Scheduler, job_minutes
+from rackwright.model.job_time import job_minutes
+from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import LARGEST_PORT
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
@@ -314,6 +315,13 @@ def _check_accelerators(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterat
                     (*place, "detect"),
                     f"the hosts of '{nodes.group}' have no NVIDIA GPUs to be detected",
                     "leave 'detect' out for this group",
+                )
+            if entry.detect != "nvml" and nodes.has_instances:
+                # Of the ways to find GPUs only NVML's tells instances (gres.conf(5), Slurm 24.11).
+                yield PlanProblem(
+                    (*place, "detect"),
+                    f"the instances of divided GPUs on '{nodes.group}' have no device files of their own",
+                    "write 'detect: nvml', with a Slurm built with NVIDIA's library",
                 )
             if not entry.gpus_by_socket:
                 continue

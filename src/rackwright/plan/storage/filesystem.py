@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackwright.model.aws import AwsSite, LustreFileSystem
+from rackwright.model.aws import AwsSite
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.storage import (
     Checkpoint,

@@ -5,8 +5,15 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from rackwright.errors import UsageError
 from rackwright.policy.api import Outcome, Policy
-from rackwright.policy.authoring.examples import Example, judge, load_examples, matching
+from rackwright.policy.authoring.examples import (
+    Example,
+    judge,
+    load_examples,
+    matching,
+    run_example,
+)
 from rackwright.policy.engine import Result
 
 HEADING = "## Example"
@@ -17,9 +24,13 @@ _MOST_NAMED = 160
 
 
 def with_example(policy: type[Policy], text: str, pack: Path) -> str:
-    """``text``, the documentation of ``policy``, with its example as the policy gives it now.
+    """Return ``text``, the documentation of ``policy``, with the example as the policy gives it now.
 
     The first example that fails is shown; of a policy that never fails, the first one.
+
+    Raises:
+        UsageError: the policy has no example, or the example is not what the policy says.
+        SpecErrors: its examples cannot be read.
     """
     before, _, rest = text.partition(f"\n{HEADING}\n")
     if rest:
@@ -32,7 +43,11 @@ def with_example(policy: type[Policy], text: str, pack: Path) -> str:
 
 def _section(policy: type[Policy], pack: Path) -> str:
     examples = load_examples(policy)
+    if not examples:
+        raise UsageError(f"{policy.id} has no example to show")
     chosen = next((example for example in examples if example.kind == "fail"), examples[0])
+    if problem := run_example(policy, chosen, pack):
+        raise UsageError(f"{policy.id}: the example '{chosen.name}' does not hold: {problem}")
     return f"{_sentence(chosen)}\n\n{_block(_result(policy, chosen, pack))}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
-from rackwright.errors import SpecError, SpecErrors
+from rackwright.errors import RackwrightError, SpecError, SpecErrors
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.cluster import PolicySetting
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.api import TOLERANCE, Outcome, Policy
 from rackwright.policy.engine import Result, evaluate
-from rackwright.policy.packs.loader import examples
+from rackwright.policy.packs.loader import builtin_rules, examples, policy_file, rule_files
 from rackwright.policy.settings import configure
 from rackwright.reading.layering import merge
 from rackwright.reading.loader import load_tree
@@ -60,6 +61,7 @@ class Example(Model):
     layer: dict[str, Any] = {}
     catalogue: dict[str, dict[str, Any]] = {}
     parameters: dict[str, Any] = {}
+    """Parameters of the policy, over those that the blueprint sets in ``policies``."""
     today: dt.date | None = None
     """The day that it is judged for."""
     expect: ExpectedFinding
@@ -89,10 +91,10 @@ def load_examples(policy: type[Policy]) -> tuple[Example, ...]:
 
 
 def run_example(policy: type[Policy], example: Example, pack: Path) -> str | None:
-    """Why the example does not hold, or None when it does."""
+    """Return why the example does not hold; None if it does."""
     try:
         results = judge(policy, example, pack)
-    except SpecErrors as error:
+    except RackwrightError as error:
         return f"the blueprint of the example is not valid:\n{error}"
     return compare(example, results)
 
@@ -143,11 +145,23 @@ def _plan(tree: Tree, catalogue: Mapping[str, Mapping[str, Any]]) -> LoadedPlan:
 def _judge(
     policy: type[Policy], example: Example, tree: Tree, loaded: LoadedPlan
 ) -> tuple[Result, ...]:
-    settings = {policy.id: PolicySetting(parameters=example.parameters)}
-    data = {"policies": {policy.id: {"parameters": example.parameters}}}
+    set_here = loaded.plan.policies
+    if set_here and (unknown := sorted(set(set_here) - _known_ids(policy))):
+        raise SpecErrors([SpecError(f"policies: there is no policy '{unknown[0]}'")])
+    own = set_here.get(policy.id, PolicySetting()).parameters
+    chosen = {**own, **example.parameters}
+    settings = {policy.id: PolicySetting(parameters=chosen)}
+    data = {"policies": {policy.id: {"parameters": chosen}}}
     parameters = Tree(_item(data), data, ("<example>",))
     (configured,) = configure([policy], settings, parameters)
     return evaluate(loaded.plan, [configured.on(example.today)], {}, tree.locate).results
+
+
+def _known_ids(policy: type[Policy]) -> set[str]:
+    """Return the ids of the built-in policies and, by their file names, of the pack of ``policy``."""
+    stems = (path.stem for path in rule_files(policy_file(policy).parents[1]))
+    own = (re.sub(r"^([a-z]+)(\d+)_.*", r"\1-\2", stem).upper() for stem in stems)
+    return {*own, *(rule.id for rule in builtin_rules())}
 
 
 @lru_cache(maxsize=1)

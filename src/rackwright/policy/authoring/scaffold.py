@@ -1,4 +1,4 @@
-"""A team's new rule: files that work as they are, to be changed."""
+"""Scaffold of a new rule: files that work as they are, to be changed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 
 from rackwright import __version__
 from rackwright.errors import UsageError
-from rackwright.policy.packs.loader import load_packs, rule_files
+from rackwright.policy.packs.loader import builtin_pack, builtin_rules, load_packs, rule_files
 from rackwright.policy.packs.manifest import NAME as MANIFEST
+from rackwright.policy.policy_sets import next_set
 from rackwright.resources import bundled
 
-FIXTURE = "small"
-"""Name of the blueprint that the examples of a new rule start from."""
+FIXTURE, SITE = "small", "lab1"
+"""Blueprint that the examples of a team's new rule start from, and its site."""
+BUILTIN_FIXTURE, BUILTIN_SITE = "air", "sjc1"
+"""The same of a built-in rule."""
 
 _PLACE = re.compile(r"([a-z][a-z0-9-]{0,30})/([A-Z]{2,8})-(\d{3})")
 _TITLE = re.compile(r'[^"\\{}#\n\r\t]{3,100}')
@@ -23,12 +26,13 @@ _LONGEST_SLUG = 40
 
 
 def new_policy(pack: Path, place: str, title: str) -> list[Path]:
-    """The files written for a new rule; nothing that exists is overwritten.
+    """Write the files of a new rule and return their paths; existing files are never overwritten.
 
     Args:
-        pack: folder of the pack; made, with a manifest and a fixture, where it does not exist.
+        pack: folder of the pack; created, with a manifest and a fixture, if it does not exist. The
+            built-in pack of a checkout takes rules with the ids of its families.
         place: family and id, like ``power/ACME-001``.
-        title: one line that says what holds when the rule is kept.
+        title: one line that says what is true when the rule is kept.
 
     Raises:
         UsageError: the place or title is not valid, the id is taken, or a file exists.
@@ -46,7 +50,10 @@ def new_policy(pack: Path, place: str, title: str) -> list[Path]:
             hint="3 to 100 characters on one line, without quotes, backslashes, braces and '#'",
         )
     policy_id = f"{prefix}-{number}"
-    _refuse_taken(pack, prefix, policy_id)
+    builtin = pack.resolve() == builtin_pack().resolve()
+    if builtin:
+        _check_family(family, prefix)
+    _refuse_taken(pack, prefix, policy_id, builtin=builtin)
     stem = pack / family / f"{prefix.lower()}{number}_{slug}"
     values: Mapping[str, Any] = {
         "id": policy_id,
@@ -54,7 +61,9 @@ def new_policy(pack: Path, place: str, title: str) -> list[Path]:
         "title": title,
         "title_in_text": title[:1].lower() + title[1:],
         "class_name": "".join(word.capitalize() for word in f"rule_{slug}".split("_")),
-        "fixture": FIXTURE,
+        "fixture": BUILTIN_FIXTURE if builtin else FIXTURE,
+        "site": BUILTIN_SITE if builtin else SITE,
+        "since": next_set() if builtin else "1.0",
         "requires": ".".join(re.findall(r"\d+", __version__)[:2]),
     }
     files = {
@@ -69,7 +78,8 @@ def new_policy(pack: Path, place: str, title: str) -> list[Path]:
         pack / "fixtures" / f"{FIXTURE}.yaml": "fixture.yaml.j2",
         pack / MANIFEST: "pack.yaml.j2",
     }
-    files |= {path: template for path, template in shared.items() if not path.exists()}
+    if not builtin:
+        files |= {path: template for path, template in shared.items() if not path.exists()}
     templates = bundled("templates") / "scaffolds" / "policy"
     texts = {path: render_file(templates / name, values) for path, name in files.items()}
     for path, text in texts.items():
@@ -87,16 +97,35 @@ def _parse(place: str) -> tuple[str, str, str]:
     return match.group(1), match.group(2), match.group(3)
 
 
-def _refuse_taken(pack: Path, prefix: str, policy_id: str) -> None:
-    builtin = {policy.id.partition("-")[0] for policy in load_packs()}
-    if prefix in builtin:
+def _check_family(family: str, prefix: str) -> None:
+    """Raise if the ids of a family would begin with two prefixes.
+
+    Raises:
+        UsageError: the family has another prefix, or the prefix another family.
+    """
+    prefixes = {policy.family: policy.id.partition("-")[0] for policy in builtin_rules()}
+    if family in prefixes and prefixes[family] != prefix:
         raise UsageError(
-            f"ids that begin with '{prefix}-' belong to the built-in policies",
-            hint="choose a prefix of the team's own, like 'ACME'",
+            f"ids of the family '{family}' begin with '{prefixes[family]}-', not '{prefix}-'"
         )
-    if not pack.is_dir() or not rule_files(pack):
-        return
-    if policy_id in {policy.id for policy in load_packs((pack,))}:
+    owner = next((name for name, other in prefixes.items() if other == prefix), family)
+    if owner != family:
+        raise UsageError(f"ids that begin with '{prefix}-' belong to the family '{owner}'")
+
+
+def _refuse_taken(pack: Path, prefix: str, policy_id: str, *, builtin: bool) -> None:
+    taken = {policy.id for policy in builtin_rules()}
+    if not builtin:
+        if prefix in {name.partition("-")[0] for name in taken}:
+            raise UsageError(
+                f"ids that begin with '{prefix}-' belong to the built-in policies",
+                hint="choose a prefix of the team's own, like 'ACME'; a rule of the product goes "
+                f"into '{builtin_pack()}' of a checkout",
+            )
+        if not pack.is_dir() or not rule_files(pack):
+            return
+        taken = {policy.id for policy in load_packs((pack,))}
+    if policy_id in taken:
         raise UsageError(
             f"the policy id '{policy_id}' is used already", hint="take the next number"
         )

@@ -30,7 +30,7 @@ from rackwright.policy.policy_sets import (
 from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.settings import STRENGTH, fitting
 from rackwright.reading.base import read_base
-from rackwright.reading.loader import tree_of, validate
+from rackwright.reading.loader import take_layers, tree_of, validate
 from rackwright.reading.tree import Item, Tree
 from rackwright.team.base import BaseConfig, base_config
 
@@ -145,9 +145,13 @@ def read_approval(
         item = next((item for item in found if item is not None), None)
         if item is not None:
             items[path] = item
+            for own in take_layers(item, paths[-1]):
+                below = read_base(own, ref, blueprint)
+                if below is not None:
+                    items[own] = below
     if blueprint not in items:
         return Approval(ref, None, listed, isolated, config=config)
-    tree = tree_of(list(items.values()), lenient=True)
+    tree = tree_of(list(items.values()))
     document = tree.data
     if isinstance(document, dict):
         kept = {key: document[key] for key in _Settings.model_fields if key in document}

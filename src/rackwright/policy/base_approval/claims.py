@@ -2,8 +2,7 @@
 
 A blueprint grants itself what nobody can see: a cap on the power of nodes, a source that needs no
 redundancy, a budget. Such claims and settings are the base's until a change is merged; where the
-change is stricter, that holds. Hardware is the head's: ``rackwright.model.classes`` says which field
-is what.
+change is stricter, that holds. Hardware is the head's: each field is marked (``rackwright.model.field_kinds``).
 
 Things are matched by what they are called, racks by their names, wherever they stand. One that the
 base does not have is held by what the base says of things of its kind that are gone, for it may be
@@ -21,9 +20,8 @@ from typing import Any
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
-from rackwright.model.classes import CLASSES, Fields
 from rackwright.model.cluster import Blueprint
-from rackwright.model.milder import Absent, Direction, Milder
+from rackwright.model.field_kinds import Absent, Direction, Fields, Milder, marked_fields
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.reliability import JobPart, JobProfile
 from rackwright.policy.base_approval.moves import left_things
@@ -138,9 +136,11 @@ class _Walk:
                 where a thing is.
             path: where it stands.
         """
-        fields, made = CLASSES[model], dict(head)
+        fields, made = marked_fields(model), dict(head)
         if bases and all(base == head for base in bases):
             return made
+        if bases and fields.about:
+            bases = [b for b in bases if all(b.get(n) == head.get(n) for n in fields.about)]
         outer = self._racks
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
@@ -149,19 +149,23 @@ class _Walk:
                 continue
             if not self._leaf(model, name, rule, made, bases, path):
                 return None
-        for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
+        for name in fields.inside:
             if inner := granting(model, name):
-                known = self._region(head) if (model, name) == _OF_A_REGION else None
-                self._inside(inner, name, fields, made, known or bases, path)
+                known = self._region(head, bases) if (model, name) == _OF_A_REGION else bases
+                self._inside(inner, name, fields, made, known, path)
         self._racks = outer
         return made
 
-    def _region(self, site: Mapping[str, Any]) -> Things | None:
-        """The sites of the base in the region of a site that the base does not have, if any."""
-        sites = list(mappings((self.base or {}).get("sites")))
-        if any(one.get("name") == site.get("name") for one in sites):
-            return None
-        return [one for one in sites if one.get("region") == site.get("region")]
+    def _region(self, site: Mapping[str, Any], bases: Things | None) -> Things | None:
+        """Return the sites of the base in the region of a site; quotas are those of its account.
+
+        Empty where its region changes to one of which the base says nothing; None where the site
+        and the region are new.
+        """
+        region, sites = site.get("region"), mappings((self.base or {}).get("sites"))
+        there = [one for one in bases or () if one.get("region") == region]
+        there = there or [one for one in sites if one.get("region") == region]
+        return there or (None if bases is None else [])
 
     def _leaf(
         self,
@@ -218,7 +222,7 @@ class _Walk:
         """Put what holds of the models in one field."""
         now = made.get(name)
         there = None if bases is None else [b[name] for b in bases if b.get(name) is not None]
-        is_thing = name in fields.parts.split()
+        is_thing = name in fields.parts
         if isinstance(now, list) or (now is None and any(isinstance(b, list) for b in there or ())):
             entries = self._entries(models, now or [], there, (*path, name), is_thing=is_thing)
             if entries != (now or []):
@@ -372,7 +376,7 @@ class _Walk:
             return
         if not is_there(item, self.head):
             return
-        bare = {name: item[name] for name in CLASSES[model].identity if name in item}
+        bare = {name: item[name] for name in marked_fields(model).identity if name in item}
         found = self.model(model, bare, [item], path)
         if found and found != bare:
             yield found

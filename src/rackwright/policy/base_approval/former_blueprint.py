@@ -19,7 +19,7 @@ from rackwright.reading.tree import to_data
 from rackwright.reading.yaml_reader import read_bytes, read_file
 
 _MARK = "rackwright/v1"
-_ENDS = (".yaml", ".yml")
+_ENDS = (".yaml", ".yml", ".json")
 
 
 def former_path(blueprint: Path, ref: str) -> Path:
@@ -95,21 +95,28 @@ def _on_disk(path: Path) -> Mapping[str, Any] | None:
 
 
 def _at(top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
-    """A blueprint in a revision; None where the file is none."""
+    """Return a blueprint of a revision; None where the file is none."""
     try:
-        data = to_data(read_bytes(git.read_at(top, commit, inside), inside))
-    except (SpecErrors, git.FileMissingError, git.UnreadableFileError):
+        return _document(git.read_at(top, commit, inside), inside)
+    except (git.FileMissingError, git.UnreadableFileError):
+        return None
+
+
+def _document(content: bytes, inside: str) -> Mapping[str, Any] | None:
+    """Return the blueprint in a file; None where it is none."""
+    try:
+        data = to_data(read_bytes(content, inside))
+    except SpecErrors:
         return None
     return data if isinstance(data, Mapping) and data.get("apiVersion") == _MARK else None
 
 
 def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every blueprint of a revision, by path."""
-    for path in git.paths_with(top, commit, _MARK):
-        if path.endswith(_ENDS):
-            document = _at(top, commit, path)
-            if document is not None and "sites" in document:
-                yield path, document
+    """Yield every blueprint of a revision, by path."""
+    for path, content in git.files_with(top, commit, b"rackwright", _ENDS):
+        document = _document(content, path)
+        if document is not None and "sites" in document:
+            yield path, document
 
 
 def _leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

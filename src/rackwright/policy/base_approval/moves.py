@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rackwright.model.aws import AwsNodeGroup, AwsSite
+from rackwright.model.aws import AwsSite
+from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup, Row
 from rackwright.policy.base_approval.things import (

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from rackwright.model.base import Model
-from rackwright.model.milder import Absent, Direction, Milder
+from rackwright.model.field_kinds import Absent, Direction, Milder
 
 _LEAST, _MOST = float("-inf"), float("inf")
 
@@ -61,12 +61,13 @@ class _Reading:
 
 @cache
 def _reading(model: type[Model], name: str) -> _Reading:
-    hint = _plain(get_type_hints(model, include_extras=True)[name])
+    info: FieldInfo = model.model_fields[name]
+    hint = _plain(info.annotation)
     if get_origin(hint) is dict:
         return _Reading(TypeAdapter(get_args(hint)[1]), None, entries=True)
-    info: FieldInfo = model.model_fields[name]
     default = None if info.is_required() or isinstance(info.default, tuple) else info.default
-    return _Reading(TypeAdapter(hint), default, entries=False)
+    whole: Any = Annotated[(hint, *info.metadata)]
+    return _Reading(TypeAdapter(whole), default, entries=False)
 
 
 def _plain(hint: Any) -> Any:
@@ -74,10 +75,6 @@ def _plain(hint: Any) -> Any:
     if get_origin(hint) in {Union, UnionType}:
         kept = [part for part in get_args(hint) if part is not NoneType]
         return kept[0] if len(kept) == 1 else Union[tuple(kept)]  # noqa: UP007 - made of a list
-    if get_origin(hint) is Annotated:
-        inner, *metadata = get_args(hint)
-        if get_origin(inner) in {Union, UnionType}:
-            return Annotated[(_plain(inner), *metadata)]
     return hint
 
 

@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from rackwright.model.base import Model
-from rackwright.model.classes import CLASSES
 from rackwright.model.cluster import Blueprint
-from rackwright.model.milder import Direction
+from rackwright.model.field_kinds import Direction, marked_fields, models_in
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import RackGroup
 
@@ -34,8 +33,7 @@ class Thing:
 
 def things_of(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iterator[Thing]:
     """Every entry of a list, inside and out, that can claim something."""
-    fields = CLASSES[model]
-    for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
+    for name in marked_fields(model).inside:
         models, value = granting(model, name), item.get(name)
         if not models:
             continue
@@ -96,7 +94,7 @@ def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
     """What tells an entry from the others of its list."""
     if model is RackGroup:
         return racks_of(item)
-    return tuple(_hashable(item.get(name)) for name in CLASSES[model].identity)
+    return tuple(_hashable(item.get(name)) for name in marked_fields(model).identity)
 
 
 def is_same(model: type[Model], now: Any, base: Mapping[str, Any]) -> bool:
@@ -143,20 +141,11 @@ def granting(model: type[Model], name: str) -> tuple[type[Model], ...]:
 
 @cache
 def _grants(model: type[Model]) -> bool:
-    fields = CLASSES[model]
+    fields = marked_fields(model)
     rules = (*fields.claims.values(), *fields.settings.values())
     if fields.asked or any(rule.direction is not Direction.APART for rule in rules):
         return True
-    names = (*fields.parts.split(), *fields.statements.split())
-    return any(granting(model, name) for name in names)
-
-
-def models_in(annotation: Any) -> Iterator[type[Model]]:
-    """The models that a type is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for part in get_args(annotation):
-        yield from models_in(part)
+    return any(granting(model, name) for name in (*fields.parts, *fields.statements))
 
 
 def model_of(models: tuple[type[Model], ...], item: Mapping[str, Any]) -> type[Model]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
@@ -73,9 +74,12 @@ def baseline_beside(blueprint: Path) -> Path:
 
 
 def read_exceptions(
-    blueprint: Path, choice: ExceptionChoice | None = None, *, former: Path | None = None
+    blueprint: str | PathLike[str],
+    choice: ExceptionChoice | None = None,
+    *,
+    former: Path | None = None,
 ) -> PolicyExceptions:
-    """The waivers and the baseline for ``blueprint``.
+    """Read the waivers and the baseline of ``blueprint``.
 
     Args:
         blueprint: the file.
@@ -83,11 +87,15 @@ def read_exceptions(
         former: where the base revision has the blueprint, if the change has moved it: what that
             revision has beside its new place was approved for another one.
 
+    Returns:
+        The exceptions, as ``check`` takes them.
+
     Raises:
         SpecErrors: a file is not valid; a waiver that cannot be read never holds.
         UsageError: a file that was named does not exist anywhere.
         RackwrightError: the base revision cannot be read.
     """
+    blueprint = Path(blueprint)
     choice = choice or ExceptionChoice()
     today = choice.today or datetime.now(UTC).date()
     waivers = baseline = None

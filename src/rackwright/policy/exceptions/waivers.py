@@ -21,7 +21,7 @@ from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Result
 from rackwright.policy.exceptions.subject_patterns import check_pattern, matches
 from rackwright.policy.excess import Mark, Trend, trend
-from rackwright.policy.reasons import says_something
+from rackwright.policy.reasons import length, says_something
 
 LONGEST_DAYS = {
     Severity.CRITICAL: 7,
@@ -105,8 +105,11 @@ def _check_line(text: str) -> str:
 
 
 def _check_reason(text: str) -> str:
-    if len(text.strip()) < SHORTEST_REASON:
-        raise ValueError(f"a reason has at least {SHORTEST_REASON} characters")
+    if length(text) < SHORTEST_REASON:
+        raise ValueError(
+            f"a reason has at least {SHORTEST_REASON} characters, or {SHORTEST_REASON // 3} signs of "
+            "a script that writes syllables or words"
+        )
     if not says_something(text):
         raise ValueError("a reason says something")
     return text

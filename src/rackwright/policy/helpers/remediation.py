@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Suggestion
 from rackwright.reading.suggest import did_you_mean
 
@@ -78,7 +79,7 @@ def held(fewer: Fewer | None) -> Suggestion | None:
 
 
 def held_in(
-    site: SitePlan, rack_class: int, contributors: Sequence[Contributor], over: float
+    site: SitePlan, racks: RackClass, contributors: Sequence[Contributor], over: float
 ) -> Suggestion | None:
     """As ``held``, by what ``place_fewer`` says about the content of one rack of a class.
 
@@ -86,7 +87,7 @@ def held_in(
 
     Args:
         site: with the racks.
-        rack_class: number of the class.
+        racks: those of which one is looked at.
         contributors: what makes up the value of one rack.
         over: by how much it is over its limit, in the unit of the contributors.
 
@@ -97,8 +98,8 @@ def held_in(
     if found is None or found[1] < 1:
         return None
     largest, stay = found
-    devices = site.devices_of(rack_class)
-    paths = {device.path for device in devices if device.entry == largest.name}
+    devices = racks.kind.devices
+    paths = {racks.path_of(device) for device in devices if device.entry == largest.name}
     if len(paths) != 1:
         return None
     from rackwright.plan.racks.capacity import enough_racks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rackwright.model.job_time import job_seconds
 from rackwright.plan.slurm.checks import (
     Cabling,
     blocked,
@@ -10,7 +11,6 @@ from rackwright.plan.slurm.checks import (
     difference,
     divisors,
     idle_sets,
-    job_seconds,
     right_sizes,
     shared_tiers,
     wrong_sizes,

@@ -48,7 +48,11 @@ __all__ = [
 
 
 def accelerator_vendors(plan: Plan, site: str) -> frozenset[str]:
-    """Return the vendors of the accelerators of a site."""
+    """Return the vendors of the accelerators of a site.
+
+    Returns:
+        Each vendor once; none for a site without accelerators.
+    """
     products = [
         *(group.product for one in plan.onprem if one.name == site for group in one.groups),
         *(group.instance for one in plan.aws if one.name == site for group in one.groups),

@@ -17,7 +17,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -27,11 +27,9 @@ from rackwright.policy.api import Enforcement, Policy, Profile, Severity
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.resources import bundled
 
-NewIds = Mapping[str, str]
-"""Ids of renamed rules by their former ones."""
-
 _STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
-_ID = re.compile(r"[A-Z]{2,8}-\d{3}")
+ID = re.compile(r"[A-Z]{2,8}-\d{3}")
+"""Id of a policy."""
 
 
 def builtin_pack() -> Path:
@@ -85,7 +83,7 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
     """``policies`` sorted by id.
 
     Raises:
-        PolicyLoadError: two have or had the same id.
+        PolicyLoadError: two have the same id.
     """
     by_id: dict[str, type[Policy]] = {}
     for policy in policies:
@@ -96,32 +94,7 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
                 hint="give the team's policy an id with a prefix of its own",
             )
         by_id[policy.id] = policy
-    _refuse_shared_past(by_id)
     return tuple(by_id[key] for key in sorted(by_id))
-
-
-def _refuse_shared_past(by_id: Mapping[str, type[Policy]]) -> None:
-    """Refuse a former id that another rule has or had: nobody could tell which one is meant.
-
-    Raises:
-        PolicyLoadError: there is one.
-    """
-    owners: dict[str, type[Policy]] = dict(by_id)
-    for policy in by_id.values():
-        for old in policy.formerly:
-            other = owners.setdefault(old, policy)
-            if other is not policy:
-                held = "has that id" if other.id == old else f"has it, as '{other.id}'"
-                raise PolicyLoadError(
-                    f"'{old}', a former id of '{policy.id}' in '{policy_file(policy)}', is used "
-                    f"twice: '{policy_file(other)}' {held}",
-                    hint="an id is never given to another rule",
-                )
-
-
-def former_ids(policies: Iterable[type[Policy]]) -> NewIds:
-    """The id of each renamed rule by the ids that it had."""
-    return {old: policy.id for policy in policies for old in policy.formerly}
 
 
 def rule_files(folder: Path) -> list[Path]:
@@ -221,25 +194,13 @@ def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
     Raises:
         PolicyLoadError: something is missing, or does not fit its file.
     """
-    for attribute, kind in _CONTRACT:
-        if not isinstance(getattr(policy, attribute, None), kind):
-            raise PolicyLoadError(
-                f"the policy '{policy.__name__}' lacks '{attribute}'", location=where
-            )
+    check_facts(policy, where)
     match = _STEM.fullmatch(path.stem)
     expected = f"{match.group(1).upper()}-{match.group(2)}" if match else ""
-    if not _ID.fullmatch(policy.id) or policy.id != expected:
+    if not ID.fullmatch(policy.id) or policy.id != expected:
         raise PolicyLoadError(
             f"the policy id '{policy.id}' does not fit the file name '{path.name}'",
             hint=f"call the file '{policy.id.lower().replace('-', '')}_<slug>.py'",
-            location=where,
-        )
-    formerly: object = policy.formerly
-    if not isinstance(formerly, tuple) or not all(
-        isinstance(old, str) and _ID.fullmatch(old) and old != policy.id for old in formerly
-    ):
-        raise PolicyLoadError(
-            f"'formerly' of '{policy.id}' is not a tuple of other ids, like ('ACME-001',)",
             location=where,
         )
     if policy.family != path.parent.name:
@@ -250,6 +211,19 @@ def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
     for sibling in (path.with_suffix(".md"), path.with_suffix(".examples.yaml")):
         if not sibling.is_file():
             raise PolicyLoadError(f"'{sibling.name}' is missing beside it", location=where)
+
+
+def check_facts(policy: type[Policy], where: Location | None = None) -> None:
+    """Raise if a class lacks a fact that the engine needs of each policy.
+
+    Raises:
+        PolicyLoadError: it lacks one, or one has the wrong type.
+    """
+    for attribute, kind in _CONTRACT:
+        if not isinstance(getattr(policy, attribute, None), kind):
+            raise PolicyLoadError(
+                f"the policy '{policy.__name__}' lacks '{attribute}'", location=where
+            )
 
 
 _CONTRACT: Iterable[tuple[str, type]] = (

@@ -4,7 +4,7 @@ A pack is code that a change may have written. Where it ran beside the engine it
 engine's results, or another pack's, so it runs apart: it is given the blueprint and the parameters,
 plans by itself, and sends measures and findings back as JSON, which are checked here before a
 report is made of them. It has the rights of the user and no variables of the environment but those
-in ``_KEPT``, so that tokens of CI are not in its reach by chance.
+in ``_KEPT``, and this process hides its own, so that tokens of CI are not in its reach by chance.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from rackwright.policy.packs.exchange import decode_all
 from rackwright.policy.packs.loader import builtin_rules, check_contract, unique
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.policy.result_validation import RuleFailedError
+from rackwright.processes import hide_process
 
 _KEPT = frozenset(
     [
@@ -62,8 +63,6 @@ class TeamPolicy(Policy):
 
     pack: ClassVar[PackProcess]
     file: ClassVar[Path]
-    asked_as: ClassVar[str]
-    """Its id in its own pack."""
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     _answer: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
@@ -89,7 +88,7 @@ class TeamPolicy(Policy):
     def question(self) -> dict[str, Any]:
         """What its pack is asked."""
         day = None if self.judged_on is None else self.judged_on.isoformat()
-        return {"rule": self.asked_as, "parameters": self._given, "day": day}
+        return {"rule": self.id, "parameters": self._given, "day": day}
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """What its pack has answered; ``plan`` is the one that it was asked about.
@@ -120,6 +119,7 @@ class PackProcess:
             SpecErrors: its ``pack.yaml`` is not valid.
         """
         read_manifest(folder)
+        hide_process()
         self.folder = folder
         self._lock = threading.Lock()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
@@ -159,7 +159,7 @@ class PackProcess:
             ValidationError: the pack does not take ``parameters``.
             PolicyLoadError: its process has ended.
         """  # noqa: DOC501 - from_exception_data() makes the ValidationError
-        told = self._ask({"rule": rule.asked_as, "parameters": parameters})
+        told = self._ask({"rule": rule.id, "parameters": parameters})
         if told is None:
             raise PolicyLoadError(f"the policy pack '{self.folder}' ended its process")
         if "wrong" in told:
@@ -185,7 +185,6 @@ class PackProcess:
         path = Path(facts["file"])
         for name, value in {
             "id": facts["id"],
-            "asked_as": facts["id"],
             "title": facts["title"],
             "severity": Severity(facts["severity"]),
             "since": facts["since"],
@@ -193,7 +192,6 @@ class PackProcess:
             "enforcement": Enforcement(facts["enforcement"]),
             "profile": Profile(facts["profile"]),
             "waivable": facts["waivable"],
-            "formerly": tuple(facts["formerly"]),
             "file": path,
             "pack": self,
         }.items():

@@ -25,10 +25,12 @@ from rackwright.policy.engine import failure_text
 from rackwright.policy.packs.exchange import encode
 from rackwright.policy.packs.loader import load_pack, policy_file
 from rackwright.policy.result_validation import checked
+from rackwright.processes import give_up_looking
 
 
 def main(folder: Path) -> None:
     """Load the pack in ``folder``, say which rules it has, and answer until nobody asks."""
+    give_up_looking()
     questions, answers = _take_streams()
     try:
         policies = {policy.id: policy for policy in load_pack(folder)}
@@ -55,7 +57,6 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "enforcement": policy.enforcement,
         "profile": policy.profile,
         "waivable": policy.waivable,
-        "formerly": policy.formerly,
         "file": str(policy_file(policy)),
         "fields": list(policy.model_fields),
     }

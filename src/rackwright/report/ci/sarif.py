@@ -94,8 +94,6 @@ def _rule(result: Result, text: RuleText | None) -> dict[str, Any]:
     if text is not None:
         rule["fullDescription"] = {"text": text.summary}
         rule["help"] = {"text": text.markdown, "markdown": text.markdown}
-        if text.formerly:
-            rule["deprecatedIds"] = list(text.formerly)
         rule["properties"]["tags"] = [text.family, f"since-{text.since}"]
     return rule
 

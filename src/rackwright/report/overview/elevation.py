@@ -7,7 +7,7 @@ from typing import Any
 
 from rackwright.harmless import json_text
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.records.power import FeedLoad
+from rackwright.plan.records.circuits import FeedLoad
 from rackwright.report.escaping import shortened
 from rackwright.report.overview.rack import RackView, StandingDevice
 from rackwright.report.wording import printable, quantity_text
@@ -33,16 +33,16 @@ def render_rack(view: RackView) -> str:
 
 
 def _head(view: RackView) -> Iterator[str]:
-    own, place = view.rack_class, view.position
+    own, kind = view.racks, view.racks.kind
     alike = f", one of {own.count} equal racks {own.hostlist}" if own.count > 1 else ""
     yield printable(
-        f"{view.name}: place {place.position + 1} of {place.row}, {place.hall}, {view.site}; "
-        f"{own.type}{alike}"
+        f"{view.name}: place {view.position + 1} of {own.row}, {own.hall}, {view.site}; "
+        f"{kind.type}{alike}"
     )
-    yield _against("power", own.power_w, own.power_limit_w, "W")
-    yield f"heat {quantity_text(own.heat_air_w, 'W')} to air, {quantity_text(own.heat_liquid_w, 'W')} to liquid"
-    yield _against("content", own.content_kg, own.static_rating_kg, "kg")
-    yield _against("height", own.used_u, own.height_u, "U")
+    yield _against("power", kind.power_w, kind.power_limit_w, "W")
+    yield f"heat {quantity_text(kind.heat_air_w, 'W')} to air, {quantity_text(kind.heat_liquid_w, 'W')} to liquid"
+    yield _against("content", kind.content_kg, kind.static_rating_kg, "kg")
+    yield _against("height", kind.used_u, kind.height_u, "U")
 
 
 def _against(what: str, value: float | None, limit: float | None, unit: str) -> str:
@@ -52,7 +52,7 @@ def _against(what: str, value: float | None, limit: float | None, unit: str) -> 
 
 def _elevation(view: RackView) -> Iterator[str]:
     """Blocks from the top: a device is as many lines as it has units, but no more than a few."""
-    top = int(view.rack_class.height_u)
+    top = int(view.racks.kind.height_u)
     yield f"     ┌{'─' * _WIDTH}┐"
     unit = top
     first = True
@@ -104,12 +104,12 @@ def _beside(view: RackView) -> Iterator[str]:
 
 
 def _feeds(view: RackView) -> Iterator[str]:
-    for feed in view.feeds:
+    for feed, source, _ in view.racks.feeds:
         supplies = f"; {count} power supplies" if (count := _supplies(view, feed)) else ""
         product = feed.pdu_entry or "no PDU"
         circuits = f"{feed.pdus} × {product}" if feed.pdus > 1 else product
         yield printable(
-            f"{feed.feed} from {feed.source}, {circuits}: "
+            f"{feed.feed} from {source}, {circuits}: "
             f"{quantity_text(feed.load_w, 'W')} of {_usable(feed)}{_after(view, feed)}{supplies}"
         )
 
@@ -156,31 +156,31 @@ def _fates(view: RackView) -> list[str]:
 
 def rack_json(view: RackView) -> str:
     """The rack as plain data; additions keep the version."""
-    own, place = view.rack_class, view.position
+    own, kind = view.racks, view.racks.kind
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "rack": view.name,
         "site": view.site,
-        "hall": place.hall,
-        "row": place.row,
-        "position": place.position + 1,
-        "type": own.type,
+        "hall": own.hall,
+        "row": own.row,
+        "position": view.position + 1,
+        "type": kind.type,
         "equal_racks": own.hostlist,
-        "cooling": own.mode,
-        "height_u": own.height_u,
-        "used_u": own.used_u,
-        "power_w": own.power_w,
-        "power_limit_w": own.power_limit_w,
-        "heat_air_w": own.heat_air_w,
-        "heat_liquid_w": own.heat_liquid_w,
-        "weight_kg": own.weight_kg,
-        "content_kg": own.content_kg,
-        "static_rating_kg": own.static_rating_kg,
+        "cooling": kind.mode,
+        "height_u": kind.height_u,
+        "used_u": kind.used_u,
+        "power_w": kind.power_w,
+        "power_limit_w": kind.power_limit_w,
+        "heat_air_w": kind.heat_air_w,
+        "heat_liquid_w": kind.heat_liquid_w,
+        "weight_kg": kind.weight_kg,
+        "content_kg": kind.content_kg,
+        "static_rating_kg": kind.static_rating_kg,
         "devices": [_device(one) for one in (*view.devices, *view.beside)],
         "feeds": [
             {
                 "feed": feed.feed,
-                "source": feed.source,
+                "source": source,
                 "pdu": feed.pdu_entry,
                 "pdus": feed.pdus,
                 "load_w": feed.load_w,
@@ -191,7 +191,7 @@ def rack_json(view: RackView) -> str:
                     if one.feed == feed.feed
                 ],
             }
-            for feed in view.feeds
+            for feed, source, _ in view.racks.feeds
         ],
         "after_loss": [
             {

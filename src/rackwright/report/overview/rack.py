@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
-from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+from rackwright.plan.records.circuits import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -17,12 +17,14 @@ class StandingDevice:
 
     Attributes:
         device: its record.
+        number: its number in the rack, counted from 0.
         names: hosts of a node, switches of a switch; empty for anything else.
         low: lowest unit, counted from 1; None beside the rails and without a place.
         height: in units; 0 with no ``low``.
     """
 
     device: RackDevice
+    number: int
     names: tuple[str, ...]
     low: float | None
     height: float
@@ -50,8 +52,9 @@ class RackView:
 
     Attributes:
         site: name of the site.
-        position: its place in the hall.
-        rack_class: what is worked out of all racks like it.
+        name: name of the rack.
+        position: its place in the row, counted from 0.
+        racks: all racks like it in its group.
         devices: what stands in it, the highest first.
         beside: what hangs beside the rails, or found no place.
         feeds: its feeds, in the order written.
@@ -60,18 +63,14 @@ class RackView:
     """
 
     site: str
-    position: RackPosition
-    rack_class: RackClass
+    name: str
+    position: int
+    racks: RackClass
     devices: tuple[StandingDevice, ...]
     beside: tuple[StandingDevice, ...]
     feeds: tuple[FeedLoad, ...]
     losses: tuple[CircuitAfterLoss, ...]
     fates: tuple[DevicesAfterLoss, ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the rack."""
-        return self.position.rack
 
 
 def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
@@ -81,18 +80,19 @@ def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
         UsageError: there is none, or several sites have one.
     """
     found = [
-        (one, rack)
+        (one, racks)
         for one in plan.onprem
         if site in {None, one.name}
-        for rack in one.racks
-        if rack.rack == name
+        for racks in one.racks
+        if name in racks.names
     ]
     if len(found) == 1:
-        return view_rack(plan, *found[0])
+        return view_rack(plan, *found[0], name)
     if found:
         sites = ", ".join(f"'{one.name}'" for one, _ in found)
         raise UsageError(f"racks of {sites} are called '{name}'", hint="name one with '--site'")
-    known = [rack.rack for one in plan.onprem if site in {None, one.name} for rack in one.racks]
+    searched = [one for one in plan.onprem if site in {None, one.name}]
+    known = [rack for one in searched for racks in one.racks for rack in racks.names]
     if not known:
         where = "blueprint" if site is None else f"site '{site}'"
         raise UsageError(f"the {where} has no racks")
@@ -100,27 +100,33 @@ def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
     raise UsageError(f"there is no rack '{name}'", hint=hint)
 
 
-def view_rack(plan: Plan, site: SitePlan, position: RackPosition) -> RackView:
-    """A rack of ``site`` with what stands in it."""
-    number = position.rack_class
-    names = plan.racked[site.name].get(position.rack, {})
+def view_rack(plan: Plan, site: SitePlan, racks: RackClass, name: str) -> RackView:
+    """Return the view of one of the ``racks`` of ``site``.
+
+    Raises:
+        ValueError: none of them has the name.
+    """
+    kind = racks.kind
+    names = plan.racked[site.name].get(name, {})
     standing = [
-        _standing(device, names.get(device.device, ())) for device in site.devices_of(number)
+        _standing(device, number, names.get(number, ()))
+        for number, device in enumerate(kind.devices)
     ]
     placed = [one for one in standing if one.low is not None]
     return RackView(
         site=site.name,
-        position=position,
-        rack_class=site.rack_classes_by_number[number],
+        name=name,
+        position=racks.positions[racks.names.index(name)],
+        racks=racks,
         devices=tuple(sorted(placed, key=lambda one: -(one.low or 0))),
         beside=tuple(one for one in standing if one.low is None),
-        feeds=tuple(site.feeds_of(number)),
-        losses=tuple(one for one in site.losses_of(number) if one.lost_kind == "feed"),
-        fates=tuple(site.device_losses_of(number)),
+        feeds=kind.feeds,
+        losses=tuple(one for one in kind.losses if one.lost_kind == "feed"),
+        fates=kind.fates,
     )
 
 
-def _standing(device: RackDevice, names: tuple[str, ...]) -> StandingDevice:
+def _standing(device: RackDevice, number: int, names: tuple[str, ...]) -> StandingDevice:
     if device.unit_low is None or not device.height_u or not device.fits:
-        return StandingDevice(device, names, None, 0.0)
-    return StandingDevice(device, names, device.unit_low, device.height_u)
+        return StandingDevice(device, number, names, None, 0.0)
+    return StandingDevice(device, number, names, device.unit_low, device.height_u)

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from aws_factories import a_file_system, a_site
-from rackwright.model.aws import LustreFileSystem
+from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.fsx import (
     association_args,
     bucket_name,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rackwright.errors import SpecErrors
-from short_forms import FABRIC, POWER, a_short_site, planned
+from rackwright.plan.load import plan_tree
+from short_forms import FABRIC, POWER, a_short_site, planned, tree
 
 
 def refusal(text: str) -> str:
@@ -23,7 +24,7 @@ def refusal(text: str) -> str:
         ),
         (
             a_short_site(top="derive: 1"),
-            "blueprint.yaml:3:9: derive: there is no set of rules '1'\n  hint: write 'derive: \"1\"'; there is '1'",
+            "blueprint.yaml:3:9: derive: there is no set of rules 1: it is named by text\n  hint: write 'derive: \"1\"'; there is '1'",
         ),
         (
             a_short_site("{presett: rail-optimized, switch: qm9700}"),
@@ -136,3 +137,57 @@ def test_the_first_word_of_the_short_form_is_told(key: str, line: str) -> None:
     place = next(n for n, one in enumerate(text.splitlines(), 1) if line in one)
     (told,) = [one for one in refusal(text).splitlines() if "no set of rules" in one]
     assert told.startswith(f"blueprint.yaml:{place}:")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (a_short_site().replace("node_groups:", "nodegroups:"), "'nodegroups'|'node_groups'"),
+        (a_short_site(power=POWER.replace("feed_path", "feedpath")), "'feedpath'|'feed_path'"),
+        (a_short_site().replace("    racks:", "    rack:"), "'rack'|'racks'"),
+        (a_short_site().replace("    fabric:", "    fabrik:"), "'fabrik'|'fabric'"),
+        (a_short_site().replace("halls: [{name", "halls: [{nmae"), "'nmae'|'name'"),
+    ],
+)
+def test_misspelt_key_is_told_without_what_fails_to_follow(text: str, told: str) -> None:
+    """``nodegroups`` was told as a site without compute nodes."""
+    wrong, right = told.split("|")
+    first, hint = refusal(text).splitlines()
+    assert first.endswith(f"unknown key {wrong}")
+    assert hint == f"  hint: did you mean {right}?"
+
+
+def test_misspelt_key_hides_no_other_mistake() -> None:
+    text = a_short_site(
+        more="altitude: 30", nodes="[{name: dgx, role: compute, type: dgx-h201, count: 2}]"
+    )
+    found = refusal(text.replace("    racks:", "    rack:"))
+    assert "unknown key 'rack'" in found
+    assert "there is no node 'dgx-h201'" in found
+    others = refusal(a_short_site(more="altitude: 30").replace("    racks:", "    rack:"))
+    assert "unknown key 'rack'" in others
+    assert "altitude: '30' has no unit" in others
+
+
+def test_key_that_nothing_is_like_lists_the_words_of_both_forms() -> None:
+    found = refusal(a_short_site(more="zzzz: 1"))
+    assert "unknown key 'zzzz'" in found
+    assert {"fabric", "racks", "node_groups"} <= set(found.partition("known are: ")[2].split(", "))
+
+
+def test_feed_that_is_named_twice_is_told_once() -> None:
+    feeds = POWER.replace("feeds: [A, B, C]", "feeds: [A, A, C]")
+    assert feeds != POWER
+    found = refusal(a_short_site(power=feeds))
+    (told,) = found.splitlines()
+    assert told.endswith("sites.sjc1.power.feeds: the feed 'A' is named twice")
+
+
+def test_site_that_a_layer_adds_by_a_slip_is_told_as_one() -> None:
+    layer = "sites:\n  - name: sjc2\n    altitude: 30 m\n"
+    with pytest.raises(SpecErrors) as caught:
+        plan_tree(tree(a_short_site(), layer))
+    assert str(caught.value) == (
+        "layer-1.yaml:2:5: sites.sjc2: 'provider' is missing\n"
+        "  hint: blueprint.yaml has no 'sjc2' in sites, so this layer adds one; did you mean 'sjc1'?"
+    )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fabric_factories import a_fabric, a_patch, a_tier, layout_of, some_cables, three_tiers
 from factories import CATALOGUE
+from rackwright.model.connections import Cable
 from rackwright.model.fabric import CableRoute, Cables
-from rackwright.model.hardware import Cable
 from rackwright.plan.fabric.cables import (
     Wire,
     digest,

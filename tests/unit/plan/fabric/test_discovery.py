@@ -7,8 +7,9 @@ import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import some_nodes
+from rackwright.plan.fabric.cable_differences import CableComparison, CableDifference
 from rackwright.plan.fabric.cables import wires
-from rackwright.plan.fabric.discovery import CableDifference, End, differences, read_discovery
+from rackwright.plan.fabric.discovery import Discovery, End, read_discovery
 from rackwright.plan.fabric.layout import Layout
 
 Change = Callable[[dict[End, End]], None]
@@ -58,6 +59,11 @@ def hall(layout: Layout, *changes: Change) -> dict[End, End]:
     return found
 
 
+def differences(layout: Layout, found: dict[End, End] | Discovery) -> tuple[CableDifference, ...]:
+    discovery = found if isinstance(found, Discovery) else Discovery(found)
+    return CableComparison(layout, discovery).differences()
+
+
 def swap(one: End, other: End) -> Change:
     def change(found: dict[End, End]) -> None:
         left, right = found[one], found[other]
@@ -88,7 +94,8 @@ def test_a_hall_as_planned_has_no_difference():
 
 def test_real_descriptions_are_understood():
     discovered = read_discovery(SEEN)
-    assert len(discovered) == 4
+    assert len(discovered.links) == 4
+    assert discovered.rates["dgx-1 mlx5_0", 1] == ("4xNDR", 400.0)
     assert differences(tiny(), discovered) == ()
 
 

@@ -1,23 +1,67 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rackwright.plan.fabric.sizing import (
     LARGEST_UNICAST_LID,
-    Size,
+    ceil_div,
     down_ports,
     leaves_for,
     most_endpoints,
-    most_endpoints_by_lids,
-    one_tier,
     spines_for,
-    three_tiers,
-    two_tiers,
 )
 
 radixes = st.sampled_from([16, 32, 36, 40, 64, 128, 144])
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Switches of each tier; zero for a tier that is not there.
+
+    Attributes:
+        parallel: cables between a leaf and each of its spines.
+    """
+
+    leaves: int
+    spines: int = 0
+    cores: int = 0
+    parallel: int = 0
+
+    @property
+    def tiers(self) -> tuple[int, ...]:
+        """The numbers from the nodes upwards, without the tiers that are not there."""
+        return tuple(number for number in (self.leaves, self.spines, self.cores) if number)
+
+
+def one_tier(endpoints: int, radix: int) -> Size:
+    """Switches that are not connected with one another."""
+    return Size(leaves_for(endpoints, radix))
+
+
+def two_tiers(endpoints: int, radix: int, ratio: float = 1.0) -> Size:
+    """Leaves and spines for ``endpoints`` ports."""
+    down = down_ports(radix, ratio)
+    leaves, up = leaves_for(endpoints, down), radix - down
+    spines = spines_for(leaves, up, radix)
+    return Size(leaves, spines, parallel=up // spines if spines and up % spines == 0 else 0)
+
+
+def three_tiers(endpoints: int, radix: int) -> Size:
+    """Leaves, spines and cores of a non-blocking tree: L = S = 2E/R, C = E/R."""
+    leaves = ceil_div(2 * endpoints, radix)
+    return Size(leaves, leaves, ceil_div(endpoints, radix), parallel=1)
+
+
+def most_endpoints_by_lids(radix: int, lids: int = LARGEST_UNICAST_LID) -> int:
+    """The largest non-blocking three-tier subnet whose ports and switches ``lids`` can name.
+
+    E + L + S + C = E·(1 + 5/R).
+    """
+    return lids * radix // (radix + 5)
 
 
 @pytest.mark.parametrize(

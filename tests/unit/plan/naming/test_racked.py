@@ -15,8 +15,8 @@ def test_hosts_are_named_in_the_order_in_which_racks_are_filled() -> None:
     named = [name for rack in ("c01", "c02") for names in racks[rack].values() for name in names]
     assert named == list(site.groups[0].host_names)
     for rack in site.racks:
-        slots = {one.device for one in site.devices_of(rack.rack_class) if one.kind == "node"}
-        assert set(racks[rack.rack]) == slots
+        slots = {number for number, one in enumerate(rack.kind.devices) if one.kind == "node"}
+        assert all(set(racks[name]) == slots for name in rack.names)
 
 
 def test_a_system_of_trays_has_all_its_hosts() -> None:

@@ -85,7 +85,7 @@ def test_a_name_that_two_sites_have_is_short_in_neither() -> None:
     ("groups", "words"),
     [
         ([some_nodes(host_names="node[1-3]")], "3 names are written, and there are 4 hosts"),
-        ([some_nodes(host_names="node[1-3],node-")], "'node-' is no name of a host"),
+        ([some_nodes(host_names="node[1-3],node-")], "'node-' is not a host name"),
         (
             [some_nodes(), some_nodes("own", racks="c02", host_names="dgx-4,own[1-3]")],
             "'dgx-4' is a name in 'dgx' already",

@@ -33,7 +33,7 @@ def most(count: int, watts: str, *, after_losses: bool = False, feeds: str = "AB
         halls=[factories.a_hall(rows=[factories.a_row(group)])],
         node_groups=[factories.some_nodes(count=count, per_rack=count)],
     )
-    return CircuitRoom(site, after_losses=after_losses).most(0)
+    return CircuitRoom(site, after_losses=after_losses).most(site.racks[0])
 
 
 def test_six_nodes_of_18_kw_are_two_too_many():
@@ -75,10 +75,10 @@ def test_the_largest_group_of_a_mixed_rack_is_named():
         ],
     )
     room = CircuitRoom(site, after_losses=True)
-    found = room.most(0)
+    found = room.most(site.racks[0])
     assert found is not None
     assert (found.group, found.placed) == ("dgx", 5)
-    assert room.most(0) is found
+    assert room.most(site.racks[0]) is found
 
 
 @pytest.mark.parametrize("feeds", ["AB", "ABC"])

@@ -14,20 +14,23 @@ from factories import CATALOGUE, some_nodes
 from known import known
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
+from rackwright.plan.racks.devices import describe_device, place_devices, total
+from rackwright.plan.records.racks import RackDevice
 
 GROUP = NodeGroup.model_validate(some_nodes())
 
 
 def described(
     entry: str = "dgx-h100", *, cap: float | None = None, rise: float | None = None, **patch: Any
-) -> PlacedDevice:
+) -> RackDevice:
     node = CATALOGUE.patched({entry: patch} if patch else {}).get(Node, entry)
     return describe_device(node, GROUP, ("p",), kind="node", power_cap=cap, temperature_rise=rise)
 
 
-def a_device(height: float | None, weight: float | None = 10.0) -> PlacedDevice:
-    return PlacedDevice("node", "x", "g", ("p",), height, weight=weight)
+def a_device(height: float | None, weight: float | None = 10.0) -> RackDevice:
+    return RackDevice(
+        kind="node", entry="x", group="g", path=("p",), height_u=height, weight_kg=weight
+    )
 
 
 def test_a_sum_with_one_unknown_is_unknown():
@@ -38,41 +41,41 @@ def test_a_sum_with_one_unknown_is_unknown():
 
 def test_the_larger_of_input_and_published_heat_counts():
     device = described()
-    assert device.heat == pytest.approx(11_300, abs=1)
-    assert described(heat=None).heat == 10_200
-    assert described(heat={"value": "1 kW", "source": "x"}).heat == 10_200
+    assert device.heat_w == pytest.approx(11_300, abs=1)
+    assert described(heat=None).heat_w == 10_200
+    assert described(heat={"value": "1 kW", "source": "x"}).heat_w == 10_200
 
 
 def test_heat_without_power_is_unknown_even_when_heat_is_published():
     device = described(max_power=None)
-    assert (device.power, device.heat, device.heat_air) == (None, None, None)
+    assert (device.power_w, device.heat_w, device.heat_air_w) == (None, None, None)
 
 
 def test_a_cap_is_no_substitute_for_an_unknown_nameplate():
-    assert described(max_power=None, cap=5_000.0).power is None
+    assert described(max_power=None, cap=5_000.0).power_w is None
 
 
 def test_an_air_cooled_device_gives_its_heat_to_the_air():
     device = described()
-    assert (device.heat_liquid, device.heat_air) == (0, device.heat)
+    assert (device.heat_liquid_w, device.heat_air_w) == (0, device.heat_w)
 
 
 def test_a_liquid_cooled_device_gives_it_all_to_the_liquid():
     device = described(medium="liquid", airflow=None)
-    assert (device.heat_liquid, device.heat_air) == (device.heat, 0)
-    assert device.airflow == 0
+    assert (device.heat_liquid_w, device.heat_air_w) == (device.heat_w, 0)
+    assert device.airflow_cfm == 0
 
 
 def test_a_hybrid_device_without_a_published_split_is_unknown():
     device = described(medium="hybrid", airflow=None, rise=14.0)
-    assert (device.heat_liquid, device.heat_air, device.airflow) == (None, None, None)
+    assert (device.heat_liquid_w, device.heat_air_w, device.airflow_cfm) == (None, None, None)
 
 
 def test_a_cap_scales_the_liquid_heat():
     device = described("gb200-nvl72", cap=66_000.0)
-    assert (device.power, device.heat_liquid, device.heat_air) == (66_000, 57_500, 8_500)
-    assert device.peak == 66_000, "a capped device peaks at its cap"
-    assert described("gb200-nvl72").peak == 192_000
+    assert (device.power_w, device.heat_liquid_w, device.heat_air_w) == (66_000, 57_500, 8_500)
+    assert device.peak_w == 66_000, "a capped device peaks at its cap"
+    assert described("gb200-nvl72").peak_w == 192_000
 
 
 def test_the_weight_of_a_rack_is_included_where_the_catalogue_says_so():
@@ -80,14 +83,14 @@ def test_the_weight_of_a_rack_is_included_where_the_catalogue_says_so():
     assert not described().includes_rack
 
 
-def units(placed: list[PlacedDevice]) -> list[float | None]:
+def units(placed: list[RackDevice]) -> list[float | None]:
     return [device.unit_low for device in placed]
 
 
 def test_fixtures_then_heavy_nodes_from_below_and_switches_from_above():
     light, heavy = a_device(2, 10), a_device(4, 100)
     placed = place_devices([(light, None), (heavy, None)], [(a_device(1), None)], [a_device(1)], 42)
-    assert [(d.height, d.unit_low) for d in placed] == [(1, 1), (4, 2), (2, 6), (1, 42)]
+    assert [(d.height_u, d.unit_low) for d in placed] == [(1, 1), (4, 2), (2, 6), (1, 42)]
 
 
 def test_devices_beside_the_rails_take_no_unit():
@@ -126,7 +129,7 @@ def test_devices_never_overlap_and_stay_within_the_rack(nodes, switches, height)
     placed = place_devices(nodes, switches, [], height)
     assert len(placed) == len(nodes) + len(switches)
     spans = sorted(
-        (d.unit_low, d.unit_low + known(d.height)) for d in placed if d.unit_low is not None
+        (d.unit_low, d.unit_low + known(d.height_u)) for d in placed if d.unit_low is not None
     )
     assert all(one[1] <= two[0] for one, two in pairwise(spans))
     assert all(low >= 1 and top <= height + 1 for low, top in spans)

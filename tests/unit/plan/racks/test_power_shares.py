@@ -10,6 +10,7 @@ from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import load_data
 from rackwright.plan.racks.feeds import power_shares
 from rackwright.plan.racks.feeds.power_shares import source_contributors
+from rackwright.plan.records.racks import RackKind
 
 RACKS_PER_ROW = 20
 ROWS = 3
@@ -40,16 +41,16 @@ def test_only_racks_below_a_source_are_looked_at(
     site: SitePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each source looked at all racks, so a large site with every source over its capacity took minutes."""
-    seen: list[int] = []
+    seen: list[RackKind] = []
     shares = power_shares._shares
 
-    def counted(site: SitePlan, rack_class: int, *rest: object) -> object:
-        seen.append(rack_class)
-        return shares(site, rack_class, *rest)  # type: ignore[arg-type]
+    def counted(kind: RackKind, *rest: object) -> object:
+        seen.append(kind)
+        return shares(kind, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(power_shares, "_shares", counted)
     source_contributors(site, "rpp-a-1")
-    assert len(seen) == len(site.classes_fed_by("rpp-a-1")) == len(site.rack_classes) / ROWS
+    assert len(seen) == len(site.racks_fed_by("rpp-a-1")) == len(site.racks) / ROWS
     seen.clear()
     source_contributors(site, "utility")
-    assert len(seen) == len(site.rack_classes)
+    assert len(seen) == len(site.racks)

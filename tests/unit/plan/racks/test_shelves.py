@@ -15,7 +15,7 @@ def shelves_in(shelves: dict[str, Any] | None, **entry: Any) -> ShelfSet | None:
     site = a_site_plan(
         CATALOGUE.patched({"mgx-33kw": entry}), halls=[a_hall(rows=[a_row(group)])], node_groups=[]
     )
-    return shelves_of(site, site.rack_classes[0])
+    return shelves_of(site, site.racks[0])
 
 
 def test_shelves_are_dealt_over_the_feeds_with_their_rating() -> None:

@@ -25,12 +25,12 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan
 from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
-from rackwright.plan.records import cooling, facility, power, racks
+from rackwright.plan.records import circuits, cooling, facility, power, racks
 from rackwright.policy.packs.loader import builtin_pack
 
 RECORDS = [
     kind
-    for module in (racks, power, facility, cooling)
+    for module in (circuits, racks, power, facility, cooling)
     for _, kind in inspect.getmembers(module, dataclasses.is_dataclass)
     if kind.__module__ == module.__name__
 ]
@@ -92,6 +92,11 @@ def records_of(site: SitePlan) -> Iterator[Any]:
         for item in value if isinstance(value, tuple) else (value,):
             if type(item) in RECORDS:
                 yield item
+    for own in site.racks:
+        kind = own.kind
+        yield kind
+        yield kind.delivery
+        yield from (*kind.devices, *kind.feeds, *kind.circuits, *kind.losses, *kind.fates)
 
 
 def fits(value: object, wanted: Any) -> bool:
@@ -141,7 +146,7 @@ def test_each_field_is_described_with_its_unit(kind: type[Any]) -> None:
 
 @pytest.mark.parametrize("kind", RECORDS)
 def test_no_field_holds_a_mapping_or_anything(kind: type[Any]) -> None:
-    allowed = {str, float, int, bool, types.NoneType}
+    allowed = {str, float, int, bool, types.NoneType, *RECORDS}
 
     def leaves(wanted: Any) -> Iterator[Any]:
         if get_origin(wanted) is Literal:
@@ -159,11 +164,25 @@ def test_no_field_holds_a_mapping_or_anything(kind: type[Any]) -> None:
 
 
 def test_a_policy_cannot_change_what_the_next_one_reads() -> None:
-    shared: Any = a_site_plan().rack_classes[0]
+    shared: Any = a_site_plan().racks[0]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        shared.power_w = 0.0
+        shared.hostlist = ""
     with pytest.raises((AttributeError, TypeError)):
         shared.more = 0.0
+
+
+def test_racks_that_differ_in_names_places_and_sources_share_one_kind() -> None:
+    rows = [a_row(a_rack_group("c01")), a_row(a_rack_group("d01"), name="row-2")]
+    site = a_site_plan(
+        halls=[a_hall(rows=rows)],
+        node_groups=[some_nodes(count=2, racks="c01,d01", per_rack=1)],
+    )
+    one, other = site.racks
+    assert one.kind is other.kind
+    assert (one.row, other.row) == ("row-1", "row-2")
+    (feed, source, path), *_ = other.feeds
+    assert (feed, source) == (one.kind.feeds[0], other.sources[0])
+    assert path == other.feed_path("A") == (*other.path, "feeds", 0)
 
 
 def test_racks_of_a_class_are_named_twice() -> None:
@@ -171,8 +190,8 @@ def test_racks_of_a_class_are_named_twice() -> None:
         halls=[a_hall(rows=[a_row(a_rack_group("c[01-03]"))])],
         node_groups=[some_nodes(count=3, racks="c[01-03]", per_rack=1)],
     )
-    (found,) = site.rack_classes
-    assert (found.racks, found.hostlist) == (("c01", "c02", "c03"), "c[01-03]")
+    (found,) = site.racks
+    assert (found.names, found.hostlist) == (("c01", "c02", "c03"), "c[01-03]")
 
 
 def test_quantities_are_fields_of_a_device_with_words() -> None:

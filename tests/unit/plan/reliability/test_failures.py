@@ -26,6 +26,7 @@ from factories import (
     where,
 )
 from known import known
+from rack_records import rack_devices
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import JobProfile, Reliability
 from rackwright.plan.expand import expand
@@ -43,7 +44,6 @@ from rackwright.plan.reliability.failures import (
     failures_a_day,
     groups_of,
     longest_restart,
-    mean_time_to_failure,
     reach,
     spares_needed,
     young_interval,
@@ -52,6 +52,11 @@ from rackwright.plan.reliability.failures import (
 HOUR = 3600.0
 RSC_1 = 6.5
 """Failures in 1,000 node-days (arXiv:2410.21680)."""
+
+
+def mean_time_to_failure(hosts: float, daily: float) -> float:
+    """Seconds between failures of ``hosts`` together: 1 / (N · r)."""
+    return DAY / (hosts * daily)
 
 
 def plan_of(*sites: dict[str, Any], **more: Any) -> Plan:
@@ -328,7 +333,7 @@ def test_all_feeds_from_one_source():
 
 
 def a_device(**more: Any) -> RackDevice:
-    node = where(a_site_plan().devices, kind="node")[0]
+    node = where(rack_devices(a_site_plan()), kind="node")[0]
     assert (node.psus, node.psu_inlet, node.full_performance) == ((2, 2, 2), "C20", 4)
     return replace(node, **({"degraded": None} | more))
 

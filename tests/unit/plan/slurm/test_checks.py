@@ -10,13 +10,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rackwright.model.job_time import job_seconds
 from rackwright.plan.hosts import numbered
 from rackwright.plan.load import load_plan
 from rackwright.plan.slurm.checks import (
     cabling,
     difference,
     divisors,
-    job_seconds,
     right_sizes,
     wrong_sizes,
 )

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.load import load_plan
 from rackwright.plan.problems import PlanProblem
-from rackwright.plan.slurm.nodes import Gres, NodeSet, PartitionSets, node_sets, partition_sets
+from rackwright.plan.slurm.gres import Gres
+from rackwright.plan.slurm.nodes import NodeSet, PartitionSets, node_sets, partition_sets
 from rackwright.plan.slurm.settings import (
     DEFAULT_ARRAY,
     DEFAULT_JOBS,

@@ -14,6 +14,16 @@ from rackwright.cli import main
 
 CAP = "node_groups.dgx.power_cap"
 LAB = "lab/blueprint.yaml"
+ATTRIBUTES = [
+    "* binary",
+    "*.yaml binary",
+    "*.yaml -diff -text",
+    "*.yaml filter=gone diff=gone merge=binary",
+    "*.yaml working-tree-encoding=UTF-16",
+    "*.yaml export-ignore export-subst ident",
+    "site/** -diff linguist-generated",
+]
+"""Lines of a file of attributes; git takes those of the checkout, which the change has made."""
 LOWERED = {"PWR-006": {"enforcement": "disabled", "reason": "a lab may be overdrawn"}}
 
 
@@ -25,6 +35,49 @@ def test_a_renamed_blueprint_keeps_its_base(pull: Pull, file: str) -> None:
     code, notices = pull.report(file=file)
     assert (code, list(notices)) == (5, [f"sites.lab.{CAP}"])
     assert pull.alone(file=file) == 0
+
+
+@pytest.mark.parametrize("line", ATTRIBUTES)
+def test_attributes_of_the_change_do_not_hide_the_base_of_a_renamed_blueprint(
+    pull: Pull, line: str
+) -> None:
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), "site/prod.yaml", policies=LOWERED)
+    Path(".gitattributes").write_text(f"{line}\n")
+    code, notices = pull.report(file="site/prod.yaml")
+    assert (code, "PWR-006" in notices) == (5, True)
+
+
+@pytest.mark.parametrize("line", ATTRIBUTES)
+def test_attributes_of_the_change_do_not_hide_the_blueprint_that_takes_a_place(
+    pull: Pull, line: str
+) -> None:
+    pull.write(a_site(halls=[], node_groups=[]), LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), LAB, policies=LOWERED)
+    Path("lab/.gitattributes").write_text("* binary\n")
+    Path(".gitattributes").write_text(f"{line}\n")
+    assert pull.judge(file=LAB) == 2
+
+
+def test_attributes_of_the_base_hide_no_blueprint_of_it(pull: Pull) -> None:
+    Path(".gitattributes").write_text("* binary\n")
+    Path(".git/info").mkdir(exist_ok=True)
+    Path(".git/info/attributes").write_text("* -diff\n")
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), "site/prod.yaml", policies=LOWERED)
+    assert pull.judge(file="site/prod.yaml") == 5
+
+
+@pytest.mark.parametrize("file", ["site/Blueprint.YAML", "site/blueprint.json"])
+def test_a_blueprint_of_another_ending_is_found_where_it_was(pull: Pull, file: str) -> None:
+    pull.open(overdrawn(), file=file)
+    Path(file).unlink()
+    pull.write(overdrawn(), "site/prod.yaml", policies=LOWERED)
+    assert pull.judge(file="site/prod.yaml") == 5
 
 
 def test_a_renamed_blueprint_keeps_its_settings(pull: Pull) -> None:

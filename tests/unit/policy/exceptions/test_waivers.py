@@ -113,6 +113,13 @@ def test_a_whole_waiver_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    "reason", ["机柜十二月更换", "ラックは十二月に交換", "랙은 십이월에 교체됨"]
+)
+def test_a_short_sentence_of_another_script_is_a_reason(reason: str) -> None:
+    assert a_file(a_waiver(reason=reason)).value.waivers[0].reason == reason
+
+
+@pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"match": {}}, "matches everything"),
@@ -123,6 +130,7 @@ def test_a_whole_waiver_is_read() -> None:
         ({"match": {"the rack": "r12"}}, "is no word of a subject"),
         ({"match": None}, "'match' is missing"),
         ({"reason": "burn-in"}, "at least 15 characters"),
+        ({"reason": "已批准"}, "or 5 signs of a script that writes syllables or words"),
         ({"reason": "................"}, "a reason says something"),
         ({"reason": "burn-in       "}, "has blanks around it"),
         ({"reason": None}, "'reason' is missing"),

@@ -68,10 +68,10 @@ class Mine(Policy):
 
 
 def test_a_rule_is_named_by_a_decorator_and_its_family_is_its_folder(tmp_path: Path) -> None:
-    text = NAMED.format(words=', waivable=False, formerly=("ACME-009",)', line="")
+    text = NAMED.format(words=", waivable=False", line="")
     (mine,) = load_pack(write(tmp_path, "acme001_mine", text))
     assert (mine.id, mine.title, mine.severity, mine.since) == ("ACME-001", "Mine", "low", "0.1")
-    assert (mine.family, mine.waivable, mine.formerly) == ("own", False, ("ACME-009",))
+    assert (mine.family, mine.waivable) == ("own", False)
     assert (mine.enforcement, mine.profile) == (Policy.enforcement, Policy.profile)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,16 @@ def test_a_rule_sees_no_token_of_the_job(team: Team, monkeypatch: pytest.MonkeyP
     assert "PATH" in text
     assert "CI_JOB_TOKEN" not in text
     assert "PULUMI" not in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("name", ["environ", "mem", "maps"])
+def test_a_rule_does_not_look_into_the_process_that_asks_it(team: Team, name: str) -> None:
+    """It read the tokens of the job in /proc/PPID/environ."""
+    path = f"'/proc/%d/{name}' % __import__('os').getppid()"
+    seen = f"raise OSError(open({path}, 'rb').read(9))\n"
+    team.edit(lambda text: text.replace("altitude = site", f"{seen}            altitude = site"))
+    assert "Permission denied" in message(team)
 
 
 def test_nothing_of_the_working_directory_is_imported(team: Team) -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rackwright.model.hardware import Outlets, Pdu, fact_value
 from rackwright.model.power import RackFeed
 from rackwright.plan.power.electrical import outlet_voltage
-from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.feeds.wiring import Plug, device_state, hangs_anywhere
+from rackwright.plan.records.racks import RackDevice
 
 
 class OutletCurrents(NamedTuple):
@@ -30,9 +30,7 @@ class OutletCurrents(NamedTuple):
 _UNKNOWN = OutletCurrents(None, None, None)
 
 
-def outlets_used(
-    devices: Sequence[PlacedDevice], plugs: Sequence[Plug]
-) -> Mapping[str, int] | None:
+def outlets_used(devices: Sequence[RackDevice], plugs: Sequence[Plug]) -> Mapping[str, int] | None:
     """Outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
 
     None when a device's number of supplies is unknown.
@@ -67,7 +65,7 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
 
 
 def worst_shares(
-    devices: Sequence[PlacedDevice], plugs: Sequence[Plug], losses: Sequence[AbstractSet[int]]
+    devices: Sequence[RackDevice], plugs: Sequence[Plug], losses: Sequence[AbstractSet[int]]
 ) -> Sequence[float | None]:
     """W that one supply of each device draws at worst; None when the device's power is unknown.
 
@@ -88,7 +86,7 @@ def worst_shares(
 
 
 def _worst_share(
-    device: PlacedDevice, circuits: Sequence[int], losses: Sequence[AbstractSet[int]]
+    device: RackDevice, circuits: Sequence[int], losses: Sequence[AbstractSet[int]]
 ) -> float | None:
     """The same of one device, whose supplies hang on ``circuits``."""
     living = {len(circuits), len(circuits) - 1}
@@ -105,7 +103,7 @@ def _worst_share(
 
 
 def outlet_currents(
-    devices: Sequence[PlacedDevice],
+    devices: Sequence[RackDevice],
     plugs: Sequence[Plug],
     pdu: Pdu | None,
     feed: RackFeed,
@@ -146,13 +144,13 @@ def outlet_currents(
     return OutletCurrents(max(small, default=0.0), max(large, default=0.0), worst_branch)
 
 
-def _supply_current(device: PlacedDevice, share: float | None, volts: float) -> float | None:
+def _supply_current(device: RackDevice, share: float | None, volts: float) -> float | None:
     """Most input current of one supply in A; ``volts`` is its voltage times its power factor.
 
     The least of what bounds it: its share of the device's power, its plate, and what its rated output
     takes at its efficiency. None where nothing does.
     """
-    bounds = [share / volts if share is not None else None, device.psu_current]
-    if device.psu_rating is not None and device.psu_efficiency is not None:
-        bounds.append(device.psu_rating / (device.psu_efficiency / 100) / volts)
+    bounds = [share / volts if share is not None else None, device.psu_current_a]
+    if device.psu_rating_w is not None and device.psu_efficiency_percent is not None:
+        bounds.append(device.psu_rating_w / (device.psu_efficiency_percent / 100) / volts)
     return min((bound for bound in bounds if bound is not None), default=None)

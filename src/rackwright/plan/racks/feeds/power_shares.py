@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.plan.base import Contributor
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.records.racks import POWERED
+from rackwright.plan.records.racks import POWERED, RackClass, RackKind
 
 if TYPE_CHECKING:
     from rackwright.plan.power.distribution import PowerTree
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def circuit_contributors(
-    site: SitePlan, rack_class: int, feed: str, lost: str | None = None
+    racks: RackClass, feed: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
-    feeds = [row.feed for row in site.feeds_of(rack_class)]
+    feeds = [row.feed for row in racks.kind.feeds]
     dead = {feeds.index(lost)} if lost in feeds else set()
-    return _merge(_shares(site, rack_class, {feeds.index(feed)}, dead, 1))
+    return _merge(_shares(racks.kind, {feeds.index(feed)}, dead, 1))
 
 
 def source_contributors(
@@ -31,15 +31,13 @@ def source_contributors(
     """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
     tree = site.distribution
     gone = tree.dead(lost)
-    counts = site.rack_counts
     found: list[Contributor] = []
     # Of thousands of sources each has few racks below it.
-    for rack_class in sorted({n for name in tree.below(source) for n in site.classes_fed_by(name)}):
-        sources = [row.source for row in site.feeds_of(rack_class)]
-        dead = {n for n, name in enumerate(sources) if name in gone}
-        here = {n for n, name in enumerate(sources) if source in _path(tree, name, gone)} - dead
-        found += _shares(site, rack_class, here, dead, counts[rack_class])
-        found += _uncounted(site, rack_class, counts[rack_class])
+    for racks in site.racks_below(source):
+        dead = {n for n, name in enumerate(racks.sources) if name in gone}
+        on = {n for n, name in enumerate(racks.sources) if source in _path(tree, name, gone)}
+        found += _shares(racks.kind, on - dead, dead, racks.count)
+        found += _uncounted(racks.kind, racks.count)
     return _merge(found)
 
 
@@ -75,11 +73,11 @@ def _path(tree: PowerTree, name: str, gone: AbstractSet[str]) -> Iterable[str]:
 
 
 def _shares(
-    site: SitePlan, rack_class: int, feeds: AbstractSet[int], dead: set[int], racks: int
+    kind: RackKind, feeds: AbstractSet[int], dead: set[int], racks: int
 ) -> list[Contributor]:
     """What each device of the racks draws through ``feeds`` together: one contributor a device."""
     found = []
-    for device in site.devices_of(rack_class):
+    for device in kind.devices:
         psus = device.psus
         if psus is None or device.power_w is None:
             continue
@@ -90,11 +88,11 @@ def _shares(
     return found
 
 
-def _uncounted(site: SitePlan, rack_class: int, racks: int) -> list[Contributor]:
+def _uncounted(kind: RackKind, racks: int) -> list[Contributor]:
     """What may hang on any feed, in full."""
     return [
         Contributor(device.entry, racks, device.power_w)
-        for device in site.devices_of(rack_class)
+        for device in kind.devices
         if device.psus is None and device.kind in POWERED and device.power_w
     ]
 

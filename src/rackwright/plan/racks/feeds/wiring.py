@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rackwright.plan.power.electrical import Legs, line_implied_power, spread
-from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
-from rackwright.plan.records.power import DeviceState
-from rackwright.plan.records.racks import POWERED
+from rackwright.plan.records.circuits import DeviceState
+from rackwright.plan.records.racks import POWERED, RackDevice
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,8 @@ class Plug:
 
 
 def wire(
-    devices: Sequence[PlacedDevice], feeds: int, shelves: Sequence[int] | None = None
-) -> list[PlacedDevice]:
+    devices: Sequence[RackDevice], feeds: int, shelves: Sequence[int] | None = None
+) -> list[RackDevice]:
     """The devices with their power supplies dealt over the feeds.
 
     A device whose supplies do not divide evenly starts on the feed after its predecessor's, so
@@ -66,25 +65,25 @@ def wire(
         shelves: power shelves on each feed; None where the rack has none.
     """
     on_bar = tuple(shelves) if shelves is not None and any(shelves) else (1,) * feeds
-    wired: list[PlacedDevice] = []
+    wired: list[RackDevice] = []
     start = 0
     for device in devices:
         count = device.psu_count
         if count is None or device.kind not in POWERED or feeds == 0:
             wired.append(device)
             continue
-        if device.psus_per_feed:
+        if device.psus:
             wired.append(device)
             continue
         if device.psu_inlet in SHELF_INLETS:
-            wired.append(replace(device, psus_per_feed=on_bar, psu_count=sum(on_bar)))
+            wired.append(replace(device, psus=on_bar, psu_count=sum(on_bar)))
             continue
-        wired.append(replace(device, psus_per_feed=spread(count, feeds, start=start)))
+        wired.append(replace(device, psus=spread(count, feeds, start=start)))
         start = (start + count) % feeds
     return wired
 
 
-def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[WiredCircuit]) -> list[Plug]:
+def plug_in(devices: Sequence[RackDevice], circuits: Sequence[WiredCircuit]) -> list[Plug]:
     """Every power supply on its circuit and leg, dealt in turn."""
     of_feed: dict[int, list[int]] = {}
     for index, circuit in enumerate(circuits):
@@ -93,7 +92,7 @@ def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[WiredCircuit]) -
     next_leg = [0] * len(circuits)
     plugs = []
     for number, device in enumerate(devices):
-        for feed, count in enumerate(device.psus_per_feed):
+        for feed, count in enumerate(device.psus or ()):
             choices = of_feed.get(feed, [])
             for _ in range(count if choices else 0):
                 index = choices[next_circuit[feed] % len(choices)]
@@ -103,26 +102,26 @@ def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[WiredCircuit]) -
     return plugs
 
 
-def device_state(device: PlacedDevice, alive: int) -> tuple[DeviceState, float | None]:
+def device_state(device: RackDevice, alive: int) -> tuple[DeviceState, float | None]:
     """What a device does with ``alive`` power supplies, and the power it draws then in W."""
     if alive == 0:
         return "off", 0.0
     if device.full_performance is None:
         # Unknown is judged by a policy; the load is the full one, which is on the safe side.
-        return ("full" if alive == device.psu_count else "unknown"), device.power
+        return ("full" if alive == device.psu_count else "unknown"), device.power_w
     if alive >= device.full_performance:
-        return "full", device.power
+        return "full", device.power_w
     if device.degraded is not None and alive < device.degraded:
         return "off", 0.0
-    power = device.power
-    if device.degraded_power is not None and power is not None:
-        power = min(power, device.degraded_power)
+    power = device.power_w
+    if device.degraded_power_w is not None and power is not None:
+        power = min(power, device.degraded_power_w)
     # With too few for full performance it runs degraded or not at all: no more than that either way.
     return "unknown" if device.degraded is None else "degraded", power
 
 
 def circuit_loads(
-    devices: Sequence[PlacedDevice],
+    devices: Sequence[RackDevice],
     circuits: Sequence[WiredCircuit],
     plugs: Sequence[Plug],
     lost: frozenset[int] = frozenset(),
@@ -136,7 +135,7 @@ def circuit_loads(
     ``counted_only`` such a device is left out where its power is known.
     """
     uncounted = [device for device in devices if hangs_anywhere(device)]
-    if any(device.power is None or not counted_only for device in uncounted):
+    if any(device.power_w is None or not counted_only for device in uncounted):
         unknown = CircuitDraw(None, None, None, None)
         return [
             _circuit_load(circuit, 0.0, (0.0, 0.0, 0.0), 0.0) if number in lost else unknown
@@ -163,7 +162,7 @@ def circuit_loads(
         legs[plug.circuit][plug.leg] += share
         peak = peaks[plug.circuit]
         if peak is not None:
-            extra = device.peak / alive[plug.device] if device.peak is not None else None
+            extra = device.peak_w / alive[plug.device] if device.peak_w is not None else None
             peaks[plug.circuit] = None if extra is None else peak + extra
     return [
         _circuit_load(circuit, load, (leg[0], leg[1], leg[2]), peak)
@@ -171,10 +170,10 @@ def circuit_loads(
     ]
 
 
-def hangs_anywhere(device: PlacedDevice) -> bool:
+def hangs_anywhere(device: RackDevice) -> bool:
     """Whether a device draws power through supplies that nobody has counted."""
-    known = device.psu_count is not None or bool(device.psus_per_feed)
-    return device.kind in POWERED and not known and device.power != 0
+    known = device.psu_count is not None or bool(device.psus)
+    return device.kind in POWERED and not known and device.power_w != 0
 
 
 def _circuit_load(

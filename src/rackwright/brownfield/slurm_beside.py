@@ -1,0 +1,141 @@
+"""Files beside a ``slurm.conf``: ``gres.conf``, ``topology.conf``, ``topology.yaml`` and ``cgroup.conf``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rackwright.brownfield.names import ordered_hostlist
+from rackwright.brownfield.records import Found, SlurmBeside, SourceNotice, refused
+from rackwright.brownfield.slurm_lines import Line, Lines, expand_nodes
+from rackwright.errors import Location
+from rackwright.reading.loader import load_tree
+
+NAMES = ("gres.conf", "topology.conf", "topology.yaml", "cgroup.conf")
+"""Files that Slurm looks for beside its ``slurm.conf``, and that say something of a blueprint."""
+
+_CONSTRAINED: Mapping[str, str] = {
+    "constraincores": "cores",
+    "constrainramspace": "memory",
+    "constrainswapspace": "swap",
+    "constraindevices": "devices",
+}
+_PLUGINS = frozenset({"autodetect", "cgroup/v1", "cgroup/v2"})
+
+
+def read_beside(text: str, path: Path, read: Callable[[Path], str]) -> Found:
+    """Return what one of the files says.
+
+    Raises:
+        SpecErrors: a line cannot be understood.
+    """
+    at = Location(str(path), 1, 1)
+    if path.suffix == ".yaml":
+        return Found(beside=(SlurmBeside(at=at, switches=tuple(_from_yaml(path))),))
+    lines = list(Lines(read, path.parent).of(text, path))
+    match path.name:
+        case "gres.conf":
+            return _gres(lines, at)
+        case "cgroup.conf":
+            return _cgroup(lines, at)
+        case _:
+            return _topology(lines, at)
+
+
+def _nodes(text: str, at: Location) -> tuple[str, ...]:
+    try:
+        return expand_nodes(text)
+    except ValueError as error:
+        raise refused(str(error), at) from None
+
+
+def _gres(lines: list[Line], at: Location) -> Found:
+    """Return types and detection; device files follow from the number, or from the driver."""
+    types: list[tuple[frozenset[str] | None, str]] = []
+    detect: list[tuple[frozenset[str] | None, str]] = []
+    notices: list[SourceNotice] = []
+    for line in lines:
+        listed = line.words.get("nodename")
+        names = None if listed is None else frozenset(_nodes(listed, line.at))
+        way = line.words.get("autodetect", "").lower()
+        if way in {"nvml", "nvidia"}:
+            detect.append((names, way))
+        elif way not in {"", "off"}:
+            notices.append(
+                SourceNotice(f"'AutoDetect={way}' is written by the vendor of the GPUs", line.at)
+            )
+        if line.words.get("name", "").lower() == "gpu" and (kind := line.words.get("type")):
+            types.append((names, kind))
+        files = line.words.get("file") or line.words.get("multiplefiles")
+        if files is not None and not re.fullmatch(r"/dev/(nvidia|neuron)(\d+|\[[\d,-]+\])", files):
+            notices.append(
+                SourceNotice(
+                    f"the device files '{files}' are written by number, or by the driver", line.at
+                )
+            )
+    return Found(
+        beside=(SlurmBeside(at=at, types=tuple(types), detect=tuple(detect)),),
+        notices=tuple(notices),
+    )
+
+
+def _cgroup(lines: list[Line], at: Location) -> Found:
+    """Return what jobs are confined to; what the file does not say is not confined."""
+    said: dict[str, Any] = dict.fromkeys(_CONSTRAINED.values(), False)
+    others: list[str] = []
+    for line in lines:
+        for key, value in line.words.items():
+            if key in _CONSTRAINED:
+                said[_CONSTRAINED[key]] = value.lower() == "yes"
+            elif key == "cgroupplugin" and value.lower() in _PLUGINS:
+                said["plugin"] = value.lower()
+            else:
+                others.append(f"{line.spelled[key]}={value}")
+    notices = (SourceNotice(f"not taken over: {', '.join(others)}", at),) if others else ()
+    return Found(beside=(SlurmBeside(at=at, cgroup=said),), notices=notices)
+
+
+def _topology(lines: list[Line], at: Location) -> Found:
+    switches: list[dict[str, Any]] = []
+    notices: list[SourceNotice] = []
+    for line in lines:
+        words = line.words
+        if line.first != "switchname" or not (words.get("nodes") or words.get("switches")):
+            text = ", ".join(f"{line.spelled[key]}={value}" for key, value in words.items())
+            notices.append(SourceNotice(f"not taken over: {text}", line.at))
+            continue
+        switches += _switch(words["switchname"], words.get("nodes"), words.get("switches"), line.at)
+    return Found(beside=(SlurmBeside(at=at, switches=tuple(switches)),), notices=tuple(notices))
+
+
+def _switch(
+    names: str, nodes: str | None, children: str | None, at: Location
+) -> Iterator[dict[str, Any]]:
+    key, below = ("nodes", nodes) if nodes else ("children", children)
+    for name in _nodes(names, at):
+        yield {"name": name, key: ordered_hostlist(_nodes(below or "", at))}
+
+
+def _from_yaml(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the switches of the cluster's own network, or of the first tree.
+
+    Raises:
+        SpecErrors: the file is no list of networks.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    at = Location(str(path), 1, 1)
+    tree = load_tree(path)
+    networks = (
+        [one for one in tree.data if isinstance(one, dict)] if isinstance(tree.data, list) else []
+    )
+    if not networks:
+        raise refused("this is not a list of networks, as topology.yaml is", at)
+    trees = [one for one in networks if isinstance(one.get("tree"), dict)]
+    trees.sort(key=lambda one: one.get("cluster_default") is not True)
+    for switch in (trees[0]["tree"].get("switches") or ()) if trees else ():
+        if isinstance(switch, dict) and (switch.get("nodes") or switch.get("children")):
+            nodes, children = (
+                str(switch[key]) if switch.get(key) else None for key in ("nodes", "children")
+            )
+            yield from _switch(str(switch.get("switch")), nodes, children, at)

@@ -1,0 +1,244 @@
+"""Options of a whole cluster in a ``slurm.conf``, as the scheduler of a blueprint has them.
+
+What a field of the blueprint says is written there, other options go on as ``extra``, and those that neither
+takes are told. A source of the names: ``slurm.conf(5)`` of Slurm 22.05, which also says what earlier names became.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, get_args
+
+from rackwright.brownfield.records import SourceNotice
+from rackwright.brownfield.slurm_lines import Line
+from rackwright.harmless import visible
+from rackwright.model.scheduler import Accounting
+from rackwright.model.scheduler_settings import Private
+from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS
+
+_CONTROLLERS = frozenset(
+    {"slurmctldhost", "controlmachine", "controladdr", "backupcontroller", "backupaddr"}
+)
+_OBSOLETE = frozenset({
+    "accountingstorageloc", "accountingstorejobcomment", "cachegroups", "checkpointtype", "cryptotype",
+    "defaultstoragehost", "defaultstorageloc", "defaultstoragepass", "defaultstorageport",
+    "defaultstoragetype", "defaultstorageuser", "fastschedule", "jobcheckpointdir",
+    "jobcredentialprivatekey", "jobcredentialpubliccertificate", "memlimitenforce",
+    "sallocdefaultcommand", "schedulerauth", "schedulerport", "schedulerrootfilter",
+})  # fmt: skip
+"""Options that Slurm no longer takes."""
+_DEFAULTS: Mapping[str, frozenset[str]] = {
+    "switchtype": frozenset({"switch/none"}),
+    "credtype": frozenset({"cred/munge"}),
+    "prioritytype": frozenset({"priority/multifactor"}),
+    "selecttype": frozenset({"select/cons_tres"}),
+    "selecttypeparameters": frozenset({"cr_core_memory"}),
+    "slurmuser": frozenset({"slurm"}),
+    "accountingstoragetype": frozenset({"accounting_storage/none", "accounting_storage/slurmdbd"}),
+}
+"""Values that change nothing: what is written in any case, or what Slurm does without a word."""
+_TREE = {"tree": "tree", "block": "block", "flat": "flat", "none": "flat", "default": "flat"}
+_PROGRAM = re.compile(r"/[A-Za-z0-9._/-]+")
+_ENFORCE = get_args(get_args(Accounting.model_fields["enforce"].annotation)[0])
+_STATES = frozenset({"IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"})
+_NOBODY = "accounting_storage/none"
+
+
+class ClusterOptions:
+    """The options of a cluster, by their names in small letters."""
+
+    def __init__(self, options: Mapping[str, Line]) -> None:
+        self._options = options
+        self._read = set(_CONTROLLERS)
+        self.notices: list[SourceNotice] = []
+
+    def get(self, key: str) -> str | None:
+        """Return the value of an option that is read from now on; None where it is not there."""
+        self._read.add(key)
+        return self._options[key].words[key] if key in self._options else None
+
+    @property
+    def controllers(self) -> tuple[tuple[str, str | None], ...]:
+        """Name and address of each controller that the names of earlier releases give."""
+        said = [
+            (self.get(host), self.get(address))
+            for host, address in (
+                ("controlmachine", "controladdr"),
+                ("backupcontroller", "backupaddr"),
+            )
+        ]
+        return tuple((host, address) for host, address in said if host)
+
+    @property
+    def database(self) -> str | None:
+        """Host of slurmdbd; None where nothing is kept in one, ``localhost`` where none is named."""
+        kind = self.get("accountingstoragetype") or _NOBODY
+        host = self.get("accountingstoragehost")
+        return (host or "localhost") if kind.lower().endswith("slurmdbd") else None
+
+    @property
+    def topology(self) -> str:
+        """How Slurm sees the network."""
+        said = self.get("topologyplugin") or "topology/flat"
+        plugin = said.rpartition("/")[2].lower()
+        if plugin not in _TREE:
+            self._tell("topologyplugin", "is none of a blueprint: 'flat' is written")
+        return _TREE.get(plugin, "flat")
+
+    def settings(self, *, accounting: bool) -> dict[str, Any]:
+        """Return the fields of a scheduler that the options say, and ``extra`` with the others."""
+        made: dict[str, Any] = dict(self._fields(accounting=accounting))
+        if extra := self._extra():
+            made["extra"] = extra
+        return made
+
+    def enforced(self) -> list[str]:
+        """Return what slurmctld refuses jobs for."""
+        words = _words(self.get("accountingstorageenforce"))
+        if others := [word for word in words if word not in _ENFORCE]:
+            self._tell("accountingstorageenforce", f"has {', '.join(others)}, which is left out")
+        return sorted({word for word in words if word in _ENFORCE})
+
+    def _fields(self, *, accounting: bool) -> Iterator[tuple[str, Any]]:
+        yield from self._plain()
+        if processes := dict(self._processes()):
+            yield "processes", processes
+        folders = {
+            "state": self._program("statesavelocation"),
+            "spool": self._program("slurmdspooldir"),
+        }
+        log, run = self._program("slurmctldlogfile"), self._program("slurmctldpidfile")
+        folders |= {"log": _parent(log), "run": _parent(run)}
+        self._drop("slurmdlogfile", "slurmdpidfile")
+        if said := {name: folder for name, folder in folders.items() if folder}:
+            yield "folders", said
+        if check := self._health():
+            yield "health_check", check
+        if preemption := self._preemption(accounting=accounting):
+            yield "preemption", preemption
+        private = _words(self.get("privatedata"))
+        known = [word for word in private if word in get_args(Private)]
+        hidden = [word for word in known if accounting or word not in {"accounts", "users"}]
+        if hidden:
+            yield "private_data", hidden
+
+    def _plain(self) -> Iterator[tuple[str, Any]]:
+        if (auth := self.get("authtype")) is not None:
+            word = auth.rpartition("/")[2].lower()
+            if word == "slurm":
+                yield "auth", word
+            elif word != "munge":
+                self._tell("authtype", "is none of a blueprint: 'munge' is written")
+        if (mpi := self.get("mpidefault")) is not None:
+            word = mpi.lower()
+            if word in {"pmi2", "pmix"}:
+                yield "mpi", word
+            elif word != "none":
+                self._tell("mpidefault", "is none of a blueprint: 'none' is written")
+        # Slurm's own values differ from those of a blueprint, so that they are written without a word.
+        returns = self.get("returntoservice") or "0"
+        yield "return_to_service", int(returns) if returns in {"0", "1", "2"} else 0
+        requeue = (self.get("jobrequeue") or "1").lower()
+        if requeue in {"0", "no"}:
+            yield "requeue", False
+        for key in ("prolog", "epilog"):
+            if (program := self._program(key)) is not None:
+                yield key, program
+
+    def _processes(self) -> Iterator[tuple[str, Any]]:
+        tracking = (self.get("proctracktype") or "").rpartition("/")[2].lower()
+        if tracking in {"cgroup", "linuxproc", "pgid"}:
+            yield "tracking", tracking
+        tasks = [word.rpartition("/")[2] for word in _words(self.get("taskplugin"))]
+        if tasks and set(tasks) <= {"cgroup", "affinity", "none"}:
+            yield "tasks", tasks
+        gathered = (self.get("jobacctgathertype") or "").rpartition("/")[2].lower()
+        if gathered in {"cgroup", "linux", "none"}:
+            yield "accounting", gathered
+        flags = _words(self.get("prologflags"))
+        if "contain" not in flags:
+            yield "contain", False
+
+    def _health(self) -> dict[str, Any] | None:
+        program = self._program("healthcheckprogram")
+        interval, states = self.get("healthcheckinterval"), self.get("healthchecknodestate")
+        if program is None:
+            return None
+        words = [word.upper() for word in _words(states)]
+        made: dict[str, Any] = {"program": program, "cycle": "CYCLE" in words}
+        if interval is not None and interval.isdecimal() and int(interval):
+            made["interval"] = f"{int(interval)} s"
+        return made | {"states": [word for word in words if word in _STATES] or ["ANY"]}
+
+    def _preemption(self, *, accounting: bool) -> dict[str, Any] | None:
+        kind = (self.get("preempttype") or "").rpartition("/")[2].lower()
+        modes = _words(self.get("preemptmode"))
+        exempt = self.get("preemptexempttime")
+        by = {"qos": "qos", "partition_prio": "partition"}.get(kind)
+        if by is None:
+            return None
+        if by == "qos" and not accounting:
+            self._tell("preempttype", "needs slurmdbd, which the file does not name")
+            return None
+        mode = next((word for word in modes if word in {"cancel", "requeue", "suspend"}), None)
+        if mode is None:
+            self._tell("preempttype", "has no mode of a blueprint")
+            return None
+        return {"by": by, "mode": mode} | ({"exempt": exempt} if exempt else {})
+
+    def _extra(self) -> dict[str, str]:
+        """Return options that no field says, and tell those that are left out."""
+        generated = {key.lower() for key in GENERATED_KEYS}
+        known = {key.lower(): key for key in FIELD_OF}
+        made: dict[str, str] = {}
+        left: list[str] = []
+        for key, line in self._options.items():
+            value = line.words[key]
+            if key in self._read or value.lower() in _DEFAULTS.get(key, ()) or key in _TAKEN:
+                continue
+            if key in _OBSOLETE:
+                self._tell(key, "is no option of Slurm's any more")
+            elif key in generated or not value.strip() or not value.isprintable():
+                left.append(f"{line.spelled[key]}={visible(value)}")
+            else:
+                made[known.get(key, line.spelled[key])] = value
+        flags = [
+            word for word in _words(self.get("prologflags")) if word not in {"contain", "alloc"}
+        ]
+        if flags:
+            made["PrologFlags"] = ",".join(flags)
+        if left:
+            text = f"{len(left)} options are written otherwise by 'render': {', '.join(left)}"
+            self.notices.append(SourceNotice(text, next(iter(self._options.values())).at))
+        return made
+
+    def _program(self, key: str) -> str | None:
+        """Return a path; one with a blank or a pattern in it is told."""
+        said = self.get(key)
+        if said is None or _PROGRAM.fullmatch(said):
+            return said
+        self._tell(key, "is no plain path")
+        return None
+
+    def _drop(self, *keys: str) -> None:
+        self._read.update(keys)
+
+    def _tell(self, key: str, why: str) -> None:
+        line = self._options[key]
+        text = f"'{line.spelled[key]}={visible(line.words[key])}' {why}"
+        self.notices.append(SourceNotice(text, line.at))
+
+
+_TAKEN = frozenset({"grestypes", "clustername"})
+"""Options that follow from the nodes, or are read elsewhere."""
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip().lower() for word in (text or "").split(",") if word.strip()]
+
+
+def _parent(path: str | None) -> str | None:
+    parent = None if path is None else str(PurePosixPath(path).parent)
+    return None if parent in {None, "/"} else parent

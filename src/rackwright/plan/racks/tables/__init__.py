@@ -1,1 +1,0 @@
-"""The tables of a site about its racks: records of racks that are alike."""

@@ -1,0 +1,102 @@
+"""The recipes of CONTRIBUTING.md, followed word by word in a clean clone with the tests that they name."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from documented_commands import follow, in_a_shell, reader_environment
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+TARGET = re.compile(r"\bmake ([\w-]+)")
+
+
+def git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+class Clone:
+    """A clone with this environment in it, whose code is that of the clone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(folder)], check=True)
+        for name in git("ls-files", "--modified", "--others", "--exclude-standard"):
+            if (ROOT / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+        (folder / ".venv").symlink_to(sys.prefix)
+        self.environment = {**reader_environment(Path.home()), "PYTHONPATH": str(folder / "src")}
+
+    def run(self, line: str) -> tuple[int, str]:
+        """Run a line of a document there; targets of make run without those that they depend on."""
+        line = TARGET.sub(self._commands_of, line)
+        return in_a_shell(line, self.folder, self.environment)
+
+    def _commands_of(self, target: re.Match[str]) -> str:
+        makefile = (self.folder / "Makefile").read_text("utf-8")
+        rule = re.search(rf"^{target[1]}:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+        assert rule is not None, target[1]
+        return rule[1].replace("\t", "").replace("$(BIN)", ".venv/bin").strip()
+
+    def follow(self, title: str) -> int:
+        """Follow a section of CONTRIBUTING.md; the number of its commands."""
+        _, _, rest = TEXT.partition(f"\n## {title}\n")
+        assert rest, title
+        return follow(rest.partition("\n## ")[0], self.folder, self.run)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return Clone(tmp_path / "clone")
+
+
+def test_a_rule_is_added_as_contributing_says(clone: Clone) -> None:
+    assert clone.follow("Add a rule") == 6
+    (text,) = clone.folder.glob("policies/rack/rack099*.md")
+    assert "\n## Example\n" in text.read_text("utf-8")
+
+
+def test_a_product_is_added_as_contributing_says(clone: Clone) -> None:
+    assert clone.follow("Add a product") == 7
+    code, printed = clone.run("rackwright check site/blueprint.yaml")
+    assert code == 5
+    assert re.findall(r"^([A-Z]+-\d{3}) ", printed, re.MULTILINE) == ["IAC-004"]
+    digest = re.search(r"'(catalogue_digest: sha256:\w+)'", printed)
+    assert digest is not None
+    blueprint = clone.folder / "site/blueprint.yaml"
+    pinned = re.sub(r"catalogue_digest: sha256:\w+", digest[1], blueprint.read_text("utf-8"))
+    blueprint.write_text(pinned, encoding="utf-8")
+    assert clone.run("rackwright check site/blueprint.yaml")[0] == 0
+
+
+def test_a_product_of_each_kind_leaves_the_tests_of_the_catalogue_green(clone: Clone) -> None:
+    """A copied switch, PDU or cable turned tests red that listed all products."""
+    folders = sorted((clone.folder / "inventory/catalog").iterdir())
+    assert len(folders) > 10
+    for folder in folders:
+        first = sorted(folder.glob("*.yaml"))[0]
+        text, name = first.read_text("utf-8"), f"example-{folder.name}"
+        text = re.sub(r"^id: .*$", f"id: {name}", text, count=1, flags=re.MULTILINE)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    code, printed = clone.run(".venv/bin/pytest -q tests/unit/catalog")
+    assert code == 0, printed
+
+
+def test_a_field_and_a_variable_are_added_as_contributing_says(clone: Clone) -> None:
+    assert clone.follow("Add a field of the blueprint, and a variable of a role") == 2
+    assert "`base_message`" in (clone.folder / "roles/base/README.md").read_text("utf-8")
+
+
+def test_a_verb_is_added_as_contributing_says(clone: Clone) -> None:
+    assert clone.follow("Add a verb") == 2

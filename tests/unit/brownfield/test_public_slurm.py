@@ -1,0 +1,222 @@
+"""What others have written for Slurm: forms seen in public files, each with the report that it is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brownfield_support import take_over
+from rackwright.brownfield.reading import read_standing
+from rackwright.errors import SpecErrors
+
+BEGIN = "ClusterName=found\nSlurmctldHost=ctl\n"
+
+
+def scheduler_of(folder: Path, text: str, **beside: str) -> dict[str, Any]:
+    for name, content in beside.items():
+        (folder / name.replace("_", ".")).write_text(content, "utf-8")
+    made: dict[str, Any] = take_over(folder, {"slurm.conf": BEGIN + text}).data["scheduler"]
+    return made
+
+
+@pytest.mark.parametrize("time", ["INFINITE", "43200", "30:00", "120:00:00", "7-0", "1-0:0"])
+def test_max_time_of_real_files_is_kept_as_it_is(time: str, tmp_path: Path) -> None:
+    made = scheduler_of(tmp_path, f"NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL MaxTime={time}\n")
+    assert made["partitions"][0]["max_time"] == time
+
+
+def test_max_time_in_a_default_line_holds_behind_it(tmp_path: Path) -> None:
+    text = "NodeName=n1\nPartitionName=DEFAULT MaxTime=INFINITE\nPartitionName=p Nodes=n1\n"
+    assert scheduler_of(tmp_path, text)["partitions"][0]["max_time"] == "INFINITE"
+
+
+def test_node_set_of_parallelcluster_is_its_nodes(tmp_path: Path) -> None:
+    text = (
+        "NodeName=gpu-st-p5-[1-16] Feature=static,p5\nNodeName=gpu-dy-p5-[1-4] Feature=dynamic\n"
+        "NodeSet=gpu_nodes Nodes=gpu-st-p5-[1-16],gpu-dy-p5-[1-4]\nNodeSet=still Feature=static\n"
+        "PartitionName=gpu Nodes=gpu_nodes\nPartitionName=some Nodes=still\n"
+    )
+    first, second = scheduler_of(tmp_path, text)["partitions"]
+    assert first["groups"] == ["gpu-st-p5", "gpu-dy-p5"]
+    assert second["groups"] == ["gpu-st-p5"]
+
+
+def test_name_that_is_no_node_set_is_told_with_the_sets(tmp_path: Path) -> None:
+    text = "NodeName=n1\nNodeSet=few Nodes=n1\nPartitionName=a3 Nodes=a3\n"
+    with pytest.raises(SpecErrors, match=r"no 'NodeName' and no node set \(there are: few\)"):
+        scheduler_of(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["test_node1", "HostA", "ip-10-0-91-121.ec2.internal"])
+def test_name_of_a_running_node_stays_as_it_is(name: str, tmp_path: Path) -> None:
+    made = take_over(
+        tmp_path, {"slurm.conf": f"{BEGIN}NodeName={name}\nPartitionName=p Nodes=ALL\n"}
+    )
+    assert made.data["sites"][0]["node_groups"][0]["host_names"] == name
+
+
+def test_nodes_of_one_domain_are_one_group(tmp_path: Path) -> None:
+    names = ",".join(f"ip-10-0-91-{number}.ec2.internal" for number in (120, 121, 122))
+    made = take_over(
+        tmp_path, {"slurm.conf": f"{BEGIN}NodeName={names}\nPartitionName=p Nodes=ALL\n"}
+    )
+    (group,) = made.data["sites"][0]["node_groups"]
+    assert (group["count"], group["host_names"]) == (3, names)
+
+
+def test_absolute_include_is_read_from_its_copy_beside_the_file(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/nodes.conf").write_text("NodeName=n[1-2] CPUs=4\n", "utf-8")
+    text = "include /opt/slurm/etc/nodes.conf\nPartitionName=p Nodes=ALL\n"
+    assert scheduler_of(tmp_path, text)["partitions"][0]["groups"] == ["n"]
+
+
+def test_absolute_include_without_a_copy_says_where_to_put_it(tmp_path: Path) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        scheduler_of(tmp_path, "include /opt/slurm/etc/nodes.conf\n")
+    assert str(tmp_path / "nodes.conf") in (caught.value.errors[0].hint or "")
+
+
+def test_partition_with_a_dot_or_capitals_keeps_its_name(tmp_path: Path) -> None:
+    text = "NodeName=n1\nPartitionName=std.q Nodes=n1\nPartitionName=rocsLong Nodes=n1\n"
+    assert [one["name"] for one in scheduler_of(tmp_path, text)["partitions"]] == [
+        "std.q",
+        "rocsLong",
+    ]
+
+
+def test_untyped_gres_is_kept_and_leads_to_products(tmp_path: Path) -> None:
+    text = "NodeName=n[1-2] Gres=gpu:8 CPUs=224\nPartitionName=p Nodes=ALL\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert made.data["scheduler"]["nodes"][0]["gres"] == "gpu:8"
+    (types,) = [blank.sample for blank in made.blanks if blank.name == "type"]
+    assert "dgx-h100" in (types or "")
+
+
+def test_who_may_use_a_partition_is_not_lost(tmp_path: Path) -> None:
+    text = (
+        "AccountingStorageType=accounting_storage/slurmdbd\nNodeName=n1 Gres=gpu:2 RealMemory=99000\n"
+        "PartitionName=p Nodes=n1 OverSubscribe=EXCLUSIVE AllowAccounts=ml,bio AllowQos=high,normal QOS=part "
+        "PreemptMode=REQUEUE DefMemPerGPU=30000 AllowGroups=staff DenyAccounts=x Shared=NO\n"
+    )
+    made = scheduler_of(tmp_path, text)
+    (partition,) = made["partitions"]
+    assert {key: value for key, value in partition.items() if key not in {"name", "groups"}} == {
+        "exclusive": True,
+        "allow_accounts": ["ml", "bio"],
+        "allow_qos": ["high", "normal"],
+        "qos": "part",
+        "preempt_mode": "requeue",
+        "memory_per_gpu": "30000 MiB",
+        "extra": {"AllowGroups": "staff", "DenyAccounts": "x"},
+    }
+    assert made["qos"] == [{"name": "part"}, {"name": "high"}]
+    assert made["accounting"] == {"host": "ctl", "address": "ctl", "enforce": []}
+
+
+def test_qos_and_accounts_in_capitals_are_extra(tmp_path: Path) -> None:
+    text = "NodeName=n1\nPartitionName=vip Nodes=n1 AllowAccounts=VIP QOS=normal\n"
+    extra = scheduler_of(tmp_path, text)["partitions"][0]["extra"]
+    assert extra == {"AllowAccounts": "VIP", "QOS": "normal"}
+
+
+def test_old_names_of_controllers_are_read(tmp_path: Path) -> None:
+    text = (
+        "ClusterName=beta\nControlMachine=beta\nControlAddr=ebeta\nBackupController=gamma\n"
+        "NodeName=n1\nPartitionName=p Nodes=ALL\n"
+    )
+    made = take_over(tmp_path, {"slurm.conf": text})
+    assert made.data["scheduler"]["controllers"] == [
+        {"host": "beta", "address": "ebeta"},
+        {"host": "gamma", "address": "gamma"},
+    ]
+    assert "controllers" not in {blank.name for blank in made.blanks}
+
+
+def test_addresses_and_ports_are_split_with_their_nodes(tmp_path: Path) -> None:
+    text = (
+        "NodeName=mcr[0-3] NodeAddr=emcr[0-3] Port=[7000-7003]\n"
+        "PartitionName=a Nodes=mcr[0-1]\nPartitionName=b Nodes=mcr[2-3]\n"
+    )
+    assert [one["extra"] for one in scheduler_of(tmp_path, text)["nodes"]] == [
+        {"NodeAddr": "emcr[0-1]", "Port": "[7000-7001]"},
+        {"NodeAddr": "emcr[2-3]", "Port": "[7002-7003]"},
+    ]
+
+
+def test_shape_of_nodes_is_kept(tmp_path: Path) -> None:
+    text = "NodeName=n1 Sockets=2 CoresPerSocket=48 ThreadsPerCore=2\nPartitionName=p Nodes=ALL\n"
+    (nodes,) = scheduler_of(tmp_path, text)["nodes"]
+    assert (nodes["cpus"], nodes["sockets"], nodes["threads_per_core"]) == (192, 2, 2)
+
+
+def test_one_cpu_for_each_core_is_carried_as_it_is(tmp_path: Path) -> None:
+    text = "NodeName=n1 CPUs=96 Sockets=2 CoresPerSocket=48 ThreadsPerCore=2\nPartitionName=p Nodes=ALL\n"
+    (nodes,) = scheduler_of(tmp_path, text)["nodes"]
+    assert nodes["cpus"] == 96
+    assert nodes["extra"] == {"Sockets": "2", "CoresPerSocket": "48", "ThreadsPerCore": "2"}
+
+
+def test_files_beside_slurm_conf_complete_it(tmp_path: Path) -> None:
+    made = scheduler_of(
+        tmp_path,
+        "TopologyPlugin=topology/tree\nNodeName=n[1-4] Gres=gpu:8\nPartitionName=p Nodes=ALL\n",
+        gres_conf="AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n",
+        topology_conf="SwitchName=leaf_[1-2] Nodes=n[1-4] LinkSpeed=1\nSwitchName=Spine Switches=leaf_[1-2]\n",
+        cgroup_conf="ConstrainCores=yes\nAllowedRAMSpace=90\n",
+    )
+    assert made["nodes"][0]["detect"] == "nvml"
+    assert made["topology"]["switches"][-1] == {"name": "Spine", "children": "leaf_[1-2]"}
+    assert made["cgroup"] == {"cores": True, "memory": False, "swap": False, "devices": False}
+
+
+def test_gres_conf_with_slurm_conf_is_no_second_cluster(tmp_path: Path) -> None:
+    files = {
+        "slurm.conf": f"{BEGIN}NodeName=n1 Gres=gpu:8\nPartitionName=p Nodes=ALL\n",
+        "gres.conf": "Name=gpu Type=h100 File=/dev/nvidia[0-7]\n",
+        "topology.yaml": "- topology: t\n  cluster_default: true\n  tree:\n    switches:\n"
+        "    - {switch: s1, nodes: n1}\n",
+    }
+    made = take_over(tmp_path, files)
+    assert made.data["scheduler"]["nodes"][0]["gres"] == "gpu:8"
+
+
+def test_gres_conf_alone_asks_for_the_slurm_conf(tmp_path: Path) -> None:
+    with pytest.raises(SpecErrors, match=r"completes a 'slurm\.conf', which is not named"):
+        take_over(tmp_path, {"gres.conf": "Name=gpu File=/dev/nvidia[0-7]\n"})
+
+
+def test_cluster_that_runs_keeps_its_shares_and_timeouts(tmp_path: Path) -> None:
+    text = (
+        "DefMemPerCPU=2048\nSuspendTime=600\nSlurmctldPort=6817\nReturnToService=1\nPrologFlags=Contain,X11\n"
+        "ProctrackType=proctrack/pgid\nStateSaveLocation=/var/spool/ctl\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    )
+    made = scheduler_of(tmp_path, text)
+    assert made["default_shares"] is False
+    assert made["extra"] == {
+        "DefMemPerCPU": "2048", "SuspendTime": "600", "SlurmctldPort": "6817", "PrologFlags": "x11",
+    }  # fmt: skip
+    assert made["processes"] == {"tracking": "pgid"}
+    assert made["folders"] == {"state": "/var/spool/ctl"}
+    assert made["return_to_service"] == 1
+
+
+FILES = {
+    "a ParallelCluster configuration": "Region: us-east-1\nHeadNode:\n  InstanceType: c5.large\nScheduling:\n  Scheduler: slurm\n",
+    "a blueprint of Google's Cluster Toolkit": "blueprint_name: hpc\nvars: {}\ndeployment_groups:\n- group: primary\n",
+    "an Ansible inventory": "[gpu]\nnode1 ansible_host=10.0.0.1\nnode2\n\n[all:children]\ngpu\n",
+    "a dump of ibnetdiscover": '#\n# Topology file\nvendid=0x2c9\nSwitch\t40 "S-1"\t# "leaf" base port 0\n',
+    "a blueprint of Rackwright": "apiVersion: rackwright/v1\nname: a\n",
+    "a list of xCAT's nodes": "node1:\n    objtype=node\n    groups=all\n",
+}
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_file_of_another_tool_is_named_as_what_it_is(tool: str, tmp_path: Path) -> None:
+    path = tmp_path / "found.txt"
+    path.write_text(FILES[tool], "utf-8")
+    with pytest.raises(SpecErrors, match=f"this looks like {tool}") as caught:
+        read_standing(path)
+    assert caught.value.errors[0].hint

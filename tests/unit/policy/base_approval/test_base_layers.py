@@ -1,0 +1,68 @@
+"""Layers that a blueprint names belong to it: the base's own count while a change is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pull_request import FILE, Pull, overdrawn
+from rackwright.exit_codes import ExitCode
+
+LAYER = "site/facility.yaml"
+
+
+@pytest.fixture
+def layered(pull: Pull) -> Pull:
+    """A base whose contract of 45 kW is in a layer."""
+    write_layer(pull, "45 kW")
+    pull.open(without_contract(), layers=["facility.yaml"])
+    return pull
+
+
+def without_contract() -> dict[str, object]:
+    site = overdrawn()
+    del site["power"]["contract"]
+    return site
+
+
+def write_layer(pull: Pull, contract: str) -> None:
+    path = pull.top / LAYER
+    path.parent.mkdir(parents=True, exist_ok=True)
+    name = overdrawn()["name"]
+    path.write_text(yaml.safe_dump({"sites": [{"name": name, "power": {"contract": contract}}]}))
+
+
+def test_layer_of_the_blueprint_is_read_without_an_option(layered: Pull) -> None:
+    assert layered.alone() == ExitCode.VIOLATION
+    write_layer(layered, "450 kW")
+    assert layered.alone() == ExitCode.CLEAN
+
+
+def test_claim_that_a_change_raises_in_a_layer_does_not_hold(layered: Pull) -> None:
+    write_layer(layered, "450 kW")
+    code, lowered = layered.report()
+    assert code == ExitCode.VIOLATION
+    assert any("contract" in name for name in lowered)
+
+
+def test_layer_that_a_change_drops_counts_still(layered: Pull) -> None:
+    layered.write(overdrawn(power={"contract": "450 kW"}))
+    assert layered.alone() == ExitCode.CLEAN
+    assert layered.judge() == ExitCode.VIOLATION
+
+
+def test_layer_that_moves_with_its_blueprint_counts_still(layered: Pull) -> None:
+    moved = layered.top / "hall"
+    (layered.top / "site").rename(moved)
+    path = moved / "facility.yaml"
+    path.write_text(path.read_text().replace("45 kW", "450 kW"))
+    assert layered.judge(file="hall/blueprint.yaml") == ExitCode.VIOLATION
+
+
+def test_layer_that_is_a_link_is_refused_with_a_base(layered: Pull) -> None:
+    (layered.top / LAYER).rename(layered.top / "elsewhere.yaml")
+    (layered.top / LAYER).symlink_to(Path("../elsewhere.yaml"))
+    assert layered.judge() == ExitCode.USAGE
+    assert (layered.top / FILE).is_file()
