@@ -82,7 +82,7 @@ class Priority(Model):
     max_age: Annotated[Annotated[WholeMinutes, Field(gt=0)] | None, HARDWARE] = None
     """Waiting time beyond which age counts no more, in d. Slurm's 7 days if omitted."""
     favor_small: Annotated[bool, HARDWARE] = False
-    """The factor of the size is that of small jobs."""
+    """True if the factor of the size is that of small jobs."""
 
     @model_validator(mode="after")
     def _can_be(self) -> Priority:
@@ -113,7 +113,7 @@ class Reserve(Model):
     """What each host keeps for the system, out of what Slurm is told that it has."""
 
     cores: Annotated[int, Field(ge=0), HARDWARE] = 0
-    """Whole cores, with all their threads."""
+    """Number of whole cores, with all their threads."""
     memory: Annotated[Gibibytes, HARDWARE] = 0.0
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
 
@@ -145,8 +145,8 @@ class SlurmPackages(Model):
     """Whose packages Slurm is installed from. Those of another one are never taken away."""
 
     source: Annotated[Literal["distribution", "schedmd", "own"], HARDWARE] = "distribution"
-    """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
-    ``slurm-…`` of the RHEL family), or a team's own."""
+    """Packages to install: the distribution's, those that SchedMD's sources make (``slurm-smd-…`` of
+    Debian and Ubuntu, ``slurm-…`` of the RHEL family), or a team's own."""
     names: Annotated[OwnPackages | None, PART] = None
     """Package names of a team's own packages."""
 
@@ -257,13 +257,13 @@ class Cgroup(Model):
     plugin: Annotated[Literal["autodetect", "cgroup/v1", "cgroup/v2"], HARDWARE] = "autodetect"
     """Version of control groups: CgroupPlugin."""
     cores: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their cores: ConstrainCores."""
+    """True if jobs are held to their cores: ConstrainCores."""
     memory: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their memory: ConstrainRAMSpace."""
+    """True if jobs are held to their memory: ConstrainRAMSpace."""
     swap: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their swap: ConstrainSwapSpace."""
+    """True if jobs are held to their swap: ConstrainSwapSpace."""
     devices: Annotated[bool, HARDWARE] = True
-    """A job sees its own accelerators only."""
+    """True if a job sees its own accelerators only."""
 
 
 class Processes(Model):
@@ -279,7 +279,7 @@ class Processes(Model):
     accounting: Annotated[Literal["cgroup", "linux", "none"], HARDWARE] = "cgroup"
     """Measurement of jobs: JobAcctGatherType."""
     contain: Annotated[bool, HARDWARE] = True
-    """Make the job's container before the prolog, so that ssh sessions join it."""
+    """True to make the job's container before the prolog, so that ssh sessions join it."""
 
     @property
     def in_container(self) -> bool:
@@ -303,7 +303,7 @@ class Folders(Model):
     log: Annotated[Program, HARDWARE] = "/var/log/slurm"
     """Logs of the daemons."""
     run: Annotated[Program, HARDWARE] = "/run/slurm"
-    """Their files while they run."""
+    """Directory of the daemons' files while they run."""
 
 
 class SharedState(Model):

@@ -40,16 +40,16 @@ def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[Mou
     """Where the hosts of a group have shared file systems mounted, sorted."""
     found: set[MountPoint] = set()
     for planned in plan.onprem:
-        for system in planned.site.file_systems if planned.name == site else ():
+        for system in planned.spec.file_systems if planned.name == site else ():
             if group in {client.group for client in system.clients or ()}:
                 found.add(MountPoint(system.mount, LUSTRE))
         for share in planned.nfs if planned.name == site else ():
             if group in share.clients:
                 found.add(MountPoint(share.mount, NFS, share.read_only))
     for cloud in plan.aws:
-        if cloud.site.name == site and role in {"compute", "login"}:
-            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.site.file_systems}
-        if cloud.site.name == site:
+        if cloud.spec.name == site and role in {"compute", "login"}:
+            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.spec.file_systems}
+        if cloud.spec.name == site:
             found |= {
                 MountPoint(system.mount, NFS)
                 for system in cloud.efs

@@ -73,12 +73,12 @@ def _groups_of(plan: Expansion, scheduler: Scheduler) -> Iterator[tuple[str, str
     names = {controller.host for controller in scheduler.controllers}
     for planned in _sites(plan, scheduler):
         for group in planned.groups:
-            if group.group.role != "compute":  # whose many names need not be looked at
+            if group.spec.role != "compute":  # whose many names need not be looked at
                 yield from ((name, group.name) for name in names.intersection(group.host_names))
     for cloud in plan.aws:
-        if covers(scheduler, cloud.site.name):
+        if covers(scheduler, cloud.name):
             heads = {name for servers in cloud.servers for name in servers.names}
-            yield from ((name, cloud.site.name) for name in names.intersection(heads))
+            yield from ((name, cloud.name) for name in names.intersection(heads))
 
 
 def _mounts(
@@ -90,11 +90,11 @@ def _mounts(
             if not share.read_only:
                 host = planned.groups_by_name[share.server].host_names[0]
                 yield share.mount, NFS, host, frozenset(share.clients)
-        for system in planned.site.file_systems:
+        for system in planned.spec.file_systems:
             clients = frozenset(client.group for client in system.clients or ())
             yield system.mount, LUSTRE, None, clients
     for cloud in plan.aws:
-        if covers(scheduler, cloud.site.name):
+        if covers(scheduler, cloud.name):
             for shared in cloud.efs:
                 if shared.on_head:
-                    yield shared.mount, NFS, None, frozenset({cloud.site.name})
+                    yield shared.mount, NFS, None, frozenset({cloud.name})

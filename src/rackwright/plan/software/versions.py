@@ -62,7 +62,7 @@ def site_software(plan: Expansion) -> Iterator[SiteSoftware]:
     for site in plan.onprem:
         yield _onprem(site, *bill_of(operations, site.name))
     for aws in plan.aws:
-        yield _aws(aws, *bill_of(operations, aws.site.name))
+        yield _aws(aws, *bill_of(operations, aws.spec.name))
 
 
 def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | None, Path]:
@@ -94,7 +94,7 @@ def system_of(plan: Expansion, site: str, group: str) -> str | None:
 def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
     nodes = [group.product for group in site.groups]
     boards = [node.accelerators for node in nodes if node.accelerators is not None]
-    systems = site.site.file_systems
+    systems = site.spec.file_systems
     return SiteSoftware(
         site=site.name,
         bill=bill,
@@ -110,22 +110,22 @@ def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 
 
 def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
-    running = [group for group in site.groups if group.group.count]
+    running = [group for group in site.groups if group.spec.count]
     boards = [
-        (group.instance.accelerators, group.group.efa)
+        (group.instance.accelerators, group.spec.efa)
         for group in running
         if group.instance.accelerators is not None
     ]
     nvidia = [(board, efa) for board, efa in boards if board.vendor == "nvidia"]
     return SiteSoftware(
-        site=site.site.name,
+        site=site.spec.name,
         bill=bill,
         path=path,
         gpu=bool(nvidia),
         nvswitch=any(has_nvswitch(board) for board, _ in nvidia),
         imex=any(board.gres in WIDE_NVLINK for board, _ in nvidia),
         efa=any(efa for _, efa in nvidia),
-        lustre_client=bool(site.site.file_systems),
+        lustre_client=bool(site.spec.file_systems),
     )
 
 

@@ -56,7 +56,7 @@ def test_secure_boot_is_looked_at_where_the_blueprint_says_it_of_bare_metal(tmp_
     plan = load_plan(FIXTURES / "operated.yaml").plan
     assert base_of(plan, "dgx-1")["base_secure_boot"] is True
     assert "base_secure_boot" not in base_of(plan, "train-1")
-    site = plan.onprem[0].site.name
+    site = plan.onprem[0].spec.name
     layer = f"sites: [{{name: {site}, security: {{secure_boot: false}}}}]\n"
     assert "base_secure_boot" not in base_of(with_layer(tmp_path, "operated.yaml", layer), "dgx-1")
 
@@ -110,7 +110,7 @@ operations:
 
 def test_time_servers_and_kernel_parameters_are_those_of_the_site(tmp_path: Path) -> None:
     """The role had both, and nothing set them."""
-    site = load_plan(FIXTURES / "operated.yaml").plan.onprem[0].site.name
+    site = load_plan(FIXTURES / "operated.yaml").plan.onprem[0].spec.name
     plan = with_layer(tmp_path, "operated.yaml", HOSTS.format(site=site))
     found = base_of(plan, "oss-1")
     assert found["base_time_servers"] == ["ntp-1.example.com", "10.0.0.1"]
