@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options, retained_options
 from rackwright.model.aws_storage import ElasticFileSystem
-from rackwright.plan.aws.efs import backup_args, efs_args, existing_efs_output
+from rackwright.plan.aws.file_systems.efs import backup_args, efs_args, existing_efs_output
 
 
 class ElasticFileSystems(pulumi.ComponentResource):

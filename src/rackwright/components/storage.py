@@ -18,7 +18,7 @@ from rackwright.components.efs import ElasticFileSystems
 from rackwright.components.tags import SLOW, SiteArgs, retained_options
 from rackwright.model.aws_storage import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
-from rackwright.plan.aws.fsx import (
+from rackwright.plan.aws.file_systems.fsx import (
     association_args,
     association_slug,
     bucket_name,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.aws.user_data import metadata_readers
 
 
 def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
     """Variables of all hosts of an AWS site."""
-    return {"instance_metadata_users": metadata_readers(site.spec)}
+    return {"instance_metadata_users": site.metadata_readers}
 
 
 def forwarding_variables(site: AwsSitePlan, group: str) -> dict[str, bool]:

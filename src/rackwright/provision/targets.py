@@ -110,10 +110,10 @@ def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
 
 
 def _open_aws(folder: Path) -> Target:
-    from rackwright.provision.role_session import Job, RoleSession
+    from rackwright.provision.access.role_session import JobIdentity, RoleSession
 
     backend = read_backend(os.environ)
-    job = Job.read(os.environ)
+    job = JobIdentity.read(os.environ)
     variables = {} if job is None else RoleSession(folder / "session", os.environ).begin(job)
     return Target("aws", folder, variables, backend.url, secrets_provider=backend.secrets_provider)
 

@@ -19,8 +19,8 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_sts
 from rackwright.errors import ExternalToolError
-from rackwright.provision import role_session
-from rackwright.provision.role_session import Job, RoleSession
+from rackwright.provision.access import role_session
+from rackwright.provision.access.role_session import JobIdentity, RoleSession
 from rackwright.provision.targets import Target
 
 ROLE = "arn:aws:iam::123456789012:role/apply"
@@ -43,24 +43,24 @@ ALIVE, EXPIRED = dt.timedelta(minutes=5), dt.timedelta(seconds=-1)
 
 
 @pytest.fixture
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobIdentity]:
     for name in [name for name in os.environ if name.startswith(("AWS_", "ACTIONS_"))]:
         monkeypatch.delenv(name)
     token = tmp_path / "token"
     token.write_text(a_token(ALIVE))
     variables = {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": str(token)}
-    found = Job.read(variables)
+    found = JobIdentity.read(variables)
     assert found is not None
     moto_sts.install()
     with mock_aws():
         yield found
 
 
-def expire(job: Job) -> None:
+def expire(job: JobIdentity) -> None:
     Path(job.token_file).write_text(a_token(EXPIRED))
 
 
-def test_run_outlives_the_identity_token_of_its_job(job: Job, tmp_path: Path) -> None:
+def test_run_outlives_the_identity_token_of_its_job(job: JobIdentity, tmp_path: Path) -> None:
     own = RoleSession(tmp_path / "session", {})
     variables = own.begin(job)
     first = own.credentials()
@@ -71,7 +71,7 @@ def test_run_outlives_the_identity_token_of_its_job(job: Job, tmp_path: Path) ->
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_credentials_process_prints_what_the_sdks_read(job: Job, tmp_path: Path) -> None:
+def test_credentials_process_prints_what_the_sdks_read(job: JobIdentity, tmp_path: Path) -> None:
     variables = RoleSession(tmp_path / "a folder", {}).begin(job)
     expire(job)
     target = Target("aws", tmp_path, variables, None)
@@ -86,7 +86,7 @@ def test_credentials_process_prints_what_the_sdks_read(job: Job, tmp_path: Path)
 
 
 def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
-    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: JobIdentity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -120,7 +120,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
 
 
 def test_what_is_left_of_credentials_is_used_where_no_token_can_be_had(
-    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: JobIdentity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = RoleSession(tmp_path / "session", {})
     own.begin(job)
@@ -130,19 +130,19 @@ def test_what_is_left_of_credentials_is_used_where_no_token_can_be_had(
     assert own.credentials() == first
 
 
-def test_expired_token_is_refused_before_anything_is_made(job: Job, tmp_path: Path) -> None:
+def test_expired_token_is_refused_before_anything_is_made(job: JobIdentity, tmp_path: Path) -> None:
     expire(job)
     with pytest.raises(ExternalToolError, match=r"sts:AssumeRoleWithWebIdentity.*ExpiredToken"):
         RoleSession(tmp_path / "session", {}).begin(job)
 
 
 def test_role_with_a_short_maximum_gets_an_hour(
-    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: JobIdentity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
     real = role_session._assume
 
-    def assume(job: Job, token: str, seconds: int) -> Any:
+    def assume(job: JobIdentity, token: str, seconds: int) -> Any:
         asked.append(seconds)
         return real(job, token, seconds) if seconds <= role_session.HOUR else None
 
@@ -156,10 +156,12 @@ def test_role_with_a_short_maximum_gets_an_hour(
     [{"AWS_ACCESS_KEY_ID": "AKIA"}, {"AWS_ROLE_ARN": ""}, {"AWS_WEB_IDENTITY_TOKEN_FILE": ""}],
 )
 def test_other_credentials_are_left_to_the_sdks(more: dict[str, str]) -> None:
-    assert Job.read({"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "t", **more}) is None
+    assert (
+        JobIdentity.read({"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "t", **more}) is None
+    )
 
 
-def test_client_of_the_embedded_aws_is_refused_with_an_expired_token(job: Job) -> None:
+def test_client_of_the_embedded_aws_is_refused_with_an_expired_token(job: JobIdentity) -> None:
     client = boto3.client("sts", region_name="us-east-1")
     with pytest.raises(client.exceptions.ExpiredTokenException):
         client.assume_role_with_web_identity(

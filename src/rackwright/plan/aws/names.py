@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.model.aws import AwsSite
 from rackwright.plan.aws.access import instance_roles, parameter_path
-from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names
+from rackwright.plan.aws.file_systems.fsx import ANY_ACCOUNT, bucket_name, bucket_names
 from rackwright.plan.aws.security_groups import MADE, network_rules, storage_rules
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path

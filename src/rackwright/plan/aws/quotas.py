@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rackwright.plan.aws.efs import made_efs
 from rackwright.plan.aws.endpoints import interface_endpoints
-from rackwright.plan.aws.fsx import made_file_systems, made_size
+from rackwright.plan.aws.file_systems.efs import made_efs
+from rackwright.plan.aws.file_systems.fsx import made_file_systems, made_size
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.aws.subnets import file_system_interfaces, nat_zones
 from rackwright.plan.base import Contributor

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.model.aws import AwsSite
-from rackwright.plan.aws.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.endpoints import interface_endpoints
-from rackwright.plan.aws.fsx import made_file_systems
+from rackwright.plan.aws.file_systems.efs import NFS_PORT, made_efs
+from rackwright.plan.aws.file_systems.fsx import made_file_systems
 
 ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))

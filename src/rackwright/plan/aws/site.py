@@ -21,8 +21,8 @@ from rackwright.plan.aws.access import (
     snapshot_policy,
 )
 from rackwright.plan.aws.data_volume import volume_args
-from rackwright.plan.aws.efs import made_efs
-from rackwright.plan.aws.fsx import bucket_names, made_file_systems
+from rackwright.plan.aws.file_systems.efs import made_efs
+from rackwright.plan.aws.file_systems.fsx import bucket_names, made_file_systems
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -33,7 +33,7 @@ from rackwright.plan.aws.subnets import (
     has_public_login,
     plan_subnets,
 )
-from rackwright.plan.aws.user_data import node_user_data, server_user_data
+from rackwright.plan.aws.user_data import metadata_readers, node_user_data, server_user_data
 from rackwright.plan.hosts import numbered
 from rackwright.plan.problems import PlanError, PlanProblem
 
@@ -211,6 +211,11 @@ class AwsSitePlan:
     def storage_rules(self) -> tuple[SecurityRule, ...]:
         """Rules of the security groups of its file systems."""
         return storage_rules(self.spec)
+
+    @property
+    def metadata_readers(self) -> list[str]:
+        """Users beside root that read the metadata of instances, by the way in which hosts are reached."""
+        return metadata_readers(self.spec)
 
     @property
     def bucket_names(self) -> tuple[str, ...]:

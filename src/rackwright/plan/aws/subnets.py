@@ -21,7 +21,7 @@ from rackwright.model.aws import AwsNetwork
 from rackwright.model.aws_partitions import REGION
 from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.endpoints import interface_endpoints
-from rackwright.plan.aws.fsx import made_size
+from rackwright.plan.aws.file_systems.fsx import made_size
 
 RESERVED = 5
 """Addresses that AWS keeps in every subnet: the first four and the last."""

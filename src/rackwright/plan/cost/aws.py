@@ -16,7 +16,7 @@ from typing import Literal
 from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
-from rackwright.plan.aws.fsx import made_size
+from rackwright.plan.aws.file_systems.fsx import made_size
 from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money

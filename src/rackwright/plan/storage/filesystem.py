@@ -21,7 +21,7 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
-from rackwright.plan.aws.fsx import CAPACITY_STEP, efa_unit, next_capacity
+from rackwright.plan.aws.file_systems.fsx import CAPACITY_STEP, efa_unit, next_capacity
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.missing import Missing

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.catalog.offerings import builtin_offerings
-from rackwright.plan.aws import fsx
 from rackwright.plan.aws.endpoints import (
     NEEDED,
     SERVICES,
@@ -13,6 +12,7 @@ from rackwright.plan.aws.endpoints import (
     is_known,
     unreachable,
 )
+from rackwright.plan.aws.file_systems import fsx
 from rackwright.plan.aws.images import image_facts
 from rackwright.plan.aws.launch_template import required_group, server_args
 from rackwright.plan.aws.names import AwsName, resource_names

@@ -9,7 +9,12 @@ from pydantic import ValidationError
 
 from aws_factories import a_file_system, a_plan, a_site
 from rackwright.model.aws_storage import ElasticFileSystem
-from rackwright.plan.aws.efs import backup_args, efs_args, existing_efs_output, made_efs
+from rackwright.plan.aws.file_systems.efs import (
+    backup_args,
+    efs_args,
+    existing_efs_output,
+    made_efs,
+)
 from rackwright.plan.aws.names import resource_names
 from rackwright.plan.aws.quotas import ELASTIC, INTERFACES, quota_uses
 from rackwright.plan.aws.security_groups import SecurityRule, storage_rules

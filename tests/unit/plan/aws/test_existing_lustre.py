@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from aws_factories import a_file_system, a_plan, a_site
 from rackwright.model.aws import AwsSite
 from rackwright.model.aws_partitions import dns_suffix
-from rackwright.plan.aws.fsx import dns_name, existing_output, file_system_args
+from rackwright.plan.aws.file_systems.fsx import dns_name, existing_output, file_system_args
 from rackwright.plan.aws.names import resource_names
 from rackwright.plan.aws.quotas import FILE_SYSTEMS, LUSTRE_STORAGE, quota_uses
 from rackwright.plan.aws.security_groups import storage_rules

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from aws_factories import a_file_system, a_site
 from rackwright.model.aws_storage import LustreFileSystem
-from rackwright.plan.aws.fsx import (
+from rackwright.plan.aws.file_systems.fsx import (
     association_args,
     bucket_name,
     bucket_names,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.aws_storage import ElasticFileSystem, ExistingElastic, Tiering
-from rackwright.plan.aws.fsx import dns_name
+from rackwright.plan.aws.file_systems.fsx import dns_name
 
 NFS_PORT = 2049
 """Port of a mount target (Amazon EFS User Guide, "Using VPC security groups")."""

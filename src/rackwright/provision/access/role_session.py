@@ -36,14 +36,14 @@ DURATIONS = (4 * HOUR, HOUR)
 Guide, "Update the maximum session duration for a role"); a token that cannot be had again has to do for a run."""
 MARGIN = dt.timedelta(minutes=10)
 """Time before their end at which credentials are exchanged for others."""
-PATIENCE = 30
+ANSWER_TIMEOUT = 30
 """Seconds to wait for an answer of GitHub."""
 _HOME = {"aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 """Region whose STS is asked for a role of a partition where the environment names none."""
 
 
 @dataclass(frozen=True)
-class Job:
+class JobIdentity:
     """The role that a job takes.
 
     Attributes:
@@ -59,7 +59,7 @@ class Job:
     region: str
 
     @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Job | None:
+    def read(cls, environment: Mapping[str, str]) -> JobIdentity | None:
         """Return the role that ``environment`` names; None where credentials come from elsewhere."""
         role, token = environment.get(ROLE), environment.get(TOKEN_FILE)
         if not role or not token or environment.get("AWS_ACCESS_KEY_ID"):
@@ -81,7 +81,7 @@ class RoleSession:
     def _job(self) -> Path:
         return self._folder / "job.json"
 
-    def begin(self, job: Job) -> dict[str, str]:
+    def begin(self, job: JobIdentity) -> dict[str, str]:
         """Exchange the token now, and return the variables that lead other processes to the credentials.
 
         Raises:
@@ -91,7 +91,7 @@ class RoleSession:
         write_secret(self._job, json.dumps(asdict(job)).encode())
         self._exchange(job)
         # The SDK of Go runs it by 'sh -c', that of Python splits it like a shell.
-        command = shlex.join([sys.executable, "-m", __name__, str(self._folder)])
+        command = shlex.join([sys.executable, "-P", "-m", __name__, str(self._folder)])
         config = self._folder / "config"
         write_secret(config, f"[default]\ncredential_process = {command}\n".encode())
         return {
@@ -114,7 +114,7 @@ class RoleSession:
         found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {}
         if found and dt.datetime.fromisoformat(found["Expiration"]) > _now() + MARGIN:
             return found
-        job = Job(**json.loads(self._job.read_text()))
+        job = JobIdentity(**json.loads(self._job.read_text()))
         try:
             return self._exchange(job)
         except ExternalToolError:
@@ -123,7 +123,7 @@ class RoleSession:
                 return found
             raise
 
-    def _exchange(self, job: Job) -> dict[str, Any]:
+    def _exchange(self, job: JobIdentity) -> dict[str, Any]:
         token = self._token(job)
         for seconds in DURATIONS:
             answer = _assume(job, token, seconds)
@@ -144,7 +144,7 @@ class RoleSession:
         write_secret(self._folder / "credentials.json", json.dumps(made).encode())
         return made
 
-    def _token(self, job: Job) -> str:
+    def _token(self, job: JobIdentity) -> str:
         """Return the identity token: another one of GitHub where the job may ask for it, else that of the file.
 
         Raises:
@@ -157,7 +157,7 @@ class RoleSession:
             request = urllib.request.Request(  # noqa: S310 - the runner says where it is
                 f"{url}&audience={AUDIENCE}", headers={"Authorization": f"bearer {bearer}"}
             )
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT) as answer:  # noqa: S310
                 return str(json.load(answer)["value"])
         except (OSError, ValueError, KeyError) as error:
             raise ExternalToolError(
@@ -170,7 +170,7 @@ def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-def _assume(job: Job, token: str, seconds: int) -> Mapping[str, Any] | None:
+def _assume(job: JobIdentity, token: str, seconds: int) -> Mapping[str, Any] | None:
     """Return credentials for ``seconds``; None where the role permits no session of that length.
 
     Raises:
@@ -181,7 +181,7 @@ def _assume(job: Job, token: str, seconds: int) -> Mapping[str, Any] | None:
     from botocore.config import Config
     from botocore.exceptions import ClientError
 
-    from rackwright.provision.aws_errors import error_code, refusals
+    from rackwright.provision.access.errors import error_code, refusals
 
     with refusals("sts:AssumeRoleWithWebIdentity"):
         client = boto3.session.Session().client(

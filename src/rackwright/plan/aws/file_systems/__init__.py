@@ -1,0 +1,1 @@
+"""File systems of AWS: FSx for Lustre and EFS, and how nodes reach them."""
