@@ -152,7 +152,7 @@ def test_a_todo_layer_asks_for_what_a_door_lacks(owner: Team) -> None:
     for name in ("capacity", "weight"):
         assert f"  - product: acme-door\n    field: {name}\n" in text
     assert "See the data sheet or manual of Acme for Acme One." in text
-    assert "Of the door with its water." in text
+    assert "Weight of the door filled with water, in kg." in text
 
 
 def test_a_new_door_is_shown_with_its_sources(owner: Team) -> None:
