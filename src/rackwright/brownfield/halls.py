@@ -188,7 +188,8 @@ def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
         ((device.low, height_of(entry), device) for device, entry in rack.devices if device.low),
         key=lambda one: one[0],
     )
-    top, below = 0.0, None
+    top = 0.0
+    below: FoundDevice | None = None
     for low, height, device in standing:
         shared = None if below is None or low >= top else _beside(device, below)
         if below is not None and shared is not None:

@@ -111,10 +111,10 @@ def test_open_web_ports_are_advice() -> None:
 
 
 def test_instance_takes_what_it_leaves_out_from_its_launch_template() -> None:
-    from_template = {"launchTemplate": {"id": "lt-1"}}
+    from_template: dict[str, Any] = {"launchTemplate": {"id": "lt-1"}}
     assert outcomes("RES-001", INSTANCE, **from_template) == []
     assert outcomes("RES-002", INSTANCE, **from_template) == []
-    open_options = {"metadataOptions": {"httpTokens": "optional"}}
+    open_options: dict[str, Any] = {"metadataOptions": {"httpTokens": "optional"}}
     assert outcomes("RES-001", INSTANCE, **from_template, **open_options) == ["fail"]
 
 
