@@ -21,9 +21,9 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm_lines import SlurmLine, SlurmLines, expand_list, expand_nodes
-from rackwright.brownfield.slurm_options import ClusterOptions
-from rackwright.brownfield.slurm_shape import shape_of, whole_number
+from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expand_list, expand_nodes
+from rackwright.brownfield.slurm_files.options import ClusterOptions
+from rackwright.brownfield.slurm_files.shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.job_time import job_minutes
 from rackwright.model.names import HOST

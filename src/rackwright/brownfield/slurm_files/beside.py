@@ -9,7 +9,7 @@ from typing import Any
 
 from rackwright.brownfield.names import ordered_hostlist
 from rackwright.brownfield.records import Found, SlurmBeside, SourceNotice, refused
-from rackwright.brownfield.slurm_lines import SlurmLine, SlurmLines, expand_nodes
+from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expand_nodes
 from rackwright.errors import Location
 from rackwright.reading.loader import load_tree
 

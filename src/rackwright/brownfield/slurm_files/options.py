@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, get_args
 
 from rackwright.brownfield.records import SourceNotice
-from rackwright.brownfield.slurm_lines import SlurmLine
+from rackwright.brownfield.slurm_files.lines import SlurmLine
 from rackwright.harmless import visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
