@@ -17,8 +17,8 @@ from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import wait_for
-from rackwright.plan.fabric.discovered.cable_differences import CableComparison
-from rackwright.plan.fabric.discovered.discovery import read_discovery
+from rackwright.plan.fabric.discovered.differences import CableComparison
+from rackwright.plan.fabric.discovered.dump import read_discovery
 from rackwright.plan.fabric.ibsim import network
 from rackwright.plan.fabric.ports import misplaced
 from rackwright.plan.fabric.routes import complaints, loaded_engine

@@ -10,7 +10,7 @@ from typing import get_args
 from rackwright.brownfield.halls import FoundRack, height_of
 from rackwright.brownfield.names import label_of, short_of, stem_of
 from rackwright.brownfield.records import FoundDevice, Role, SourceNotice, refused
-from rackwright.brownfield.slurm import SlurmView
+from rackwright.brownfield.slurm_files.view import SlurmView
 from rackwright.errors import SpecError
 from rackwright.model.hardware import Entry, Node, Switch, fact_value
 

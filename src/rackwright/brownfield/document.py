@@ -28,7 +28,7 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm import SlurmView, complete, scheduler_of
+from rackwright.brownfield.slurm_files.view import SlurmView, complete, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint

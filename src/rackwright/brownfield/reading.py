@@ -9,8 +9,8 @@ from rackwright.brownfield.elevations import is_elevations, read_elevations
 from rackwright.brownfield.netbox import is_netbox, read_netbox_json, read_netbox_sheet
 from rackwright.brownfield.other_tools import refuse_other_tool
 from rackwright.brownfield.records import Found, refused
-from rackwright.brownfield.slurm_beside import NAMES, read_beside
-from rackwright.brownfield.slurm_conf import is_slurm_conf, read_slurm_conf
+from rackwright.brownfield.slurm_files.beside import NAMES, read_beside
+from rackwright.brownfield.slurm_files.conf import is_slurm_conf, read_slurm_conf
 from rackwright.errors import Location
 from rackwright.reading.sheet_reader import read_text_file, sheet_of
 

@@ -9,7 +9,7 @@ import pytest
 from brownfield_support import elevations_of, take_over
 from rackwright.brownfield.reading import read_standing
 from rackwright.brownfield.records import FoundCluster
-from rackwright.brownfield.slurm_lines import expand_nodes
+from rackwright.brownfield.slurm_files.lines import expand_nodes
 from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm

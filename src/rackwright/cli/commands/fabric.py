@@ -144,8 +144,8 @@ def _compare(layout: Layout, path: Path, names: Path | None) -> int:
     Raises:
         UsageError: a file cannot be read, is none of its kind, or is of another fabric.
     """
-    from rackwright.plan.fabric.discovered.cable_differences import CableComparison
-    from rackwright.plan.fabric.discovered.discovery import read_discovery, read_names
+    from rackwright.plan.fabric.discovered.differences import CableComparison
+    from rackwright.plan.fabric.discovered.dump import read_discovery, read_names
 
     known = None if names is None else _read(names, "file of names", read_names)
     discovered = _read(path, "output of ibnetdiscover", lambda text: read_discovery(text, known))

@@ -8,8 +8,8 @@ import pytest
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import some_nodes
 from rackwright.plan.fabric.cables import wires
-from rackwright.plan.fabric.discovered.cable_differences import CableComparison, CableDifference
-from rackwright.plan.fabric.discovered.discovery import Discovery, End, read_discovery
+from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
+from rackwright.plan.fabric.discovered.dump import Discovery, End, read_discovery
 from rackwright.plan.fabric.layout import Layout
 
 Change = Callable[[dict[End, End]], None]

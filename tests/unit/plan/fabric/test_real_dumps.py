@@ -8,8 +8,8 @@ import pytest
 
 from fabric_factories import layout_of
 from rackwright.plan.fabric.cables import wires
-from rackwright.plan.fabric.discovered.cable_differences import CableComparison
-from rackwright.plan.fabric.discovered.discovery import End, read_discovery, read_names
+from rackwright.plan.fabric.discovered.differences import CableComparison
+from rackwright.plan.fabric.discovered.dump import End, read_discovery, read_names
 from rackwright.plan.fabric.layout import Layout
 
 Describe = Callable[[str, int], str]

@@ -1,1 +1,1 @@
-"""Fabrics as they were discovered in a hall, and how they differ from the plan."""
+"""Cables of a hall as tools have discovered them, against those of the plan."""

@@ -26,7 +26,7 @@ _CLUSTER = re.compile(r"(?im)^\s*ClusterName\s*=\s*([^\s#]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SlurmLine:
     """The words of a line, by their names in small letters.
 
     Attributes:
@@ -40,7 +40,7 @@ class Line:
     spelled: Mapping[str, str]
 
 
-class Lines:
+class SlurmLines:
     """The lines of a file with those that it includes."""
 
     def __init__(self, read: Callable[[Path], str], folder: Path) -> None:
@@ -48,7 +48,7 @@ class Lines:
         self._included = 0
         self._cluster = ""
 
-    def of(self, text: str, path: Path) -> Iterator[Line]:
+    def of(self, text: str, path: Path) -> Iterator[SlurmLine]:
         """Yield the lines of a file that hold something, each with its place.
 
         Raises:
@@ -73,9 +73,9 @@ class Lines:
                     "this line is not 'Key=Value …'", at, "take it out, or put '#' before it"
                 )
             words = {key.lower(): value.strip('"') for key, value in pairs}
-            yield Line(at, words, pairs[0][0].lower(), {key.lower(): key for key, _ in pairs})
+            yield SlurmLine(at, words, pairs[0][0].lower(), {key.lower(): key for key, _ in pairs})
 
-    def _of_included(self, name: str, at: Location) -> Iterator[Line]:
+    def _of_included(self, name: str, at: Location) -> Iterator[SlurmLine]:
         self._included += 1
         if self._included > MOST_INCLUDED:
             raise refused(f"more than {MOST_INCLUDED} files are included", at, "put them into one")

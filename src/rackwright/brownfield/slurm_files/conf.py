@@ -21,9 +21,9 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm_lines import Line, Lines, expand_list, expand_nodes
-from rackwright.brownfield.slurm_options import ClusterOptions
-from rackwright.brownfield.slurm_shape import shape_of, whole_number
+from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expand_list, expand_nodes
+from rackwright.brownfield.slurm_files.options import ClusterOptions
+from rackwright.brownfield.slurm_files.shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.job_time import job_minutes
 from rackwright.model.names import HOST
@@ -66,7 +66,7 @@ def read_slurm_conf(text: str, path: Path, read: Callable[[Path], str]) -> Found
     Raises:
         SpecErrors: every line that cannot be understood, with its place.
     """
-    return _Reader(path).read(list(Lines(read, path.parent).of(text, path)))
+    return _Reader(path).read(list(SlurmLines(read, path.parent).of(text, path)))
 
 
 class _Reader:
@@ -80,17 +80,17 @@ class _Reader:
         self._sets: dict[str, tuple[str, ...]] = {}
         self._wrong_nodes = False
 
-    def read(self, lines: Sequence[Line]) -> Found:
+    def read(self, lines: Sequence[SlurmLine]) -> Found:
         """Return what the lines say.
 
         Raises:
             SpecErrors: every line that cannot be used, with its place.
         """
-        options: dict[str, Line] = {}
+        options: dict[str, SlurmLine] = {}
         controllers: list[tuple[str, str | None]] = []
         nodes: list[SlurmNodes] = []
-        partitions: list[tuple[Line, dict[str, str], Mapping[str, str]]] = []
-        sets: list[Line] = []
+        partitions: list[tuple[SlurmLine, dict[str, str], Mapping[str, str]]] = []
+        sets: list[SlurmLine] = []
         defaults: dict[str, dict[str, str]] = {kind: {} for kind in _DESCRIBES}
         spelled: dict[str, str] = {}
         for line in lines:
@@ -225,7 +225,7 @@ class _Reader:
                 others.append(made)
         return found, tuple(others)
 
-    def _set(self, line: Line, nodes: Sequence[SlurmNodes], known: Collection[str]) -> None:
+    def _set(self, line: SlurmLine, nodes: Sequence[SlurmNodes], known: Collection[str]) -> None:
         """Note the nodes of a set, which partitions name.
 
         Raises:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rackwright.brownfield.names import ordered_hostlist
 from rackwright.brownfield.records import Found, SlurmBeside, SourceNotice, refused
-from rackwright.brownfield.slurm_lines import Line, Lines, expand_nodes
+from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expand_nodes
 from rackwright.errors import Location
 from rackwright.reading.loader import load_tree
 
@@ -34,7 +34,7 @@ def read_beside(text: str, path: Path, read: Callable[[Path], str]) -> Found:
     at = Location(str(path), 1, 1)
     if path.suffix == ".yaml":
         return Found(beside=(SlurmBeside(at=at, switches=tuple(_from_yaml(path))),))
-    lines = list(Lines(read, path.parent).of(text, path))
+    lines = list(SlurmLines(read, path.parent).of(text, path))
     match path.name:
         case "gres.conf":
             return _gres(lines, at)
@@ -51,7 +51,7 @@ def _nodes(text: str, at: Location) -> tuple[str, ...]:
         raise refused(str(error), at) from None
 
 
-def _gres(lines: list[Line], at: Location) -> Found:
+def _gres(lines: list[SlurmLine], at: Location) -> Found:
     """Return types and detection; device files follow from the number, or from the driver."""
     types: list[tuple[frozenset[str] | None, str]] = []
     detect: list[tuple[frozenset[str] | None, str]] = []
@@ -81,7 +81,7 @@ def _gres(lines: list[Line], at: Location) -> Found:
     )
 
 
-def _cgroup(lines: list[Line], at: Location) -> Found:
+def _cgroup(lines: list[SlurmLine], at: Location) -> Found:
     """Return what jobs are confined to; what the file does not say is not confined."""
     said: dict[str, Any] = dict.fromkeys(_CONSTRAINED.values(), False)
     others: list[str] = []
@@ -97,7 +97,7 @@ def _cgroup(lines: list[Line], at: Location) -> Found:
     return Found(beside=(SlurmBeside(at=at, cgroup=said),), notices=notices)
 
 
-def _topology(lines: list[Line], at: Location) -> Found:
+def _topology(lines: list[SlurmLine], at: Location) -> Found:
     switches: list[dict[str, Any]] = []
     notices: list[SourceNotice] = []
     for line in lines:

@@ -10,7 +10,7 @@ from rackwright.errors import Location
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NodeShape:
     """Processors of a node.
 
     Attributes:
@@ -26,7 +26,7 @@ class Shape:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
-def shape_of(words: Mapping[str, str], at: Location) -> Shape:
+def shape_of(words: Mapping[str, str], at: Location) -> NodeShape:
     """Return the shape that a line of nodes says.
 
     Raises:
@@ -39,17 +39,17 @@ def shape_of(words: Mapping[str, str], at: Location) -> Shape:
     cores = whole_number(words, "corespersocket", at)
     threads = whole_number(words, "threadspercore", at)
     if not sockets and not cores and not threads:
-        return Shape(cpus)
+        return NodeShape(cpus)
     cores, threads = cores or 1, threads or 1
     if not sockets:
         sockets = max(1, cpus // (cores * threads)) if cpus else 1
     whole = sockets * cores * threads
     if cpus in {None, whole}:
-        return Shape(whole, sockets, threads)
+        return NodeShape(whole, sockets, threads)
     if cpus in {sockets * cores, sockets}:  # one CPU for each core, or for each socket
         said = {"Sockets": sockets, "CoresPerSocket": cores, "ThreadsPerCore": threads}
-        return Shape(cpus, extra={key: str(number) for key, number in said.items()})
-    return Shape(whole, sockets, threads)  # slurmctld sets the CPUs to what the shape makes
+        return NodeShape(cpus, extra={key: str(number) for key, number in said.items()})
+    return NodeShape(whole, sockets, threads)  # slurmctld sets the CPUs to what the shape makes
 
 
 def whole_number(words: Mapping[str, str], key: str, at: Location) -> int | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rackwright.plan.fabric.discovered.discovery import End
+from rackwright.plan.fabric.discovered.dump import End
 from rackwright.plan.fabric.layout import Hosts, Layout
 
 _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)")

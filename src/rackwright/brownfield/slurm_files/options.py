@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, get_args
 
 from rackwright.brownfield.records import SourceNotice
-from rackwright.brownfield.slurm_lines import Line
+from rackwright.brownfield.slurm_files.lines import SlurmLine
 from rackwright.harmless import visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
@@ -49,7 +49,7 @@ _NOBODY = "accounting_storage/none"
 class ClusterOptions:
     """The options of a cluster, by their names in small letters."""
 
-    def __init__(self, options: Mapping[str, Line]) -> None:
+    def __init__(self, options: Mapping[str, SlurmLine]) -> None:
         self._options = options
         self._read = set(_CONTROLLERS)
         self.notices: list[SourceNotice] = []

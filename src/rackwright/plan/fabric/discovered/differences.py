@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rackwright.plan.fabric.cables import Wire, wires
-from rackwright.plan.fabric.discovered.cable_names import PlanNames
-from rackwright.plan.fabric.discovered.discovery import Discovery, End
+from rackwright.plan.fabric.discovered.dump import Discovery, End
+from rackwright.plan.fabric.discovered.names import PlanNames
 from rackwright.plan.fabric.layout import Layout, Tier, find_host, port_rate
 
 _SAME = 0.99
