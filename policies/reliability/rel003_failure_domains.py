@@ -93,7 +93,7 @@ class SpreadDomains(Policy):
             contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
             fix="use more trays"
             if tray.block is None
-            else f"use smaller blocks, or blocks of {trays - 1}, which leave a spare tray",
+            else f"use blocks of {trays - 1}, which leave a spare tray",
             missing=tray.missing,
         )
 

@@ -50,7 +50,7 @@ class _Hosts:
     """Of each host."""
 
     def host(self, index: int) -> str:
-        return f"{self.name}-{index + 1:0{len(str(self.count))}d}"
+        return f"{self.name}-{index + 1}"
 
 
 def hosts_of(site: Site, fabric: Fabric) -> list[_Hosts]:

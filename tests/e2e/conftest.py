@@ -117,9 +117,16 @@ class Lab:
 
     def inject(self, **fault: Any) -> None:
         """Make the next calls of an API operation fail or take long."""
+        self._post("faults", fault)
+
+    def capacity(self, **types: int | None) -> None:
+        """Limit the instances of types (``p5_48xlarge``) that there are; None for no end of them."""
+        self._post("capacity", {"us-east-1": {k.replace("_", "."): v for k, v in types.items()}})
+
+    def _post(self, action: str, document: Any) -> None:
         request = urllib.request.Request(
-            f"{self.endpoint}/rackwright/faults",
-            data=json.dumps(fault).encode(),
+            f"{self.endpoint}/rackwright/{action}",
+            data=json.dumps(document).encode(),
             headers={"Content-Type": "application/json"},
         )
         urllib.request.urlopen(request).close()

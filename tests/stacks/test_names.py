@@ -67,4 +67,4 @@ def test_planned_names_are_those_of_the_stacks(
     assert sorted(told) == sorted(declared)
     domains = {one.name for one in planned if one.what == "domain name"}
     assert hosts <= domains
-    assert {"gpu-16.atlas.internal", "cpu-3.atlas.internal"} <= domains
+    assert {"gpu-16.atlas.internal", "cpu-03.atlas.internal"} <= domains

@@ -427,7 +427,7 @@ def reached(folder: Path, servers: Any, **access: Any) -> tuple[dict[str, Any], 
     """The variables of hosts with these outputs and this way to them, and what is missing."""
     plan = a_plan(folder, access=access)
     made = build_inventory(plan)
-    nodes = some_nodes("train-01", instance_ids={"train-01": "i-0123456789abcdef1"})
+    nodes = some_nodes("train-1", instance_ids={"train-1": "i-0123456789abcdef1"})
     told = add_outputs(made, plan, read_outputs(write(folder, servers, **nodes)))
     return made["_meta"]["hostvars"], tuple(one for one in told if "no instance with" not in one)
 
@@ -448,8 +448,8 @@ def test_private_hosts_are_reached_by_way_of_a_login_node(tmp_path: Path) -> Non
     }
     assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
     assert hosts["login-1"]["ansible_ssh_common_args"] == "-o HostName=203.0.113.9"
-    assert hosts["train-01"]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.9"
-    assert hosts["train-02"]["ansible_user"] == "ubuntu"
+    assert hosts["train-1"]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.9"
+    assert hosts["train-2"]["ansible_user"] == "ubuntu"
 
 
 def test_without_a_public_login_node_nothing_is_jumped_from(tmp_path: Path) -> None:
@@ -483,7 +483,7 @@ def test_hosts_are_reached_by_their_instances(connect: str, command: str, tmp_pa
     assert missing == ()
     assert hosts["head-1"]["ansible_ssh_common_args"] == f'-o ProxyCommand="{command}"'
     assert hosts["head-1"]["ansible_host"] == "10.20.0.5", "roles write it into files"
-    assert "i-0123456789abcdef1" in hosts["train-01"]["ansible_ssh_common_args"]
+    assert "i-0123456789abcdef1" in hosts["train-1"]["ansible_ssh_common_args"]
     _, (told,) = reached(tmp_path, SERVERS, connect=connect)
     assert "the outputs do not tell the instances of 2 hosts of 'aws-1'" in told
 

@@ -17,6 +17,9 @@ from rackwright.plan.storage.filesystem import serves_lustre
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
 """GPUs whose 8-way boards have NVSwitches that the fabric manager of the node sets up."""
 
+NVLINK_5 = frozenset({"b200", "b300"})
+"""Those of them whose fabric manager needs NVLSM, the subnet manager of NVLink from the fifth on."""
+
 WIDE_NVLINK = frozenset({"gb200", "gb300"})
 """GPUs whose NVLink spans hosts; memory is shared across them by IMEX."""
 
@@ -71,12 +74,12 @@ def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | No
 
 
 def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
-    """The kernel that the bill states for the hosts of a group; servers of Lustre may have their own."""
+    """Return the kernel that is stated for the hosts of a group: its own, that of Lustre servers, or the site's."""
     bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
-    own = bill.server_kernel if serves_lustre(plan, site, group) else None
-    return own or bill.kernel
+    servers = bill.server_kernel if serves_lustre(plan, site, group) else None
+    return bill.kernel_of_group(group) or servers or bill.kernel
 
 
 def system_of(plan: Expansion, site: str, group: str) -> str | None:
@@ -129,6 +132,11 @@ def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 def has_nvswitch(board: Accelerators) -> bool:
     """Whether the host of ``board`` has NVSwitches that its own fabric manager sets up."""
     return board.gres in NVSWITCH and board.count >= 8
+
+
+def has_nvlsm(board: Accelerators) -> bool:
+    """True if the host of ``board`` runs NVLSM beside its fabric manager."""
+    return board.gres in NVLINK_5 and has_nvswitch(board)
 
 
 def numbers(version: str) -> tuple[int, ...]:

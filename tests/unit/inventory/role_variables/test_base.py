@@ -72,6 +72,24 @@ def test_servers_of_lustre_may_have_a_kernel_of_their_own(tmp_path: Path) -> Non
     assert kernels["dgx-1"] == "6.8.0-60-generic"
 
 
+def test_group_has_a_kernel_of_its_own(tmp_path: Path) -> None:
+    """A site of x86 heads and arm64 trays had one kernel, so that base failed one half of it."""
+    bill = "{name: metal, group_kernels: [{group: dgx, kernel: 6.8.0-60-generic-64k}]}"
+    plan = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+    kernels = {}
+    for host in expect(plan):
+        (kernels[host.name],) = (i.expected for i in host.items if i.item == "version kernel")
+        assert base_of(plan, host.name)["base_kernel"] == kernels[host.name], "as it is accepted"
+    assert kernels["dgx-1"] == "6.8.0-60-generic-64k"
+    assert kernels["oss-1"] == "6.8.0-60-generic"
+
+
+def test_kernel_of_a_group_that_no_site_has_is_refused(tmp_path: Path) -> None:
+    bill = "{name: metal, group_kernels: [{group: dgxs, kernel: 6.8.0-60-generic-64k}]}"
+    with pytest.raises(SpecErrors, match=r"there is no node group .dgxs."):
+        with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+
+
 def test_all_hosts_are_to_run_the_system_of_the_bill(tmp_path: Path) -> None:
     bill = "{name: metal, system: ubuntu-24.04, server_system: el-9}"
     plan = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")

@@ -39,7 +39,7 @@ def reservations(fixture: str, layer: Path) -> dict[str, Any]:
             [
                 {
                     "name": "rackwright-cr-0123456789abcdef0",
-                    "nodes": "train-[01-16]",
+                    "nodes": "train-[1-16]",
                     "start": "2026-12-24T10:50:00Z",
                 }
             ],
