@@ -121,7 +121,7 @@ class Job:
         return 0
 
     def _check_out(self, folder: Path, commit: str, depth: int) -> None:
-        """One commit and nothing else, or, with depth 0, every branch; what was there goes."""
+        """Check out one commit or branch alone, or, with depth 0, beside every branch."""
         assert self.origin is not None
         if folder.is_symlink() or folder.is_file():
             folder.unlink()
@@ -134,7 +134,8 @@ class Job:
             if depth
             else (where, "+refs/heads/*:refs/remotes/origin/*")
         )
-        for words in (("init",), ("fetch", *fetch), ("checkout", "--detach", commit)):
+        wanted = "FETCH_HEAD" if depth else commit
+        for words in (("init",), ("fetch", *fetch), ("checkout", "--detach", wanted)):
             command = ["git", words[0], "--quiet", *words[1:]]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
 

@@ -37,6 +37,8 @@ MEASURED = "measured"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
 LEFT_OUT = "left out"
 """Set by ``run_suites.py``: a file of outcomes, and seconds since the epoch."""
+QUICK = "RACKWRIGHT_QUICK"
+"""Set by ``quick.py``."""
 
 
 @pytest.fixture
@@ -53,6 +55,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left]
     ranks = {name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Leave out what begins too late, at no cost, where nobody waits for a report of each."""
+    if os.environ.get(QUICK) and time.time() > float(os.environ.get(DEADLINE, "inf")):
+        _record(item.nodeid, LEFT_OUT)
+        return True
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -273,7 +273,7 @@ def probe(machine: GpuMachine, gpus: int) -> dict[str, tuple[ItemOutcome, str | 
     true: dict[str, int | str] = {"accelerators": gpus, "accelerator model": machine.model}
     items = [replace(item, expected=true[item.item]) for item in node.items if item.item in true]
     assert len(items) == len(true)
-    asked = HostExpectations(NODE, None, machine.devices, tuple(items)).request
+    asked = HostExpectations(NODE, None, (machine.devices,), tuple(items)).request
     collector = (ROLES / "acceptance/files/collect.py").read_text()
     done = machine.run(sys.executable, "-", json.dumps(asked), text=collector)
     facts = read_facts(done.stdout)

@@ -12,6 +12,7 @@ import urllib.request
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
 import psutil
@@ -47,11 +48,15 @@ class Kill:
 
 
 def plan_kills(seed: int, count: int, calls: int) -> list[Kill]:
-    """Kills at ``count`` different places among the calls of a whole run."""
+    """Return kills at ``count`` different places among the calls of a whole run, each victim's turn as often."""
     chance = random.Random(seed)
     places = sorted(chance.sample(range(calls), count))
     gaps = [place - before - 1 for before, place in zip([-1, *places], places, strict=False)]
-    return [Kill(chance.choice(VICTIMS), gap, chance.random() < 0.7) for gap in gaps]
+    victims = list(islice(cycle(VICTIMS), count))
+    chance.shuffle(victims)
+    return [
+        Kill(victim, gap, chance.random() < 0.7) for victim, gap in zip(victims, gaps, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

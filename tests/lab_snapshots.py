@@ -278,6 +278,7 @@ PAIR = Configured(
         NO_LOGIN: "",
         "    - {host: head-1}\n  accounting: {host: head-1}\n": (
             "    - {host: head-1}\n    - {host: head-2}\n  folders: {state: /shared/slurmctld}\n"
+            "  shared_state: {mount: /shared}\n"
         ),
         "extra: {SlurmdParameters": "extra: {SlurmctldTimeout: 10, SlurmdParameters",
     },

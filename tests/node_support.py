@@ -42,6 +42,7 @@ class Node:
             "free": [{"path": str(folder), "percent": 0}],
             "services": ["munge"],
             "xids": [79, 95],
+            "verdict": str(folder / "verdict.json"),
         }
         for number in range(2):
             (folder / f"nvidia{number}").touch()

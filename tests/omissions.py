@@ -151,31 +151,31 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
     """What stands at the sites of a plan, in pieces."""
     found: Counter[tuple[str, ...]] = Counter()
     for site in plan.onprem:
-        name = site.site.name
+        name = site.spec.name
         for racks in site.racks:
             for device in racks.kind.devices:
                 found[name, device.entry] += racks.count
             for feed in racks.kind.feeds:
                 if feed.pdu_entry is not None:
                     found[name, feed.pdu_entry] += feed.pdus * racks.count
-        for hall in site.site.halls:
+        for hall in site.spec.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
-        for loop in site.site.loops:
+        for loop in site.spec.loops:
             found[name, loop.cdu] += loop.count
-        for plant in site.site.plant or ():
+        for plant in site.spec.plant or ():
             found[name, "plant", plant.name] += plant.count
-        found.update((name, "source", source.name) for source in site.site.power.sources)
-        found.update((name, "file system", system.name) for system in site.site.file_systems)
+        found.update((name, "source", source.name) for source in site.spec.power.sources)
+        found.update((name, "file system", system.name) for system in site.spec.file_systems)
     for cloud in plan.aws:
-        for group in cloud.site.node_groups:
-            found[cloud.site.name, group.type] += group.count
-        for server in (cloud.site.head, cloud.site.login):
+        for group in cloud.spec.node_groups:
+            found[cloud.spec.name, group.type] += group.count
+        for server in (cloud.spec.head, cloud.spec.login):
             if server is not None:
-                found[cloud.site.name, server.type] += server.count
+                found[cloud.spec.name, server.type] += server.count
         found.update(
-            (cloud.site.name, "file system", system.name) for system in cloud.site.file_systems
+            (cloud.spec.name, "file system", system.name) for system in cloud.spec.file_systems
         )
-        found.update((cloud.site.name, "file system", system.name) for system in cloud.site.efs)
+        found.update((cloud.spec.name, "file system", system.name) for system in cloud.spec.efs)
     return found
 
 

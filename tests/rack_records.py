@@ -40,9 +40,15 @@ def rack_fates(site: SitePlan) -> list[DevicesAfterLoss]:
     return [fate for racks in site.racks for fate in racks.kind.fates]
 
 
+def records(site: SitePlan, table: str) -> Any:
+    """Return records of a site, of its power or of its cooling, by the name of their attribute."""
+    owner = next((one for one in (site.power, site.cooling) if hasattr(one, table)), site)
+    return getattr(owner, table)
+
+
 def as_data(site: SitePlan, table: str) -> list[dict[str, Any]]:
     """Return the records of a site as plain data to compare; racks without their devices."""
-    found = getattr(site, table)
+    found = records(site, table)
     data = [asdict(record) for record in (found if isinstance(found, tuple) else [found])]
     for record in data if table == "racks" else ():
         del record["kind"]["devices"]

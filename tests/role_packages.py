@@ -45,6 +45,7 @@ OTHERS: Mapping[str, str] = {
     "datacenter-gpu-manager-*": "NVIDIA's CUDA repository",
     "libnccl*": "NVIDIA's CUDA repository",
     "nvidia-*": "NVIDIA's CUDA repository",
+    "nvlsm": "NVIDIA's CUDA repository",
     "doca-ofed": "NVIDIA's DOCA repository",
     "mlnx-ofed-kernel-*": "NVIDIA's DOCA repository",
     "efa": "the EFA installer",

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-DAEMONS = ("slurmctld", "slurmdbd", "slurm-client", "munge", "mariadb-server")
+DAEMONS = ("slurmctld", "slurmd", "slurmdbd", "slurm-client", "munge", "mariadb-server")
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "bookworm": (*DAEMONS, "libpmix2"),
     "trixie": (*DAEMONS, "libpmix2t64"),

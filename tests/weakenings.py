@@ -286,11 +286,15 @@ def accepts(site: Refused, data: Any) -> bool | None:
 
 
 def judged_by_the_base(site: Refused, data: Any) -> bool | None:
-    """Whether a change of a site passes in a pull request; None where it would, and is no blueprint."""
+    """True if a change of a site passes in a pull request; None where it would, and is no blueprint.
+
+    It is judged with the claims of its base and as it is written.
+    """
     held = hold_claims(data, site.data).data
     # Most often nothing of the change holds, and the site was refused.
-    passes = bool(held != site.data and accepts(site, held))
-    return None if passes and plan_of(data, site.catalogue) is None else passes
+    if held == site.data or not accepts(site, held):
+        return False
+    return accepts(site, data)
 
 
 def by_hardware(site: Refused, data: Any) -> bool:

@@ -35,7 +35,7 @@ class EfaLayout(Policy):
         """A measure for each node group whose type may have EFA."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.spec.name}", group.path)
                 yield from _judge(group, at)
 
 
@@ -58,9 +58,9 @@ def _judge(group: GroupPlan, at: Subject) -> Iterator[Measure | Finding]:
         value=group.efa_interfaces,
         limit=offered,
         unit="EFA interfaces",
-        what=f"EFA interfaces of each {group.group.type}",
+        what=f"EFA interfaces of each {group.spec.type}",
         sense="at_least",
-        fix=None if group.group.efa else "set 'efa: true'",
+        fix=None if group.spec.efa else "set 'efa: true'",
         missing=tuple(missing),
-        suggest=None if group.group.efa else Suggestion((*at.path, "efa"), value=True),
+        suggest=None if group.spec.efa else Suggestion((*at.path, "efa"), value=True),
     )

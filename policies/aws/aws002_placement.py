@@ -35,15 +35,15 @@ class PlacementRule(Policy):
         """A finding for the placement group and one for the zone of each node group."""
         for site in plan.aws:
             for group in site.groups:
-                name = f"{site.name} {group.group.name}"
+                name = f"{site.name} {group.spec.name}"
                 yield _judge_group(group, Subject(name, (*group.path, "capacity")))
                 zone = _judge_zone(site, group, Subject(name, (*group.path, "capacity")))
                 if zone is not None:
                     yield zone
 
 
-def _judge_group(plan: GroupPlan, at: Subject) -> Finding:
-    group, required = plan.group, required_group(plan.group)
+def _judge_group(member: GroupPlan, at: Subject) -> Finding:
+    group, required = member.spec, required_group(member.spec)
     named = group.placement_group
     if named is None or (required.group == "existing" and named == required.group_name):
         return Finding(at, ok=True, message=f"placement suits {group.capacity.kind} capacity")
@@ -70,14 +70,14 @@ def _judge_group(plan: GroupPlan, at: Subject) -> Finding:
             Missing(
                 f"strategy of the placement group '{named}': "
                 "without 'placement_group' a cluster placement group is made",
-                (*plan.path, "placement_group"),
+                (*member.path, "placement_group"),
             ),
         ),
     )
 
 
-def _judge_zone(site: AwsSitePlan, plan: GroupPlan, at: Subject) -> Finding | None:
-    capacity = plan.group.capacity
+def _judge_zone(site: AwsSitePlan, member: GroupPlan, at: Subject) -> Finding | None:
+    capacity = member.spec.capacity
     if isinstance(capacity, OnDemand):
         return None
     cluster_zone = site.network.availability_zones[0]

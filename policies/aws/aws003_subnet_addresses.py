@@ -100,8 +100,8 @@ def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:
 def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
     rows = [
         Contributor(
-            group.group.name,
-            group.group.count,
+            group.spec.name,
+            group.spec.count,
             group.addresses_per_node,
         )
         for group in site.groups

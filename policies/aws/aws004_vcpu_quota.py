@@ -40,9 +40,9 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
     """What counts against each quota; capacity blocks count against none of these."""
     usage: dict[str, list[_Row]] = {}
     for group in site.groups:
-        if group.group.capacity.kind != "capacity-block":
-            code = group.instance.quota or f"of {group.group.type}"
-            row = (group.group.name, group.group.type, group.group.count, group.vcpus)
+        if group.spec.capacity.kind != "capacity-block":
+            code = group.instance.quota or f"of {group.spec.type}"
+            row = (group.spec.name, group.spec.type, group.spec.count, group.vcpus)
             usage.setdefault(code, []).append(row)
     for servers in site.servers:
         code = STANDARD_QUOTA

@@ -38,7 +38,7 @@ class ReservedCapacity(Policy):
         """A measure for each reservation or block, and one for the size of each block."""
         for site in plan.aws:
             for identity, groups in _by_capacity(site).items():
-                capacity = groups[0].group.capacity
+                capacity = groups[0].spec.capacity
                 if isinstance(capacity, (Reservation, CapacityBlock)):
                     at = Subject(f"{site.name} {identity}", (*groups[0].path, "capacity"))
                     yield from self._judge(capacity, groups, at)
@@ -51,19 +51,19 @@ class ReservedCapacity(Policy):
             missing = (Missing(f"instances of {capacity.id}", (*at.path, "instances")),)
         yield Measure(
             at,
-            value=sum(plan.group.count for plan in groups),
+            value=sum(group.spec.count for group in groups),
             limit=capacity.instances,
             unit="instances",
             what=f"nodes launched into {capacity.id}",
             contributors=tuple(
-                Contributor(plan.group.name, plan.group.count, 1) for plan in groups
+                Contributor(group.spec.name, group.spec.count, 1) for group in groups
             ),
             fix=(
                 f"launch at most {capacity.instances} nodes into it" if capacity.instances else None
             ),
             missing=missing,
         )
-        types = sorted({plan.group.type for plan in groups})
+        types = sorted({group.spec.type for group in groups})
         if len(types) > 1:
             names = ", ".join(f"'{name}'" for name in types)
             yield Finding(at, ok=False, message=f"one reservation holds one type, not {names}")
@@ -81,8 +81,8 @@ class ReservedCapacity(Policy):
 
 def _by_capacity(site: AwsSitePlan) -> dict[str, list[GroupPlan]]:
     found: dict[str, list[GroupPlan]] = {}
-    for plan in site.groups:
-        capacity = plan.group.capacity
+    for group in site.groups:
+        capacity = group.spec.capacity
         if isinstance(capacity, (Reservation, CapacityBlock)):
-            found.setdefault(capacity.id, []).append(plan)
+            found.setdefault(capacity.id, []).append(group)
     return found

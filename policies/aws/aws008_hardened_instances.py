@@ -46,9 +46,9 @@ class HardenedInstances(Policy):
         """Findings for the launch template or arguments of each group and server, as planned."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.spec.name}", group.path)
                 try:
-                    template = group.launch_template(group.group.name, {})
+                    template = group.launch_template(group.spec.name, {})
                 except LayoutError as error:
                     missing = (of_product(group.instance.id, "cards", "network cards"),)
                     yield Finding(at, ok=None, message=error.summary, missing=missing)

@@ -98,9 +98,9 @@ class CapacityWindows(Policy):
 def _reserved(site: AwsSitePlan) -> Iterator[tuple[Subject, Reservation | CapacityBlock, str]]:
     """Each reservation and block of a site, with its place and its instance type; what groups say alike of one only once."""
     seen: list[Reservation | CapacityBlock] = []
-    for planned in site.groups:
-        capacity = planned.group.capacity
+    for group in site.groups:
+        capacity = group.spec.capacity
         if isinstance(capacity, (Reservation, CapacityBlock)) and capacity not in seen:
             seen.append(capacity)
-            at = Subject(f"{site.name} {capacity.id}", (*planned.path, "capacity"))
-            yield at, capacity, planned.group.type
+            at = Subject(f"{site.name} {capacity.id}", (*group.path, "capacity"))
+            yield at, capacity, group.spec.type

@@ -34,9 +34,7 @@ class OfferedTypes(Policy):
         """A finding for each group of nodes and of servers."""
         for site in plan.aws:
             for group in site.groups:
-                yield _finding(
-                    site, f"{site.name} {group.group.name}", group.group.type, group.path
-                )
+                yield _finding(site, f"{site.name} {group.spec.name}", group.spec.type, group.path)
             for servers in site.servers:
                 yield _finding(
                     site, f"{site.name} {servers.role}", servers.server.type, servers.path

@@ -34,10 +34,10 @@ class Images(Policy):
         """Findings for each group of nodes and of servers."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.name} {group.group.name}", (*group.path, "image"))
-                image = group.group.image
-                yield _architecture(at, image, group.instance.architecture, group.group.type)
-                yield _root_device(at, image, group.group.root_device, group.path)
+                at = Subject(f"{site.name} {group.spec.name}", (*group.path, "image"))
+                image = group.spec.image
+                yield _architecture(at, image, group.instance.architecture, group.spec.type)
+                yield _root_device(at, image, group.spec.root_device, group.path)
                 yield from _kernel(plan, site, at, image)
             for servers in site.servers:
                 at = Subject(f"{site.name} {servers.role}", (*servers.path, "image"))

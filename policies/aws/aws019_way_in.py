@@ -38,7 +38,7 @@ class WayIn(Policy):
         """A finding for each site."""
         for site in plan.aws:
             at = Subject(f"{site.name} access", (*site.path, "access"))
-            images = {group.group.image for group in site.groups}
+            images = {group.spec.image for group in site.groups}
             images |= {servers.server.image for servers in site.servers}
             yield self._judge(site, at, sorted(images))
 

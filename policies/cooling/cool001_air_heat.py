@@ -33,7 +33,7 @@ class AirHeat(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall that has heat in its air."""
         for site in plan.onprem:
-            for row in site.halls:
+            for row in site.cooling.halls:
                 if row.heat_air_w != 0:
                     yield _hall(site, row)
 

@@ -28,7 +28,7 @@ class Airflow(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall with heat in its air and air handlers."""
         for site in plan.onprem:
-            for row in site.halls:
+            for row in site.cooling.halls:
                 if row.handler is not None and row.heat_air_w != 0:
                     yield _hall(site, row)
 

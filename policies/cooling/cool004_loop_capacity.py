@@ -39,7 +39,7 @@ class LoopCapacity(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of heat, flow and approach for each loop that carries heat."""
         for site in plan.onprem:
-            for row in site.loops:
+            for row in site.cooling.loops:
                 if row.heat_w != 0:
                     at = Subject(f"{site.name} loop {row.loop}", row.path)
                     yield _heat(site, row, at)
@@ -117,7 +117,7 @@ def _flow_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
 
 def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
     """What each product on a loop needs, and its rear doors, in L/min."""
-    for product in site.loop_products:
+    for product in site.cooling.loop_products:
         if product.loop == row.loop and product.flow_lpm:
             yield Contributor(product.entry, product.devices, product.flow_lpm)
     for door in _doors(site, row):
@@ -126,7 +126,7 @@ def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
 
 
 def _rise_within(site: SitePlan, row: LoopLoad, limit: float) -> float | None:
-    return rise_within(row, site.loop_products, _doors(site, row), limit)
+    return rise_within(row, site.cooling.loop_products, _doors(site, row), limit)
 
 
 def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:

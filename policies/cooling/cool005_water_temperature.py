@@ -42,7 +42,7 @@ class WaterTemperature(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each product on a loop, and measures of the loop's supply temperature."""
         for site in plan.onprem:
-            for row in site.loops:
+            for row in site.cooling.loops:
                 if row.heat_w != 0:
                     yield from self._loop(site, row)
 
@@ -63,7 +63,7 @@ class WaterTemperature(Policy):
 def _products(site: SitePlan, loop: str) -> Iterable[LoopProduct]:
     """The liquid-cooled products on a loop, each once."""
     found: dict[str, LoopProduct] = {}
-    for product in site.loop_products:
+    for product in site.cooling.loop_products:
         if product.loop == loop:
             found.setdefault(product.entry, product)
     return found.values()

@@ -31,7 +31,7 @@ class InletTemperature(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures against both ends of each range, for each hall with air handlers."""
         for site in plan.onprem:
-            for row in site.halls:
+            for row in site.cooling.halls:
                 if row.inlet_c is not None and row.ashrae_class is not None:
                     yield from _hall(site, row, row.inlet_c, row.ashrae_class)
 

@@ -53,7 +53,7 @@ class Altitude(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall with air handlers."""
         for site in plan.onprem:
-            for row in site.halls:
+            for row in site.cooling.halls:
                 if row.inlet_c is not None and row.ashrae_class is not None:
                     yield self._hall(site, row, row.inlet_c, row.ashrae_class)
 

@@ -38,7 +38,7 @@ class Connectors(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
-            loops = {row.loop: row for row in site.loops}
+            loops = {row.loop: row for row in site.cooling.loops}
             for rack in site.racks:
                 loop = loops.get(rack.kind.loop or "")
                 if loop is None:

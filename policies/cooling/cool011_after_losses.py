@@ -34,7 +34,7 @@ class CoolingAfterLosses(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each stage that carries heat, from the racks to the air outside."""
         for site in plan.onprem:
-            for stage in site.cooling:
+            for stage in site.cooling.stages:
                 if stage.heat_w != 0:
                     yield _stage(site, stage)
 

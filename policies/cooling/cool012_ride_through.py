@@ -54,7 +54,7 @@ class CoolingRideThrough(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall, loop and circuit of water that holds heat."""
         for site in plan.onprem:
-            for row in site.ride_through:
+            for row in site.cooling.ride_through:
                 if row.heat_w != 0:
                     yield self._held(site, row)
 

@@ -36,13 +36,13 @@ class DesignDay(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of circuits of water, of what rejects heat outdoors, and of what no chiller cools."""
         for site in plan.onprem:
-            for stage in site.cooling:
+            for stage in site.cooling.stages:
                 on_water = stage.kind in {"pumps", "heat rejection"}
                 if on_water and (stage.heat_w != 0 or stage.missing):
                     yield _units(site, stage)
-            for row in site.outdoors:
+            for row in site.cooling.outdoors:
                 yield _rating(site, row)
-            for water in site.uncooled:
+            for water in site.cooling.uncooled:
                 yield _supply(site, water)
 
 

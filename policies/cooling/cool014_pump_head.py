@@ -37,7 +37,7 @@ class PumpHead(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each loop that carries heat."""
         for site in plan.onprem:
-            for row in site.loops:
+            for row in site.cooling.loops:
                 if row.heat_w != 0 and not row.in_rack:
                     yield _loop(site, row)
 

@@ -61,7 +61,7 @@ def _feed_breakers(site: SitePlan, rack: RackClass) -> Iterator[Measure]:
 def _outlets(
     site: SitePlan, rack: RackClass, row: CircuitLoad, feed: FeedLoad
 ) -> Iterator[Measure]:
-    derate = site.power.continuous_derate / 100
+    derate = site.power.settings.continuous_derate / 100
     path = rack.feed_path(row.feed)
     at = subject(site, rack, f"feed {row.feed} PDU {row.pdu + 1}", path)
     parts = [

@@ -37,7 +37,7 @@ class PhaseImbalance(Policy):
         """A measure, and a warning step, for each source that carries enough."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.sources:
+            for row in site.power.sources:
                 if row.load_w != 0 and not self._spared(row):
                     yield self._measure(site, row, below)
 
@@ -53,7 +53,7 @@ class PhaseImbalance(Policy):
         value = None
         missing: list[str] = []
         if deviation is None:
-            missing += site.distribution.missing or below.lacking(row.source)
+            missing += site.power.tree.missing or below.lacking(row.source)
         if not capacity:
             missing.append(no_capacity(site, row.source))
         if deviation is not None and capacity:

@@ -47,7 +47,7 @@ class SourceBudgets(Policy):
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.sources:
+            for row in site.power.sources:
                 at = Subject(f"{site.name} source {row.source}", row.path)
                 yield _source(site, row, at, below)
                 if row.missing_parents:
@@ -70,7 +70,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -
     over = excess(value, limit)
     shares = source_contributors(site, row.source, lost) if over else ()
     if row.carries_facility:
-        shares = with_overhead(shares, site.overhead)
+        shares = with_overhead(shares, site.power.overhead)
     plant = plant_contributors(site, row.source, lost) if over else ()
     missing = [*missing_of_racks(site, row, below), *missing_of_facility(site, row, below)]
     if limit is None:
@@ -116,8 +116,8 @@ def _idle(row: SourceLoad, at: Subject) -> Finding:
 
 def _areas(site: SitePlan) -> Iterator[Measure]:
     for noun, areas in (
-        ("row", [(row.row, row) for row in site.rows]),
-        ("hall", [(hall.hall, hall) for hall in site.halls]),
+        ("row", [(row.row, row) for row in site.cooling.rows]),
+        ("hall", [(hall.hall, hall) for hall in site.cooling.halls]),
     ):
         for name, area in areas:
             value, limit = area.power_w, area.power_limit_w

@@ -33,7 +33,7 @@ class PeakPower(Policy):
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.sources:
+            for row in site.power.sources:
                 survives = row.redundancy == "N-1"
                 # A generator stands by: it carries nothing until the utility is lost.
                 carried = row.facility_worst_w if survives else row.facility_w
@@ -43,10 +43,10 @@ class PeakPower(Policy):
                 value = row.peak_worst_w if survives else row.peak_w
                 lost = row.peak_lost if survives else None
                 if value is None and not missing:
-                    missing += site.distribution.missing or below.lacking(row.source, "peak_w")
+                    missing += site.power.tree.missing or below.lacking(row.source, "peak_w")
                 if row.overload_w is None:
                     words = "its overload window"
-                    missing.append(site.distribution.unsaid(row.source, "overload", words))
+                    missing.append(site.power.tree.unsaid(row.source, "overload", words))
                 yield Measure(
                     Subject(f"{site.name} source {row.source}", row.path),
                     value=value,

@@ -56,7 +56,7 @@ class Headroom(Policy):
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
-        power = site.power
+        power = site.power.settings
         if power.oversubscription > 1:
             yield Finding(
                 Subject(f"{site.name} power", (*site.path, "power")),

@@ -36,7 +36,7 @@ class IndependentFeeds(Policy):
         """A measure of shared sources for each class of racks with several feeds."""
         for site in plan.onprem:
             needed: dict[str, set[str]] = {}
-            tree = site.distribution
+            tree = site.power.tree
             for lost, dead in tree.outages.dead.items():
                 if tree.sources[lost].kind not in self.may_share:
                     for name in dead:

@@ -112,11 +112,11 @@ def _capacity(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
 
 
 def _has_generator(site: SitePlan) -> bool:
-    return any(source.kind == "generator" for source in site.power.sources)
+    return any(source.kind == "generator" for source in site.power.settings.sources)
 
 
 def _backup(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
-    acceptance = site.power.generator_acceptance
+    acceptance = site.power.settings.generator_acceptance
     backup = shelves.backup_s
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []

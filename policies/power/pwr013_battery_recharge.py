@@ -41,7 +41,7 @@ class BatteryRecharge(Policy):
         """A measure for each source that feeds a UPS."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.sources:
+            for row in site.power.sources:
                 if row.batteries:
                     yield _source(site, row, below)
 

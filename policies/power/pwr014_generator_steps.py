@@ -37,7 +37,7 @@ class GeneratorSteps(Policy):
         """A measure for each generator that carries load after any loss."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.sources:
+            for row in site.power.sources:
                 if row.step_number is not None:
                     yield _generator(site, row, row.step_number, below)
 
@@ -49,9 +49,9 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
         missing += missing_of_facility(site, row, below)
         missing += _missing_below(site, row.source)
         if not missing:
-            missing += site.distribution.missing or below.lacking(row.source)
+            missing += site.power.tree.missing or below.lacking(row.source)
     if limit is None:
-        missing.append(site.distribution.unsaid(row.source, "step_load"))
+        missing.append(site.power.tree.unsaid(row.source, "step_load"))
     fix = (
         f"connect loads in more steps ('start_step'), let UPSs take theirs back little by little "
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"
@@ -71,14 +71,14 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
 def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
     """Numbers of what a generator carries at once that nobody says."""
     reached = _at_once(site, generator)
-    rows = [row for row in site.sources if row.source in reached]
+    rows = [row for row in site.power.sources if row.source in reached]
     yield from missing_of_charging(site, [row.source for row in rows if row.kind == "ups"])
     yield from each_once(row.lacks for row in rows if row.lacks is not None)
 
 
 def _at_once(site: SitePlan, generator: str) -> AbstractSet[str]:
     """The sources below a generator whose load is in its steps: none behind a UPS that walks in."""
-    tree, reached = site.distribution, {generator}
+    tree, reached = site.power.tree, {generator}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)
         if source is not None and not source.walk_in and reached.intersection(tree.parents[name]):

@@ -37,8 +37,8 @@ class TapOffBoxes(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures for the box of each feed from a busway, of each class of racks."""
         for site in plan.onprem:
-            boxes = {(row.rack, row.feed): row for row in site.tap_offs}
-            sources = site.distribution.sources
+            boxes = {(row.rack, row.feed): row for row in site.power.tap_offs}
+            sources = site.power.tree.sources
             for rack in site.racks:
                 for feed, source, path in rack.feeds:
                     if sources[source].kind != "busway":

@@ -35,7 +35,7 @@ class FaultCurrents(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each source that passes power on, and for the PDUs of each feed of a class."""
         for site in plan.onprem:
-            for row in site.fault_currents:
+            for row in site.power.fault_currents:
                 yield _place(site, row)
 
 
@@ -43,7 +43,7 @@ def _place(site: SitePlan, row: FaultCurrent) -> Measure:
     missing = row.missing
     if row.rack is None:
         at = Subject(f"{site.name} source {row.source}", row.path)
-        rating = site.distribution.unsaid(row.source, "short_circuit_rating")
+        rating = site.power.tree.unsaid(row.source, "short_circuit_rating")
         what = "a source"
     else:
         at = subject(site, row.rack, f"feed {row.feed}", row.path)

@@ -54,7 +54,7 @@ class VoltageDrops(Policy):
         for site in plan.onprem:
             below = BelowSources(site)
             behind: dict[RackClass, list[VoltageDrop]] = {}
-            for row in site.voltage_drops:
+            for row in site.power.voltage_drops:
                 behind.setdefault(row.rack, []).append(row)
                 yield Measure(
                     subject(site, row.rack, f"feed {row.feed}", row.path),
@@ -118,10 +118,9 @@ def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str
     if row.drop_percent is not None:
         return ()
     missing = [*row.lacks, *unknown_draw(site, row.rack)]
-    for place in sorted({site.source_places[name] for name in row.unknown_loads}):
-        source = site.sources[place]
+    for source in site.power.named(row.unknown_loads):
         missing += missing_of_facility(site, source, below)
-        missing += site.distribution.missing or below.lacking(source.source)
+        missing += site.power.tree.missing or below.lacking(source.source)
     return each_once(missing)
 
 

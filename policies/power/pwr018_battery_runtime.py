@@ -43,12 +43,12 @@ class BatteryRuntime(Policy):
         """A measure for each UPS of a site with generators."""
         for site in plan.onprem:
             below = BelowSources(site)
-            for row in site.autonomies:
+            for row in site.power.autonomies:
                 if row.kind == "ups":
                     yield self._ups(site, row, below)
 
     def _ups(self, site: SitePlan, row: Autonomy, below: BelowSources) -> Measure:
-        acceptance = site.power.generator_acceptance
+        acceptance = site.power.settings.generator_acceptance
         limit = None if acceptance is None else acceptance + self.reserve_s
         missing = list(_missing(site, row, below))
         if acceptance is None:
@@ -68,12 +68,12 @@ class BatteryRuntime(Policy):
 
 def _missing(site: SitePlan, row: Autonomy, below: BelowSources) -> Iterator[str]:
     """What keeps the runtime of a UPS from being known."""
-    tree = site.distribution
-    source = site.sources[site.source_places[row.source]]
+    tree = site.power.tree
+    (source,) = site.power.named([row.source])
     if tree.sources[row.source].backup is None:
         yield tree.unsaid(row.source, "backup")
     if source.capacity_w is None:
         yield no_capacity(site, row.source)
     if row.load_w is None:
         found = [*missing_of_facility(site, source, below)]
-        yield from found or site.distribution.missing or below.lacking(row.source)
+        yield from found or site.power.tree.missing or below.lacking(row.source)

@@ -37,14 +37,14 @@ class Fuel(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each generator."""
         for site in plan.onprem:
-            for row in site.autonomies:
+            for row in site.power.autonomies:
                 if row.kind == "generator":
                     yield self._generator(site, row)
 
     def _generator(self, site: SitePlan, row: Autonomy) -> Measure:
-        generator = site.distribution.sources[row.source]
+        generator = site.power.tree.sources[row.source]
         missing = tuple(
-            site.distribution.unsaid(row.source, name)
+            site.power.tree.unsaid(row.source, name)
             for name in ("fuel", "consumption")
             if getattr(generator, name) is None
         )

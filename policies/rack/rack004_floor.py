@@ -45,7 +45,7 @@ class FloorLoad(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""
         for site in plan.onprem:
-            halls = {row.hall: row for row in site.halls}
+            halls = {row.hall: row for row in site.cooling.halls}
             for rack in site.racks:
                 for load in LOADS:
                     yield _load(site, rack, halls[rack.hall], *load)

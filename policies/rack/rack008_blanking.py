@@ -40,7 +40,7 @@ class Blanking(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
-            containments = {hall.hall: hall.containment for hall in site.halls}
+            containments = {hall.hall: hall.containment for hall in site.cooling.halls}
             for rack in site.racks:
                 if rack.kind.mode == "immersion":  # no air passes a tank
                     continue

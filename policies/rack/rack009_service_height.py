@@ -27,7 +27,7 @@ class ServiceHeight(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of immersion tanks that holds something."""
         for site in plan.onprem:
-            heights = {row.hall: row.clear_height_m for row in site.halls}
+            heights = {row.hall: row.clear_height_m for row in site.cooling.halls}
             for rack in site.racks:
                 if rack.kind.mode == "immersion" and rack.kind.service_height_m != 0:
                     yield _lift(site, rack, heights[rack.hall])

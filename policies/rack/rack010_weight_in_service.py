@@ -39,7 +39,7 @@ class WeightInService(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: in the rack, on a caster, and over the footprint."""
         for site in plan.onprem:
-            halls = {row.hall: row for row in site.halls}
+            halls = {row.hall: row for row in site.cooling.halls}
             for rack in site.racks:
                 for place in ("rack", "caster", "area"):
                     yield _place(site, rack, halls[rack.hall], place)

@@ -80,7 +80,7 @@ def _plugs(plan: Plan) -> Mapping[FieldPath, Sequence[_Plug]]:
         places = {
             tier.name: (*fabric.path, "tiers", n) for n, tier in enumerate(fabric.fabric.tiers)
         }
-        places |= {group.group.name: group.path for group in fabric.site.groups}
+        places |= {group.spec.name: group.path for group in fabric.site.groups}
         for at, link in fabric.links():
             for end in ends(fabric.layout, link):
                 found.setdefault(places[end.name], []).append(_Plug(link, at.path, end))

@@ -54,7 +54,7 @@ class SpreadDomains(Policy):
         for site in plan.onprem:
             domains = FailureDomains(site, self.ignored_sources)
             for index, group in enumerate(site.groups):
-                if group.group.role == "compute":
+                if group.spec.role == "compute":
                     at = Subject(f"{site.name} {group.name}", group.path)
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
@@ -93,7 +93,7 @@ class SpreadDomains(Policy):
             contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
             fix="use more trays"
             if tray.block is None
-            else f"use smaller blocks, or blocks of {trays - 1}, which leave a spare tray",
+            else f"use blocks of {trays - 1}, which leave a spare tray",
             missing=tray.missing,
         )
 
@@ -120,7 +120,7 @@ def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterato
     """The racks of each role of which there are several nodes."""
     groups = list(enumerate(site.groups))
     for role in CONTROL:
-        found = [index for index, group in groups if group.group.role == role]
+        found = [index for index, group in groups if group.spec.role == role]
         yield from _spread(site, domains, found, f"{role} nodes")
     for system in plan.file_systems:
         if system.site == site.name and system.lustre is not None:
@@ -131,7 +131,7 @@ def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterato
 def _spread(
     site: SitePlan, domains: FailureDomains, groups: list[int], noun: str
 ) -> Iterator[Measure]:
-    nodes = sum(site.groups[index].group.count for index in groups)
+    nodes = sum(site.groups[index].spec.count for index in groups)
     if nodes > 1:
         yield Measure(
             Subject(f"{site.name} {noun}", site.groups[groups[0]].path),

@@ -1,4 +1,4 @@
-"""SCH-003: blocks of Slurm are NVLink domains, and their sizes divide them."""
+"""SCH-003: base blocks of Slurm are NVLink domains."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ from rackwright.policy.helpers.slurm import (
     TOPOLOGY,
     base_block,
     blocked,
-    divisors,
     right_sizes,
     wrong_sizes,
 )
 
 
-@rule("SCH-003", "Block sizes divide the NVLink domains", Severity.HIGH, since="0.2")
+@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2")
 class SlurmBlocks(Policy):
-    """The base size divides the hosts of a unit; larger sizes double it and fit the cluster."""
+    """The base size is that of a unit, except spares; larger sizes double it and fit the cluster."""
 
     most_left_over: Annotated[int, Field(ge=0, le=17)] = 0
-    """Hosts of a unit that may stand outside every base block, as spares."""
+    """Hosts of a unit that may be outside its base block, as spares."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each group that is scheduled by blocks, and for the list of sizes."""
@@ -71,7 +70,9 @@ class SlurmBlocks(Policy):
             )
             return
         base = sizes[0]
-        fitting = f"use a base size of {', '.join(map(str, divisors(nodes.unit_hosts)[:3]))}"
+        fitting = f"use a base size of {nodes.unit_hosts}, the hosts of a unit"
+        if self.most_left_over:
+            fitting += f", or of {nodes.unit_hosts - self.most_left_over} at least"
         yield Measure(
             at,
             value=base,
@@ -83,7 +84,7 @@ class SlurmBlocks(Policy):
         if base <= nodes.unit_hosts:
             yield Measure(
                 at,
-                value=nodes.unit_hosts % base,
+                value=nodes.unit_hosts - base,
                 limit=self.most_left_over,
                 unit="hosts",
                 what="what the base size leaves over of a unit",

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from rackwright.plan.records.racks import RackClass, RackDevice, RackKind
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
+    from rackwright.plan.slurm.state import StateStorage
     from rackwright.plan.storage.filesystem import FileSystem
     from rackwright.policy.api import (
         Enforcement,
@@ -141,6 +142,7 @@ _PLACES = {
     "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
+    "rackwright.plan.slurm.state": "StateStorage",
     "rackwright.plan.storage.filesystem": "FileSystem",
     "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule",
     "rackwright.policy.check": "check",
@@ -165,7 +167,7 @@ __all__ = [
     "RackDevice", "RackKind", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
     "Reservation", "Result", "RideThrough", "Role", "Scheduler", "Seconds", "SecurityRule",
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",
-    "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "Subject",
+    "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "StateStorage", "Subject",
     "SubnetManagerKeys", "Suggestion", "Switch", "TapOffLoad", "TierLink", "TrayFill",
     "UncooledWater", "UsageError", "VoltageDrop", "WanNeed", "Watts", "check", "load_plan",
     "read_exceptions", "rule"

@@ -74,7 +74,7 @@ def _site(site: Site, plan: SitePlan) -> Pairs:
                     yield from _rack(rack, devices, group, hall, site, plan, planned)
     yield from _facility(site, plan, sums)
     carried, named = sources.carried(site), {source.name: source for source in site.sources}
-    for one in plan.sources:
+    for one in plan.power.sources:
         wanted, where = carried[one.source], f"source {one.source}"
         capacity = sources.capacity(named[one.source], site)
         yield from _pair(where, "capacity_w", capacity, one.capacity_w)
@@ -117,7 +117,9 @@ def _rack(
     for at, feed in enumerate(group.feeds):
         if feed.tap_off is None:
             continue
-        (box,) = (one for one in plan.tap_offs if (one.rack, one.feed) == (planned, feed.name))
+        (box,) = (
+            one for one in plan.power.tap_offs if (one.rack, one.feed) == (planned, feed.name)
+        )
         wanted, here = (
             power.boxed(devices, group.feeds, at, len(group.racks), site),
             f"{where} box of {feed.name}",
@@ -224,7 +226,7 @@ def _collect(
 
 
 def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
-    for hall, planned in zip(site.halls, plan.halls, strict=True):
+    for hall, planned in zip(site.halls, plan.cooling.halls, strict=True):
         where = f"hall {hall.name}"
         for name in ("power_w", "heat_air_w", "heat_liquid_w", "airflow_cfm", "weight_kg"):
             wanted = total(sums[f"{hall.name} {name}"])
@@ -238,7 +240,7 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
             yield from _pair(where, "air_supply_cfm", air.supply, planned.air_supply_cfm)
             yield from _pair(where, "air_supply_n1_cfm", air.supply_n1, planned.air_supply_n1_cfm)
             yield from _pair(where, "supply_cfm", air.needed, planned.supply_cfm)
-    for loop, carried in zip(site.loops, plan.loops, strict=True):
+    for loop, carried in zip(site.loops, plan.cooling.loops, strict=True):
         where = f"loop {loop.name}"
         for name in ("heat_w", "flow_lpm"):
             each = sums.get(f"{loop.name} {name}", [])
@@ -247,7 +249,7 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
         mine = Counter(sums.get(f"{loop.name} products", []))
         listed = {
             (one.entry, one.heat_w, one.flow_lpm): one.devices
-            for one in plan.loop_products
+            for one in plan.cooling.loop_products
             if one.loop == loop.name
         }
         yield from _products(where, mine, listed)
@@ -308,7 +310,7 @@ def _measures(plan: Plan, rule: str) -> dict[tuple[Any, ...], list[Measure]]:
 
 def _fabrics(site: Site, plan: Plan) -> Pairs:
     counts, ratios, ports = (_measures(plan, rule) for rule in RULES)
-    planned_site = plan.onprem[0].site
+    planned_site = plan.onprem[0].spec
     for number, one in enumerate(site.fabrics):
         wanted = fabric.counted(site, one)
         layout = lay_out(planned_site, planned_site.fabrics[number], plan.catalogue)

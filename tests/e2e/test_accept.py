@@ -184,7 +184,7 @@ BAD: Refused = {
         "acceptance",
         {
             "acceptance_timeout": 0,
-            "acceptance_request": {"devices": "/dev/x", "mounts": [], "services": []},
+            "acceptance_request": {"devices": ["/dev/x"], "mounts": [], "services": []},
         },
         "a time above 0 are needed",
     ),

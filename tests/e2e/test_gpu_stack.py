@@ -302,7 +302,7 @@ def test_the_acceptance_finds_the_versions_of_the_bill(machine: Machine) -> None
 def collected(machine: Machine) -> dict[str, Any]:
     program = Path("roles/acceptance/files/collect.py").read_text()
     request: dict[str, Any] = {
-        "devices": "dev/nvidia[0-9]*",
+        "devices": ["dev/nvidia[0-9]*"],
         "mounts": [],
         "services": [],
         "slurm_node": None,

@@ -90,13 +90,13 @@ def test_what_is_slipped_in_does_not_run(tab: Page, written: Path, tmp_path: Pat
 def test_a_click_on_a_source_shows_the_loads_after_its_loss(shown: Shown) -> None:
     tab, (site,) = shown.tab, shown.plan.onprem
     before = loads(tab)
-    assert set(before) == {one.source for one in site.sources}
+    assert set(before) == {one.source for one in site.power.sources}
     tab.click(".source[data-s='ups-b']")
     after = loads(tab)
     assert after["ups-b"] == "lost"
-    dead = site.distribution.outages.dead["ups-b"]
+    dead = site.power.tree.outages.dead["ups-b"]
     assert {name for name, words in after.items() if words in {"lost", "dead"}} == set(dead)
-    for name, watts in site.after_loss.without("ups-b").items():
+    for name, watts in site.power.after_loss.without("ups-b").items():
         if name not in dead and watts is not None:
             assert after[name].startswith(f"{format_quantity(watts, 'W')} of ")
     assert after["ups-a"] != before["ups-a"]

@@ -72,10 +72,10 @@ def test_a_product_is_added_as_contributing_says(clone: Clone) -> None:
     code, printed = clone.run("rackwright check site/blueprint.yaml")
     assert code == 5
     assert re.findall(r"^([A-Z]+-\d{3}) ", printed, re.MULTILINE) == ["IAC-004"]
-    digest = re.search(r"'(catalogue_digest: sha256:\w+)'", printed)
+    digest = re.search(r"catalogue_digest: sha256:\w+", printed)
     assert digest is not None
     blueprint = clone.folder / "site/blueprint.yaml"
-    pinned = re.sub(r"catalogue_digest: sha256:\w+", digest[1], blueprint.read_text("utf-8"))
+    pinned = re.sub(r"catalogue_digest: sha256:\w+", digest[0], blueprint.read_text("utf-8"))
     blueprint.write_text(pinned, encoding="utf-8")
     assert clone.run("rackwright check site/blueprint.yaml")[0] == 0
 

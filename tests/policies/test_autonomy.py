@@ -34,7 +34,7 @@ def test_the_energy_of_batteries_is_the_same_at_less_load(
 
 
 def test_what_a_ups_and_a_generator_hold() -> None:
-    found = {row.source: row for row in DESIGN.site().autonomies}
+    found = {row.source: row for row in DESIGN.site().power.autonomies}
     assert set(found) == {"gen", "ups-a", "ups-b", "ups-c"}
     assert found["ups-a"].load_w == pytest.approx(163_200)
     assert found["ups-a"].runtime_s == pytest.approx(300 * 250 / 163.2)
@@ -42,7 +42,7 @@ def test_what_a_ups_and_a_generator_hold() -> None:
 
 
 def test_a_ups_of_redundancy_n_carries_its_normal_load() -> None:
-    found = {row.source: row for row in DESIGN.site({(*UPS_A, "redundancy"): "N"}).autonomies}
+    found = {row.source: row for row in DESIGN.site({(*UPS_A, "redundancy"): "N"}).power.autonomies}
     assert found["ups-a"].load_w == pytest.approx(108_800)
 
 

@@ -35,7 +35,7 @@ def of_feed_a(rule: str, changes: Changes | None = None, what: str = "") -> Any:
 
 def test_a_box_has_its_load_normally_and_after_the_loss_of_a_feed() -> None:
     """Eight supplies of 1.7 kW are 13.6 kW; three on a line are as 3 × 3 × 1.7 = 15.3 kW."""
-    box = DESIGN.site().tap_offs[0]
+    box = DESIGN.site().power.tap_offs[0]
     assert (box.feed, box.source, box.racks, box.breakers) == ("A", "busway-a", 1, 1)
     assert (box.current_a, box.breaker_a) == (63, 60)
     assert box.usable_w == pytest.approx(OF_63_A)
@@ -46,14 +46,14 @@ def test_a_box_has_its_load_normally_and_after_the_loss_of_a_feed() -> None:
 
 
 def test_two_racks_on_a_box_load_it_twice() -> None:
-    box = DESIGN.site({(*BOX, "racks"): 2}).tap_offs[0]
+    box = DESIGN.site({(*BOX, "racks"): 2}).power.tap_offs[0]
     assert (box.racks, box.breakers) == (2, 2)
     assert box.load_w == pytest.approx(27_200)
     assert box.worst_w == pytest.approx(45_900)
 
 
 def test_no_more_racks_share_a_box_than_there_are() -> None:
-    assert DESIGN.site({(*BOX, "racks"): 20}).tap_offs[0].racks == 8
+    assert DESIGN.site({(*BOX, "racks"): 20}).power.tap_offs[0].racks == 8
 
 
 @pytest.mark.parametrize(

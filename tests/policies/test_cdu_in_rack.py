@@ -87,15 +87,15 @@ def test_a_cdu_carries_its_rack_with_a_pump_lost(
 
 def test_two_cdus_in_a_rack_lose_one_pump_together() -> None:
     """200 + 150 L/min; without the flow of the one that lives, nobody knows."""
-    (loop,) = DESIGN.site({(*LOOP, "count"): 2}).loops
+    (loop,) = DESIGN.site({(*LOOP, "count"): 2}).cooling.loops
     assert (loop.pump_lost_lpm, loop.capacity_w) == (350, 200_000)
-    (loop,) = DESIGN.site({(*LOOP, "count"): 2}, {CDU: {"flow": None}}).loops
+    (loop,) = DESIGN.site({(*LOOP, "count"): 2}, {CDU: {"flow": None}}).cooling.loops
     assert loop.pump_lost_lpm is None
 
 
 def test_one_cdu_with_a_pump_lost_needs_no_number_of_a_second_one() -> None:
     """It was unknown where nobody publishes the flow with all pumps."""
-    (loop,) = DESIGN.site(patches={CDU: {"flow": None}}).loops
+    (loop,) = DESIGN.site(patches={CDU: {"flow": None}}).cooling.loops
     assert (loop.pump_lost_lpm, loop.cdu_flow_lpm) == (150, None)
 
 
@@ -138,7 +138,7 @@ def test_a_cdu_hangs_on_the_feeds_of_its_rack() -> None:
         if row.lost_kind == "feed" and row.load_w is not None:
             left[row.lost, row.feed] += row.load_w
     assert left == {("A", "B"): pytest.approx(83_600), ("B", "A"): pytest.approx(83_600)}
-    assert not [c for c in site.overhead.consumers if c.name.startswith("CDUs")]
+    assert not [c for c in site.power.overhead.consumers if c.name.startswith("CDUs")]
 
 
 def test_a_cdu_with_one_supply_goes_down_with_its_feed_and_takes_the_rack() -> None:

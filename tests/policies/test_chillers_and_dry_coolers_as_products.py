@@ -14,6 +14,7 @@ import pytest
 
 from catalogue_team import an_entry, write
 from designs import GONE, Changes, Design, said
+from rack_records import records
 from rackwright.catalog.loader import load_catalogue
 from rackwright.plan.cooling.thermal import density_ratio
 from rackwright.plan.problems import PlanError
@@ -37,7 +38,7 @@ COOLER = {
     "power": "10 kW",
 }
 PLANNED = (
-    "sources", "cooling", "outdoors", "uncooled", "ride_through", "totals", "halls", "loops",
+    "sources", "stages", "outdoors", "uncooled", "ride_through", "totals", "halls", "loops",
 )  # fmt: skip
 WATER = {CHILLED: "14 °C", WARM: "30 °C"}
 BY_PRODUCT: Changes = {
@@ -79,9 +80,11 @@ def judged(
 def test_the_plan_is_that_of_the_numbers_by_hand(design: Design) -> None:
     one, other = design.site(WATER), design.site(BY_PRODUCT)
     for table in PLANNED:
-        assert getattr(one, table) == getattr(other, table), table
-    assert one.overhead.declared_w == other.overhead.declared_w
-    assert [c.power for c in one.overhead.consumers] == [c.power for c in other.overhead.consumers]
+        assert records(one, table) == records(other, table), table
+    assert one.power.overhead.declared_w == other.power.overhead.declared_w
+    assert [c.power for c in one.power.overhead.consumers] == [
+        c.power for c in other.power.overhead.consumers
+    ]
 
 
 @pytest.mark.parametrize(
@@ -180,12 +183,12 @@ def test_power_and_restart_are_those_of_the_product(design: Design) -> None:
     """25 kW and 60 s of each chiller; what the entry does not say is asked for there."""
     (consumer,) = {
         (c.each, c.restart, c.product)
-        for c in design.site(BY_PRODUCT).overhead.consumers
+        for c in design.site(BY_PRODUCT).power.overhead.consumers
         if c.machine == "plant 'chillers'"
     }
     assert consumer == (25e3, 60, "acme-chiller")
     site = design.site(BY_PRODUCT, {"acme-chiller": {"power": None, "restart": None}})
-    (first, *_) = (c for c in site.overhead.consumers if c.machine == "plant 'chillers'")
+    (first, *_) = (c for c in site.power.overhead.consumers if c.machine == "plant 'chillers'")
     assert [getattr(f, "name", "") for f in first.unrated.fields] == ["", "power"]
     assert [getattr(f, "name", "") for f in first.unstarted.fields] == ["", "restart"]
 

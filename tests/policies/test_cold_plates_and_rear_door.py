@@ -71,7 +71,7 @@ def test_each_loop_has_its_own_heat_and_flow(tmp_path: Path) -> None:
     Doors: 12 × 17.6 = 211.2 kW, 60 × 211.2 / (0.997 × 4.18 × 6) = 506.8 L/min.
     """
     site = plan(tmp_path)
-    plates, doors = site.loops
+    plates, doors = site.cooling.loops
     assert plates.heat_w == pytest.approx(768_000)
     assert plates.flow_lpm == pytest.approx(96 * 11.913, rel=1e-4)
     assert doors.heat_w == pytest.approx(211_200)
@@ -157,7 +157,7 @@ def test_what_nobody_says_of_its_door_is_unknown(
 
 
 def test_the_loop_of_the_plates_is_known_where_the_door_is_not(tmp_path: Path) -> None:
-    plates, doors = plan(tmp_path, {"rear_door_capacity: 20 kW": ""}).loops
+    plates, doors = plan(tmp_path, {"rear_door_capacity: 20 kW": ""}).cooling.loops
     assert plates.heat_w == pytest.approx(768_000)
     assert plates.flow_lpm is not None
     assert (doors.heat_w, doors.flow_lpm) == (None, None)

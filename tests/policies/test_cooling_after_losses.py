@@ -181,6 +181,6 @@ def test_sources_carry_the_units_that_hang_on_them(tmp_path: Path) -> None:
     """One of each on either panel: 5 + 25 + 10 + 5 = 45 kW, and 90 kW at no time."""
     blueprint, layer = site_of(tmp_path)
     (site,) = load_plan(blueprint, (layer,)).plan.onprem
-    rows = {row.source: row for row in site.sources}
+    rows = {row.source: row for row in site.power.sources}
     assert rows["mech-a"].facility_w == rows["mech-a"].facility_worst_w == pytest.approx(45_000)
     assert not rows["mech-b"].idle

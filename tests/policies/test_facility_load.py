@@ -100,6 +100,6 @@ def test_the_peak_of_a_generator_has_the_cooling_on_top(tmp_path: Path) -> None:
 
 def test_the_plan_tells_both(tmp_path: Path) -> None:
     (site,) = load_plan(a_site(tmp_path)).plan.onprem
-    rows = {row.source: row for row in site.sources}
+    rows = {row.source: row for row in site.power.sources}
     assert (rows["utility"].load_w, rows["utility"].facility_w) == pytest.approx((IT, 607_200))
     assert (rows["ups-a"].load_w, rows["ups-a"].facility_w) == pytest.approx((IT / 2, IT / 2))

@@ -37,7 +37,9 @@ RACKS = "el1 racks c[01-08] feed A"
 
 
 def currents(changes: Changes | None = None) -> dict[str, float | None]:
-    return {row.feed or row.source: row.current_a for row in DESIGN.site(changes).fault_currents}
+    return {
+        row.feed or row.source: row.current_a for row in DESIGN.site(changes).power.fault_currents
+    }
 
 
 def judged(name: str, changes: Changes | None = None, patches: Any = None) -> Any:
@@ -122,7 +124,7 @@ def test_what_stands_a_fault_current(
 
 
 def test_a_circuit_without_a_pdu_has_none_to_stand_it() -> None:
-    found = {row.feed for row in DESIGN.site({(*FEED_A, "pdu"): GONE}).fault_currents}
+    found = {row.feed for row in DESIGN.site({(*FEED_A, "pdu"): GONE}).power.fault_currents}
     assert found == {None, "B", "C"}
 
 

@@ -37,7 +37,7 @@ def test_all_heat_goes_into_the_fluid_and_the_pumps_into_the_air() -> None:
 
 def test_the_fluid_carries_the_heat_to_the_cdu_of_the_tank() -> None:
     """60 × 12 / (1.8 × 10) = 40 L/min."""
-    (loop,) = DESIGN.site().loops
+    (loop,) = DESIGN.site().cooling.loops
     assert (loop.in_rack, loop.heat_capacity) == (True, 1.8)
     assert loop.heat_w == pytest.approx(12_000)
     assert loop.flow_lpm == pytest.approx(40)

@@ -201,9 +201,9 @@ def test_peaks_come_on_top_of_the_machines(tmp_path: Path) -> None:
 def test_the_plan_tells_what_each_source_carries(tmp_path: Path) -> None:
     site, layer = a_site(tmp_path, *WHOLE, sources=EFFICIENT)
     (planned,) = load_plan(site, (layer,)).plan.onprem
-    rows = {row.source: row for row in planned.sources}
+    rows = {row.source: row for row in planned.power.sources}
     assert rows["ups-a"].facility_w == pytest.approx(288_000)
     assert rows["ups-b"].facility_w == pytest.approx(264_000)
     assert rows["ups-a"].load_w == pytest.approx(264_000)
     assert planned.totals.facility_w == pytest.approx(650_000)
-    assert planned.overhead.missing == ()
+    assert planned.power.overhead.missing == ()

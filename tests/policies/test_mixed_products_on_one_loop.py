@@ -47,12 +47,12 @@ def test_each_product_has_its_own_flow() -> None:
     2 × 171.26 + 32 × 15 = 822.5 L/min; by heat alone they were 723.7.
     """
     site = DESIGN.site()
-    one, other = site.loop_products
+    one, other = site.cooling.loop_products
     assert (one.entry, one.devices, one.heat_w, one.asked_lpm) == (NVL72, 2, 115_000, None)
     assert one.flow_lpm == pytest.approx(115 * KW)
     assert (other.entry, other.devices, other.heat_w) == (HGX, 32, 8_000)
     assert (other.asked_lpm, other.flow_lpm) == (15, 15)
-    (loop,) = site.loops
+    (loop,) = site.cooling.loops
     assert loop.flow_lpm == pytest.approx(2 * 115 * KW + 32 * 15)
     assert loop.flow_lpm == pytest.approx(822.5, abs=0.05)
     assert loop.heat_w == 2 * 115_000 + 32 * 8_000
@@ -100,8 +100,8 @@ def test_a_product_that_nobody_knows_about_is_unknown_by_itself() -> None:
 
 def test_a_flow_of_one_product_that_is_unknown_makes_the_loop_unknown() -> None:
     site = DESIGN.site(patches={NVL72: {"liquid": {"heat": None}}})
-    assert [p.flow_lpm for p in site.loop_products] == [None, 15]
-    (loop,) = site.loops
+    assert [p.flow_lpm for p in site.cooling.loop_products] == [None, 15]
+    (loop,) = site.cooling.loops
     assert loop.flow_lpm is None
 
 
@@ -115,6 +115,6 @@ def test_nodes_that_are_capped_are_told_apart() -> None:
     """7.9 of 10.2 kW: 8 × 7.9 / 10.2 = 6.196 kW into the loop, and 15 L/min still."""
     nodes = ("node_groups", 1, "power_cap")
     tdp = {HGX: {"accelerators": {"tdp": None}}}
-    (_, hgx) = DESIGN.site({nodes: "7.9 kW"}, tdp).loop_products
+    (_, hgx) = DESIGN.site({nodes: "7.9 kW"}, tdp).cooling.loop_products
     assert hgx.heat_w == pytest.approx(8_000 * 7.9 / 10.2)
     assert hgx.flow_lpm == 15

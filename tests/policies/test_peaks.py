@@ -47,6 +47,6 @@ def test_a_ups_without_redundancy_is_judged_as_it_stands(tmp_path: Path) -> None
 
 def test_the_plan_tells_both(tmp_path: Path) -> None:
     (site,) = load_plan(a_site(tmp_path)).plan.onprem
-    (row,) = [row for row in site.sources if row.source == "busway-b"]
+    (row,) = [row for row in site.power.sources if row.source == "busway-b"]
     assert (row.peak_w, row.peak_worst_w) == (384_000, 768_000)
     assert row.peak_lost in {"ups-a", "busway-a"}

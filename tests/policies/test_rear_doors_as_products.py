@@ -38,7 +38,7 @@ BY_PRODUCT: Changes = {
     **{(*COOLING, f"rear_door_{name}"): GONE for name in NUMBERS},
 }
 PLANNED = (
-    "racks", "rows", "halls", "loops", "cooling", "ride_through", "totals", "loop_products",
+    "racks", "rows", "halls", "loops", "stages", "ride_through", "totals", "loop_products",
 )  # fmt: skip
 
 

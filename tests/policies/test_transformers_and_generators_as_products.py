@@ -17,7 +17,7 @@ from catalogue_team import an_entry, write
 from designs import GONE, Changes, Design, said
 from rack_records import as_data
 from rackwright.catalog.loader import load_catalogue
-from rackwright.plan.power.draws import Draws
+from rackwright.plan.power.demand import Draws
 from rackwright.plan.problems import PlanError
 from rackwright.policy.api import Outcome
 
@@ -92,7 +92,7 @@ def test_the_plan_is_that_of_the_numbers_by_hand(design: Design) -> None:
     one, other = design.site(by_hand), design.site(BY_PRODUCT)
     for table in PLANNED:
         assert as_data(one, table) == as_data(other, table), table
-    assert one.overhead == other.overhead
+    assert one.power.overhead == other.power.overhead
 
 
 def test_modules_of_a_product_are_those_of_the_numbers_by_hand(design: Design) -> None:
@@ -148,7 +148,7 @@ def test_what_a_transformer_loses_is_drawn_from_what_feeds_it_at_any_load(design
     none = design.site(changes, {"acme-trafo": {"losses": said("0 W")}})
 
     def drawn(site: Any, name: str) -> float:
-        (row,) = (r for r in site.sources if r.source == name)
+        (row,) = (r for r in site.power.sources if r.source == name)
         return float(row.facility_w)
 
     assert drawn(whole, "trafo") == drawn(none, "trafo")
@@ -163,7 +163,7 @@ def test_what_a_transformer_loses_is_drawn_from_what_feeds_it_at_any_load(design
 def test_a_written_efficiency_holds_in_the_place_of_the_losses_of_a_product(design: Design) -> None:
     changes = {**BY_PRODUCT, (*TRAFO, "efficiency"): "98 %"}
     one, other = design.site(changes), design.site(changes, {"acme-trafo": {"losses": None}})
-    assert one.sources == other.sources
+    assert one.power.sources == other.power.sources
 
 
 def test_losses_are_stated_once(design: Design) -> None:
@@ -258,8 +258,10 @@ def test_less_impedance_is_a_larger_fault_current(design: Design) -> None:
 def test_losses_that_nobody_says_are_asked_for_in_the_file(design: Design) -> None:
     changes = {**BY_PRODUCT, ("pue",): GONE}
     site = design.site(changes, {"acme-trafo": {"losses": None}})
-    assert [str(one) for one in site.overhead.lacking if "trafo" in one] == ["'losses' of 'trafo'"]
-    (lack,) = (one for one in site.overhead.lacking if "trafo" in one)
+    assert [str(one) for one in site.power.overhead.lacking if "trafo" in one] == [
+        "'losses' of 'trafo'"
+    ]
+    (lack,) = (one for one in site.power.overhead.lacking if "trafo" in one)
     assert getattr(lack.fields[-1], "name", None) == "losses"
 
 

@@ -69,8 +69,8 @@ def test_the_plan_is_that_of_the_numbers_by_hand() -> None:
     one, other = DESIGN.site(BY_HAND), DESIGN.site(by_product())
     for table in PLANNED:
         assert as_data(one, table) == as_data(other, table), table
-    assert one.overhead == other.overhead
-    assert {row.capacity_w for row in other.sources if row.kind == "ups"} == {250e3}
+    assert one.power.overhead == other.power.overhead
+    assert {row.capacity_w for row in other.power.sources if row.kind == "ups"} == {250e3}
 
 
 def test_modules_of_a_product_are_those_of_the_numbers_by_hand() -> None:
@@ -171,7 +171,7 @@ def test_a_number_of_the_blueprint_holds_in_the_place_of_the_products() -> None:
 def test_losses_of_a_product_are_drawn_from_what_feeds_it(efficiency: str, watts: float) -> None:
     """326.4 kW of racks, over the efficiency of the UPSs, over 99 % of the transformer."""
     site = DESIGN.site(by_product(), {PRODUCT: {"efficiency": said(efficiency)}})
-    assert site.overhead.declared_w == pytest.approx(watts)
+    assert site.power.overhead.declared_w == pytest.approx(watts)
 
 
 def test_more_than_the_rating_is_refused() -> None:

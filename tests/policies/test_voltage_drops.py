@@ -29,7 +29,7 @@ RACKS = "el1 racks c[01-08]"
 
 
 def feed_a(changes: Changes | None = None) -> VoltageDrop:
-    (row,) = (row for row in DESIGN.site(changes).voltage_drops if row.feed == "A")
+    (row,) = (row for row in DESIGN.site(changes).power.voltage_drops if row.feed == "A")
     return row
 
 

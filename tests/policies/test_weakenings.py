@@ -17,12 +17,19 @@ import pytest
 
 from examples import EVERY, MANY
 from omissions import POLICIES, Refused, field_of
+from rackwright.errors import RackwrightError
+from rackwright.exit_codes import ExitCode
+from rackwright.plan.load import load_data
+from rackwright.policy.base_approval.approval import Approval, asked_by
+from rackwright.policy.check import check_plan
 from refused import FAULTS, a_faulty_site, refused_by
 from weakenings import (
     Change,
     accepts,
     by_hardware,
     changes_of,
+    documents,
+    every_change,
     judged_by_the_base,
     renamed,
     several,
@@ -109,6 +116,40 @@ def test_several_changes_at_once_pass_by_their_hardware(measured: Callable[[str]
     measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
     assert found == []
     assert len(verdicts) == 2
+
+
+def test_no_change_passes_whose_merge_is_refused(measured: Callable[[str], None]) -> None:
+    """Every field of a complete cluster, both ways and left out, and how it asks to be judged."""
+    base = documents()[-2]
+    seeded = random.Random(6)
+    changes = [*every_change(base)]
+    tried = changes if EVERY else seeded.sample(changes, 600 if MANY else 60)
+    verdicts: Counter[str] = Counter()
+    then = load_data(base)
+    approval = Approval("main", asked_by(then.plan.blueprint, then.tree), document=base)
+    assert check_plan(then).exit_code is ExitCode.CLEAN
+    found = []
+    for change in tried:
+        try:
+            head = load_data(change.apply(base))
+        except RackwrightError:
+            verdicts["no blueprint"] += 1
+            continue
+        try:
+            passes = check_plan(head, approval=approval).exit_code is ExitCode.CLEAN
+            merged = check_plan(head).exit_code is ExitCode.CLEAN
+        except RackwrightError:
+            verdicts["refused in words"] += 1
+            continue
+        verdicts[
+            f"{'passes' if passes else 'refused'}, merged {'passes' if merged else 'fails'}"
+        ] += 1
+        if passes and not merged:
+            found.append(f"{change.name} at {field_of(change.path)} = {change.value!r}")
+    measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
+    assert found == []
+    assert verdicts["refused, merged fails"]
+    assert verdicts["passes, merged passes"]
 
 
 def test_what_is_renamed_keeps_its_claims(measured: Callable[[str], None]) -> None:

@@ -67,7 +67,7 @@ def test_what_is_slow_is_waited_for(declare: Record) -> None:
         made.type.rsplit(":", 1)[-1]
         for kind in ("aws-network", "aws-storage", "aws-cluster")
         for made in declare(kind, plan).resources
-        if made.timeouts and set(made.timeouts) <= {"2h", ""} and made.timeouts[1] == "2h"
+        if set(made.timeouts) <= {"2h", ""} and made.timeouts[1] == "2h"
     }
     assert slow == {"LustreFileSystem", "DataRepositoryAssociation", "Group"}
 

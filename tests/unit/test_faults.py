@@ -237,3 +237,18 @@ def test_a_lack_of_capacity_is_told_with_what_was_tried_and_what_to_do() -> None
     assert "update failed" not in told.summary
     assert "another zone or another type" in str(told.hint)
     assert "'rackwright up' goes on where it stopped" in str(told.hint)
+
+
+def test_a_checkpoint_that_was_cut_is_named_with_its_backup() -> None:
+    """The words are those of Pulumi 3 with half of the file; it said to go on where it stopped."""
+    automation = pytest.importorskip("pulumi.automation")
+    from rackwright.provision.engine import Site, tool_error
+
+    said = "error: failed to load checkpoint: place 1: unexpected end of JSON input"
+    site = Site(Path("b.yaml"), (), "c", "s", "us-east-1")
+    text = f"code: 255\nstdout: Updating\nstderr: {said}\n"
+    told = tool_error("aws-cluster", site, "up", automation.CommandError(text))
+    assert said in told.summary
+    assert f"'.pulumi/stacks/aws-cluster/{site.stack}.json'" in str(told.hint)
+    assert f"copy '{site.stack}.json.bak'" in str(told.hint)
+    assert "goes on where it stopped" not in str(told.hint)

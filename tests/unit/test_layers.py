@@ -144,7 +144,7 @@ def test_the_only_other_file_of_the_pack_starts_the_analyzer() -> None:
 
 @ONE_WORKER
 def test_who_reads_the_plan_reads_it_from_the_plan() -> None:
-    """Numbers are worked out in the plan: ``plan.blueprint`` and ``site.site`` are its own matter."""
+    """Numbers are worked out in the plan: ``plan.blueprint`` and ``site.spec`` are its own matter."""
     readers: dict[str, list[str]] = {}
     for folder in (PACKAGE, ROOT / "policies", ROOT / "stacks"):
         for module in parsed_below(folder):
@@ -166,7 +166,7 @@ def _bypasses(tree: ast.Module) -> list[int]:
             if (
                 (node.attr == "blueprint" and owner in PLANS)
                 or (node.attr == "catalogue" and owner in PLANS | SITES)
-                or (node.attr == "site" and owner in SITES)
+                or (node.attr == "spec" and owner in SITES)
             ):
                 found.append(node.lineno)
     return found
@@ -176,8 +176,8 @@ def test_what_bypasses_the_plan_is_seen() -> None:
     for text in (
         "loaded.plan.blueprint.name",
         "self._plan.catalogue",
-        "f(site.site)",
-        "a.aws.site",
+        "f(site.spec)",
+        "a.aws.spec",
     ):
         assert _bypasses(ast.parse(f"x = 1\n{text}")) == [2], text
     for text in ("host.site", "plan.name", "arguments.blueprint", "site.groups"):

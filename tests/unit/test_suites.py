@@ -142,6 +142,13 @@ def test_skipped(): pass
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep green runs of these tests from telling that this checkout was verified."""
+    monkeypatch.setattr(run_suites, "VERIFIED", tmp_path / "none/verified")
+    monkeypatch.setattr(run_suites, "_record_verified", lambda by_suite: None)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tests with the hooks of this project's, as if no pytest ran yet."""
@@ -179,6 +186,15 @@ def test_no_test_begins_after_the_deadline(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("RACKWRIGHT_DEADLINE", str(time.time() - 1))
     done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
     assert done == Outcome("own", left_out=(str(folder),))
+
+
+def test_a_quick_run_leaves_out_what_is_late(folder: Path) -> None:
+    soon = "import os; os.environ['RACKWRIGHT_DEADLINE'] = '1'\n"
+    (folder / "test_one.py").write_text(soon + "def test_a(): pass\ndef test_b(): assert False\n")
+    quick = {"RACKWRIGHT_QUICK": "1"}
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",), quick))
+    assert named(done.left_out) == ["test_one.py::test_a", "test_one.py::test_b"]
+    assert done.repeat == ()
 
 
 def test_a_run_without_a_test_has_failed(folder: Path) -> None:

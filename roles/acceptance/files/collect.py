@@ -4,7 +4,7 @@ It only reads. It runs on the host that is judged, with any Python from 3.6 on a
 it is written for that. It knows nothing of what the host should have: it reports what is there, and
 None, with the reason under ``problems``, for what cannot be found out.
 
-The request is a JSON object: ``devices`` (pattern of accelerator device files), ``mounts``,
+The request is a JSON object: ``devices`` (patterns of accelerator device files), ``mounts``,
 ``services`` and ``slurm_node`` (None where the host runs no jobs). ``root`` is for tests.
 """
 
@@ -126,11 +126,12 @@ class Host:
 
     def accelerators(self):
         """Number of device files."""
-        return len(glob.glob(self.path(self.request["devices"])))
+        patterns = self.request["devices"]
+        return sum(len(glob.glob(self.path(pattern))) for pattern in patterns)
 
     def accelerator_models(self):
         """Names as the driver has them, sorted."""
-        if "nvidia" not in self.request["devices"]:
+        if not any("nvidia" in pattern for pattern in self.request["devices"]):
             raise Unreadable("only NVIDIA's driver is asked for names")
         listed = re.findall(r"^GPU \d+: (.+?) \(UUID", run("nvidia-smi", "-L"), re.MULTILINE)
         return sorted(listed)

@@ -1,13 +1,19 @@
 #!/usr/bin/python3
-"""Judges this node by what it is meant to have: Slurm's HealthCheckProgram, and its prolog.
+"""Check this node against what it is meant to have: Slurm's HealthCheckProgram, and its prolog.
 
-Without arguments it judges everything, drains the node in Slurm with the reason when something is
-wrong, and ends with 1 then. It never takes a node back: somebody has to have looked.
+Without arguments it checks everything and leaves its verdict for the prolog. When something is wrong, it
+drains the node in Slurm with the reason and ends with 1. It never takes a node back: an operator has to
+look first.
 
-``--prolog`` judges what is quick and never speaks to the controller, because hundreds of prologs
-that do would be in its way: it ends with 1, and Slurm drains the node and queues the job again.
+``--prolog`` checks what is quick, and everything unless the last verdict is fresh and good: after a repair
+a bad one may be out of date. It never speaks to the controller, because hundreds of prologs that do would
+be in its way: it ends with 1, and Slurm drains the node and queues the job again.
 
 ``--print`` prints every reason and changes nothing.
+
+``--start`` runs before slurmd, which ends without a word to the controller when a device file of
+``gres.conf`` is missing. It puts a device without a driver there, so that slurmd comes up, and the check
+that slurmd runs before it registers drains the node with the reason.
 
 What is meant stands in the settings, which are generated. Any Python from 3.6 on runs this.
 """
@@ -19,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -27,6 +34,11 @@ from xml.etree import ElementTree as ET
 
 SETTINGS = "/etc/rackwright/node-health.json"
 STATE = "/run/rackwright-node-health.json"
+VERDICT = "/run/rackwright-node-verdict.json"
+VERDICT_S = 900
+"""Age up to which the prolog trusts a verdict, unless the settings have ``verdict_s``."""
+DRIVER_S = 20
+"""Time that a driver has to make its device files, as slurmd itself waits."""
 PATHS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_S = 15
 STAT_S = 5
@@ -52,6 +64,12 @@ XIDS = {
 }
 """Xid errors of hardware, in the words of NVIDIA's catalogue of them."""
 
+NVLINK5_XIDS = range(144, 151)
+"""Xid errors of NVLink from Blackwell on, each fatal or not by a word of its own. A fatal one is a reason
+whatever the settings list: 74, the NVLink error of Hopper, never comes there."""
+RECOVERY_XID = 154
+"""The driver says with it which recovery a GPU needs, or ``None`` once it needs none."""
+
 SLOWDOWNS = ("hw_thermal_slowdown", "hw_power_brake_slowdown")
 """Why clocks are lowered that are faults of cooling or power; power caps and warm air are none."""
 
@@ -60,6 +78,7 @@ GONE = {errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ESHUTDOWN}
 
 WIDTHS = "pci/pci_gpu_link_info/link_widths/"
 """Where nvidia-smi has the lanes of a GPU."""
+GENERATIONS = "pci/pci_gpu_link_info/pcie_gen/"
 
 BROKEN = 2
 """Exit code when the node cannot be judged: it says nothing about the node."""
@@ -86,11 +105,38 @@ def run(*command):
 
 
 def check_accelerators(settings):
-    """As many device files as meant: the driver makes none for a device that is gone."""
-    wanted = settings["accelerators"]
-    found = len(glob.glob(settings["device_pattern"]))
+    """Yield a reason unless there are as many device files as meant.
+
+    The driver makes none at boot for a device that is gone.
+    """
+    wanted, patterns = settings["accelerators"], settings["device_pattern"]
+    patterns = [patterns] if isinstance(patterns, str) else patterns
+    paths = [path for pattern in patterns for path in glob.glob(pattern)]
+    found = sum(not is_placeholder(path) for path in paths)
     if found != wanted:
         yield "{} of {} accelerators".format(found, wanted)
+
+
+def is_placeholder(path):
+    """True for a device file that ``--start`` made: no driver has the numbers 0 and 0."""
+    try:
+        known = os.stat(path)
+    except OSError:
+        return False
+    return stat.S_ISCHR(known.st_mode) and known.st_rdev == 0
+
+
+def make_placeholders(settings, wait_s):
+    """Put a device without a driver wherever a device file of ``gres.conf`` is missing."""
+    paths = settings.get("devices") or []
+    end = time.monotonic() + wait_s
+    while not all(map(os.path.exists, paths)) and time.monotonic() < end:
+        time.sleep(0.5)
+    for path in paths:
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(0, 0))
+            print("{} is missing".format(path))
 
 
 def check_mounts(settings):
@@ -159,18 +205,36 @@ def check_services(settings):
             yield "{} is {}".format(name, " ".join(told.split()) or "not active")
 
 
+def check_processes(settings):
+    """Yield a reason for each program that does not run, of those that no service of systemd stands for."""
+    for name in settings.get("processes") or ():
+        if run("pgrep", "--exact", name)[0] != 0:
+            yield "{} does not run".format(name)
+
+
 def check_xids(settings):
-    """Xid errors of the GPU driver since boot, of the numbers that are meant to drain a node."""
+    """Yield the Xid errors of the GPU driver since boot that drain a node."""
     wanted = set(settings["xids"])
-    if not wanted:
+    if not wanted and not settings.get("gpus"):
         return
     code, told = run("journalctl", "--dmesg", "--boot", "--no-pager", "--quiet", "--grep=NVRM: Xid")
     if code not in (0, 1):  # 1: no line has it
         yield "the kernel's messages cannot be read"
         return
-    seen = {int(number) for number in re.findall(r"NVRM: Xid \([^)]*\): (\d+)", told)}
-    for number in sorted(seen & wanted):
-        yield "Xid {}{}".format(number, " ({})".format(XIDS[number]) if number in XIDS else "")
+    seen, actions = set(), {}
+    for gpu, digits, text in re.findall(r"NVRM: Xid \(([^)]*)\): (\d+)(.*)", told):
+        number = int(digits)
+        if number == RECOVERY_XID:
+            action = re.search(r" to \S+ \(([^)]*)\)", text)
+            actions[gpu] = action.group(1) if action else "unknown"
+        elif number in wanted or (number in NVLINK5_XIDS and re.search(r"\bFatal\b", text)):
+            seen.add(number)
+    for number in sorted(seen):
+        words = "fatal NVLink error" if number in NVLINK5_XIDS else XIDS.get(number)
+        yield "Xid {}{}".format(number, " ({})".format(words) if words else "")
+    for gpu, action in sorted(actions.items()):
+        if action != "None":
+            yield "Xid {} ({} of GPU {})".format(RECOVERY_XID, action, gpu)
 
 
 def check_answers(settings):
@@ -231,11 +295,41 @@ def judge_gpu(board, wanted):
             path = "clocks_{0}_reasons/clocks_{0}_reason_{1}".format(kind, name)
             if board.findtext(path) == "Active":
                 yield "clocks are lowered ({})".format(name)
-    fabric = board.findtext("fabric/state"), board.findtext("fabric/status")
-    if wanted.get("nvlink") and fabric[0] not in (None, "N/A", "Completed"):
-        yield "NVLink fabric is {}".format(fabric[0])
-    elif wanted.get("nvlink") and fabric[0] == "Completed" and fabric[1] != "Success":
-        yield "NVLink fabric ended with {}".format(fabric[1])
+    generation = number_of(board.findtext(GENERATIONS + "max_link_gen"))
+    able = number_of(
+        board.findtext(GENERATIONS + "max_device_link_gen")
+    )  # at rest links are slower
+    if 0 < generation < able:
+        yield "PCIe generation {} of {}".format(generation, able)
+    if wanted.get("nvlink"):
+        yield from judge_fabric(board.find("fabric"), wanted)
+
+
+def judge_fabric(fabric, wanted):
+    """Yield every reason against the NVLink fabric of a GPU; one that has none has no element of it."""
+    known = (
+        {}
+        if fabric is None
+        else {
+            part.tag.lower().replace("_", ""): (part.text or "").strip() for part in fabric.iter()
+        }
+    )
+    state, status = known.get("state", "N/A"), known.get("status", "")
+    if state not in ("", "N/A", "Completed"):
+        yield "NVLink fabric is {}".format(state)
+    elif state == "Completed" and status != "Success":
+        yield "NVLink fabric ended with {}".format(status or None)
+    elif (
+        state == "Completed"
+        and wanted.get("domain")
+        and not known.get("clusteruuid", "0").strip("0-")
+    ):
+        yield "NVLink fabric has no cluster"
+    if known.get("bandwidth") == "Degraded":
+        yield "NVLink fabric has less bandwidth"
+    for name in ("routeunhealthy", "accesstimeoutrecovery"):
+        if known.get(name) == "True":
+            yield "NVLink fabric: {}".format(name)
 
 
 def number_of(text):
@@ -245,18 +339,26 @@ def number_of(text):
 
 
 def check_nvlinks():
-    """Every NVLink of every GPU is up."""
+    """Yield a reason for each GPU with NVLinks that are down, or with fewer than the others."""
     code, told = run("nvidia-smi", "nvlink", "--status")
     if code != 0:
         yield "nvidia-smi nvlink: {}".format(" ".join(told.split())[:80])
         return
-    links = 0
-    for part in re.split(r"^GPU (?=\d+:)", told, flags=re.MULTILINE)[1:]:
-        down = re.findall(r"^\s*Link (\d+): <inactive>", part, re.MULTILINE)
-        links += len(re.findall(r"^\s*Link \d+:", part, re.MULTILINE))
-        if down:
-            yield "GPU {}: NVLink {} down".format(part.split(":")[0], ", ".join(down))
-    if not links:
+    parts = re.split(r"^GPU (?=\d+:)", told, flags=re.MULTILINE)[1:]
+    links = {
+        part.split(":")[0]: re.findall(r"^\s*Link (\d+):[ \t]*(\S*)", part, re.MULTILINE)
+        for part in parts
+    }
+    most = max(map(len, links.values()), default=0)
+    for gpu, known in links.items():
+        down = [number for number, rate in known if "inactive" in rate.lower()]
+        if not known:  # the driver has one line for all: "… all links are inActive"
+            yield "GPU {}: no NVLink is up".format(gpu)
+        elif down:
+            yield "GPU {}: NVLink {} down".format(gpu, ", ".join(down))
+        elif len(known) < most:
+            yield "GPU {}: {} of {} NVLinks".format(gpu, len(known), most)
+    if not most:
         yield "no GPU has an NVLink"
 
 
@@ -361,10 +463,26 @@ def former_counters(ports, remember):
     except (OSError, ValueError, KeyError, TypeError):
         age, before = WINDOW_S, {}
     if remember and age >= WINDOW_S:
-        with open(STATE + ".new", "w") as file:
-            json.dump({"since": now, "counters": counters}, file)
-        os.replace(STATE + ".new", STATE)
+        keep(STATE, {"since": now, "counters": counters})
     return {name: before[name] for name in before if name in ports}
+
+
+def keep(path, content):
+    """Write a file at once: a reader sees the former one or the new one."""
+    with open(path + ".new", "w") as file:
+        json.dump(content, file)
+    os.replace(path + ".new", path)
+
+
+def last_verdict_is_good(settings):
+    """True if the node was found healthy a short while ago."""
+    try:
+        with open(settings.get("verdict", VERDICT)) as file:
+            verdict = json.load(file)
+        age = time.monotonic() - verdict["at"]  # since boot, after which the file is gone
+        return not verdict["reasons"] and 0 <= age <= settings.get("verdict_s", VERDICT_S)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def check_clock(settings):
@@ -382,13 +500,14 @@ def check_clock(settings):
         yield "the clock is {:.3f} s off, more than {:g} s".format(abs(float(fields[4])), most)
 
 
-QUICK = (check_accelerators, check_mounts)
+QUICK = (check_accelerators, check_mounts, check_xids)
 ALL = (
     check_accelerators,
     check_mounts,
     check_answers,
     check_space,
     check_services,
+    check_processes,
     check_xids,
     check_gpus,
     check_dcgm,
@@ -443,6 +562,7 @@ def main(arguments=None):
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--prolog", action="store_true", help="only what is quick; tell nobody")
     how.add_argument("--print", action="store_true", dest="show", help="print; tell nobody")
+    how.add_argument("--start", action="store_true", help="make slurmd start without a device")
     parser.add_argument("--settings", default=SETTINGS, help="what is meant")
     options = parser.parse_args(arguments)
     try:
@@ -451,13 +571,19 @@ def main(arguments=None):
     except (OSError, ValueError) as error:
         sys.stderr.write("{}: {}\n".format(options.settings, error))
         return BROKEN
-    settings["remember"] = not (options.prolog or options.show)
-    reasons = judge(settings, QUICK if options.prolog else ALL)
+    if options.start:
+        make_placeholders(settings, DRIVER_S)
+        return 0
+    watches = settings["remember"] = not (options.prolog or options.show)
+    quick = options.prolog and last_verdict_is_good(settings)
+    reasons = judge(settings, QUICK if quick else ALL)
     for reason in reasons:
         print(reason)
+    if watches:
+        keep(settings.get("verdict", VERDICT), {"at": time.monotonic(), "reasons": reasons})
     if not reasons:
         return 0
-    if not (options.prolog or options.show):
+    if watches:
         drain(settings["node"], reasons)
     return 1
 

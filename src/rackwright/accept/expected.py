@@ -15,7 +15,8 @@ from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
 from rackwright.plan.slurm.cluster import SlurmCluster
-from rackwright.plan.slurm.node_health import DEVICES, LUSTRE, mount_points
+from rackwright.plan.slurm.devices import PATTERNS, device_pattern
+from rackwright.plan.slurm.node_health import LUSTRE, mount_points
 from rackwright.plan.slurm.nodes import NodeSet, covers
 from rackwright.plan.software.versions import NVSWITCH, WIDE_NVLINK, kernel_of
 from rackwright.plan.storage.filesystem import serves_lustre
@@ -77,19 +78,19 @@ class HostExpectations:
     Attributes:
         name: in the inventory.
         node: its name in Slurm where it runs jobs.
-        devices: pattern of the device files of its accelerators.
+        devices: patterns of the device files of its accelerators.
     """
 
     name: str
     node: str | None
-    devices: str
+    devices: tuple[str, ...]
     items: tuple[Expectation, ...]
 
     @property
     def request(self) -> dict[str, Any]:
         """What the collector is asked on this host."""
         return {
-            "devices": self.devices,
+            "devices": list(self.devices),
             "mounts": sorted(e.key[1] for e in self.items if e.key[0] == "mounts"),
             "services": sorted(e.key[1] for e in self.items if e.key[0] == "services"),
             "slurm_node": self.node,
@@ -123,7 +124,7 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
             HostExpectations(
                 name=host.inventory_name,
                 node=host.name if nodes is not None else None,
-                devices=DEVICES.get(board.vendor if board else "nvidia", DEVICES["nvidia"]),
+                devices=_devices(board, nodes),
                 items=(
                     *known[of_kind],
                     *_services(scheduler, host),
@@ -150,6 +151,15 @@ def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expecta
 
 def _accelerators(host: Host) -> Accelerators | None:
     return None if host.equipment is None else host.equipment.board
+
+
+def _devices(board: Accelerators | None, nodes: NodeSet | None) -> tuple[str, ...]:
+    """Return patterns of device files; those of NVIDIA where there are to be none."""
+    if nodes is not None and nodes.gres is not None:
+        found = device_pattern(nodes)
+        return (found,) if isinstance(found, str) else tuple(found)
+    vendor = "nvidia" if board is None else board.vendor
+    return (PATTERNS[vendor],)
 
 
 def _gpus(equipment: HostHardware, nodes: NodeSet | None) -> Iterator[Expectation]:

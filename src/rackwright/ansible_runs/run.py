@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from rackwright.ansible_runs.ansible import KEEPALIVE, start
-from rackwright.ansible_runs.events import Tally, leave_behind
+from rackwright.ansible_runs.events import Tally, is_kept, leave_behind
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.host_patterns import hosts_of
 from rackwright.ansible_runs.observer import Watcher
@@ -75,7 +75,7 @@ def run_playbook(
 
     def handle(event: Mapping[str, Any]) -> bool:
         watcher.take(part, event, tally.take(event))
-        return True  # keep the event among the artefacts
+        return is_kept(event)
 
     done = start(
         private_data_dir=str(folder),
@@ -212,6 +212,8 @@ SETTINGS: Mapping[str, str] = {
     "ANSIBLE_HOST_KEY_CHECKING": "True",
     "ANSIBLE_PIPELINING": "True",
     "ANSIBLE_TIMEOUT": "15",
+    # A program that hangs, like nvidia-smi at a driver that does, would hold all hosts of its play for ever.
+    "ANSIBLE_TASK_TIMEOUT": "3600",
     "ANSIBLE_SSH_EXTRA_ARGS": KEEPALIVE,
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
     "ANSIBLE_GATHERING": "smart",

@@ -177,9 +177,9 @@ def _put(
 
 
 def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
-    """Refuse two devices in one unit; of two that stand back to back the second is left out.
+    """Refuse two devices in one unit; of two that stand back to back or side by side the second is left out.
 
-    A blueprint has one device in a unit, as racks are counted: what is behind it draws power all the same.
+    A blueprint has one device in a unit, as racks are counted: what shares it draws power all the same.
 
     Raises:
         SpecErrors: there are two.
@@ -188,14 +188,16 @@ def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
         ((device.low, height_of(entry), device) for device, entry in rack.devices if device.low),
         key=lambda one: one[0],
     )
-    top, below = 0.0, None
+    top = 0.0
+    below: FoundDevice | None = None
     for low, height, device in standing:
-        if below is not None and low < top and {device.face, below.face} == {"front", "rear"}:
+        shared = None if below is None or low >= top else _beside(device, below)
+        if below is not None and shared is not None:
             what, other = (
                 one.names[0] if one.names else one.product[-1] for one in (device, below)
             )
             text = (
-                f"'{what}' is left out: it stands behind '{other}' in U{low:g} of the rack '{rack.name}', and a "
+                f"'{what}' is left out: it stands {shared} '{other}' in U{low:g} of the rack '{rack.name}', and a "
                 "blueprint has one device in a unit. Its power and ports are not counted"
             )
             notices.append(SourceNotice(text, device.at))
@@ -208,6 +210,14 @@ def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
             )
             raise refused(message, device.at, "correct the unit of one, or its product")
         top, below = low + height, device
+
+
+def _beside(device: FoundDevice, below: FoundDevice) -> str | None:
+    """Return the way in which two devices share a unit; None where one of them has to be elsewhere."""
+    if {device.face, below.face} == {"front", "rear"}:
+        return "behind"
+    alike = device.product == below.product and device.low == below.low
+    return "beside" if alike and device.names != below.names else None
 
 
 def height_of(entry: Entry) -> float:

@@ -59,7 +59,7 @@ _TOOLS = (
     _Tool("a program of Terraform", (r"^(resource|module|provider)\s+\"",),
           "'rackwright init --list' shows blueprints to begin with"),
     _Tool("the neighbours of LLDP", (r"\"lldp\"\s*:",),
-          "'rackwright fabric compare BLUEPRINT FILE' compares it with the plan"),
+          "it says how ports are cabled, and not what stands where: " + _HOSTS),
 )  # fmt: skip
 
 

@@ -78,6 +78,7 @@ class _Reader:
         self._notices: list[SourceNotice] = []
         self._hosts = 0
         self._sets: dict[str, tuple[str, ...]] = {}
+        self._wrong_nodes = False
 
     def read(self, lines: Sequence[Line]) -> Found:
         """Return what the lines say.
@@ -114,6 +115,7 @@ class _Reader:
             else:
                 options |= dict.fromkeys(line.words, line)
         known = {name: None for one in nodes for name in one.names}
+        self._wrong_nodes = bool(self._errors)
         for line in sets:
             self._keep([], partial(self._set, line, nodes, known))
         said = ClusterOptions(options)
@@ -254,7 +256,7 @@ class _Reader:
                 made |= dict.fromkeys(known)
             elif one in known:
                 made[one] = None
-            else:
+            elif not self._wrong_nodes:  # else a line of nodes is told that may have it
                 sets = (
                     f" and no node set (there are: {', '.join(self._sets)})" if self._sets else ""
                 )

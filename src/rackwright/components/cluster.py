@@ -129,7 +129,7 @@ class Cluster(pulumi.ComponentResource):
         for group in plan.groups:
             arn = roles["node"].profile_arn
             wiring = Wiring(
-                image=images.resolve(group.group.image),
+                image=images.resolve(group.spec.image),
                 instance_profile=roles["node"].profile if arn is None else arn,
                 profile_by="name" if arn is None else "arn",
                 security_groups=(groups["cluster"], *more),
@@ -139,13 +139,13 @@ class Cluster(pulumi.ComponentResource):
             )
             fleet = NodeGroup(args, group, self._node_subnets(), wiring, opts=options)
             accelerators = group.instance.accelerators
-            exports["node_groups"][group.group.name] = {
+            exports["node_groups"][group.spec.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "count": group.group.count,
+                "count": group.spec.count,
                 # Of the instances that it launches: one that runs may be of another type still.
                 "launches": {
-                    "type": group.group.type,
+                    "type": group.spec.type,
                     "efa_interfaces": group.efa_interfaces,
                     "gres": None if accelerators is None else accelerators.gres,
                     "accelerators": None if accelerators is None else accelerators.count,

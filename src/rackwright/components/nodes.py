@@ -28,14 +28,14 @@ class NodeGroup(pulumi.ComponentResource):
         wiring: Wiring,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        name = args.name(group.group.name)
+        name = args.name(group.spec.name)
         super().__init__(
             "rackwright:aws:NodeGroup",
             name,
-            {"type": group.group.type, "count": group.group.count},
+            {"type": group.spec.type, "count": group.spec.count},
             opts,
         )
-        tags = args.common_tags() | {"rackwright:node-group": group.group.name}
+        tags = args.common_tags() | {"rackwright:node-group": group.spec.name}
         placed = group.placement
         if placed.group == "cluster":
             placement_group = aws.ec2.PlacementGroup(
@@ -51,7 +51,7 @@ class NodeGroup(pulumi.ComponentResource):
             **group.launch_template(name, tags, wiring),
             opts=child_options(self, args, name),
         )
-        count = group.group.count
+        count = group.spec.count
         fleet = aws.autoscaling.Group(
             name,
             name=name,

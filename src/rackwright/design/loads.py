@@ -86,11 +86,11 @@ def budgets_of(
 
 
 def _electric(site: SitePlan) -> Iterator[LoadBudget]:
-    for source in site.sources:
+    for source in site.power.sources:
         limit = source.capacity_w
         if limit is None:
             continue
-        lost = [other.source for other in site.sources if other.source != source.source]
+        lost = [other.source for other in site.power.sources if other.source != source.source]
         for one in (None, *(lost if source.redundancy == "N-1" else ())):
             what = f"{source.source} after losing '{one}'" if one else source.source
             yield LoadBudget(("source", source.source, one), source.kind, what, limit, "W")
@@ -102,18 +102,18 @@ def _electric(site: SitePlan) -> Iterator[LoadBudget]:
         yield LoadBudget(
             ("contract", "", None), "contract", "contract", site.totals.contract_w, "W"
         )
-    for row in site.rows:
+    for row in site.cooling.rows:
         if row.power_limit_w is not None:
             key = ("row", f"{row.hall}/{row.row}", None)
             yield LoadBudget(key, "row", f"power of the row {row.row}", row.power_limit_w, "W")
-    for hall in site.halls:
+    for hall in site.cooling.halls:
         if hall.power_limit_w is not None:
             key = ("hall", hall.hall, None)
             yield LoadBudget(key, "hall", f"power of {hall.hall}", hall.power_limit_w, "W")
 
 
 def _thermal(site: SitePlan) -> Iterator[LoadBudget]:
-    for hall in site.halls:
+    for hall in site.cooling.halls:
         name = hall.hall
         if hall.air_capacity_n1_w is not None:
             what = f"air handlers of {name}, one lost"
@@ -123,7 +123,7 @@ def _thermal(site: SitePlan) -> Iterator[LoadBudget]:
             yield LoadBudget(
                 ("airflow", name, None), "airflow", what, hall.air_supply_n1_cfm, "CFM"
             )
-    for loop in site.loops:
+    for loop in site.cooling.loops:
         if loop.in_rack:
             continue
         what = f"CDUs of {loop.loop}, one lost"
@@ -139,7 +139,7 @@ def _stages(site: SitePlan, facility: DesignFacility) -> Iterator[LoadBudget]:
     # Chillers pass on no more than they carry, and CDUs in racks tell of one rack: no sums of racks.
     second = {plant.rejects_to for plant in facility.plant or ()}
     apart = {loop.name for loop in facility.loops if loop.in_rack}
-    for stage in site.cooling:
+    for stage in site.cooling.stages:
         summed = stage.of not in second and apart.isdisjoint(stage.loops)
         # Of a circuit of water, COOL-013 asks for one unit more than the heat needs.
         on_water = stage.kind in {"pumps", "heat rejection"}
@@ -159,27 +159,27 @@ def loads_of(site: SitePlan) -> Loads:
     What a source carries after a loss is there where the loss changes it.
     """
     found: dict[Key, float | None] = {}
-    for source in site.sources:
+    for source in site.power.sources:
         found["source", source.source, None] = source.facility_w
         found["charging", source.source, None] = source.charging_w
-    for source in site.sources:
-        for name, load in site.after_loss.without(source.source).items():
+    for source in site.power.sources:
+        for name, load in site.power.after_loss.without(source.source).items():
             if name != source.source:
                 found["source", name, source.source] = load
     found["contract", "", None] = site.totals.facility_w
-    for row in site.rows:
+    for row in site.cooling.rows:
         found["row", f"{row.hall}/{row.row}", None] = row.power_w
-    for hall in site.halls:
+    for hall in site.cooling.halls:
         supply, density = hall.supply_cfm, hall.density_ratio
         found["hall", hall.hall, None] = hall.power_w
         found["air", hall.hall, None] = hall.heat_air_w
         found["airflow", hall.hall, None] = (
             None if supply is None or not density else supply / density
         )
-    for loop in site.loops:
+    for loop in site.cooling.loops:
         found["heat", loop.loop, None] = loop.heat_w
         found["flow", loop.loop, None] = loop.flow_lpm
-    for stage in site.cooling:
+    for stage in site.cooling.stages:
         found["stage", f"{stage.kind} of {stage.of}", None] = stage.heat_w
     return found
 
@@ -187,9 +187,9 @@ def loads_of(site: SitePlan) -> Loads:
 def heat_into(site: SitePlan) -> Mapping[Key, float]:
     """What the racks of a site give to each stage of its cooling, without what machines draw, in W."""
     found: dict[Key, float] = {}
-    for stage in site.cooling:
-        heats = [hall.heat_air_w for hall in site.halls if hall.hall in stage.halls]
-        heats += [loop.heat_w for loop in site.loops if loop.loop in stage.loops]
+    for stage in site.cooling.stages:
+        heats = [hall.heat_air_w for hall in site.cooling.halls if hall.hall in stage.halls]
+        heats += [loop.heat_w for loop in site.cooling.loops if loop.loop in stage.loops]
         known = [heat for heat in heats if heat is not None]
         if len(known) == len(heats):
             found["stage", f"{stage.kind} of {stage.of}", None] = sum(known)
@@ -240,8 +240,8 @@ class Probe:
 
 def probe_of(site: SitePlan) -> Probe:
     """What a site's plan says."""
-    totals, overhead = site.totals, site.overhead
-    roots = [source.source for source in site.sources if len(source.ancestors) == 1]
+    totals, overhead = site.totals, site.power.overhead
+    roots = [source.source for source in site.power.sources if len(source.ancestors) == 1]
     return Probe(
         loads_of(site),
         heat_into(site),

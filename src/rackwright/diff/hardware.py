@@ -79,5 +79,5 @@ def _hosts(plan: Plan | None) -> Mapping[tuple[str, str], tuple[str, ...]]:
         for server in aws.servers:
             found[aws.name, server.role] = server.names
         for placed in aws.groups:
-            found[aws.name, placed.group.name] = placed.host_names
+            found[aws.name, placed.spec.name] = placed.host_names
     return found

@@ -57,7 +57,7 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
                     (then[name], now[name]),
                     after.tree,
                     (*site.path, "network"),
-                    was.site.model_dump(mode="json"),
+                    was.spec.model_dump(mode="json"),
                 )
         first, new_first = next(iter(then), None), next(iter(now), None)
         if first is not None and new_first is not None and first != new_first:
@@ -67,7 +67,7 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
                 (f"{first} {then[first]}", f"{new_first} {now[new_first]}"),
                 after.tree,
                 (*site.path, "network", "availability_zones"),
-                was.site.model_dump(mode="json"),
+                was.spec.model_dump(mode="json"),
             )
 
 
@@ -111,12 +111,12 @@ class _NamedGroup:
 def _named_groups(plan: Plan) -> Iterator[_NamedGroup]:
     for site in plan.onprem:
         for group in site.groups:
-            data, where = group.group.model_dump(mode="json"), (*group.path, "name")
+            data, where = group.spec.model_dump(mode="json"), (*group.path, "name")
             yield _NamedGroup(site.name, group.name, HOSTS, group.host_names, where, data)
     for cloud in plan.aws:
         for nodes in cloud.groups:
-            data, where = nodes.group.model_dump(mode="json"), (*nodes.path, "name")
-            name = nodes.group.name
+            data, where = nodes.spec.model_dump(mode="json"), (*nodes.path, "name")
+            name = nodes.spec.name
             yield _NamedGroup(cloud.name, name, CLOUD_HOSTS, nodes.host_names, where, data)
 
 

@@ -66,14 +66,14 @@ def _of_site(
                     yield (rack,), draw_rack(view_rack(plan, site, racks, rack), cables)
         case "floor":
             colours = colours_of(site, measure, results)
-            for hall in site.halls:
+            for hall in site.cooling.halls:
                 if name in {None, hall.hall}:
                     yield (
                         (hall.hall, measure),
                         draw_floor(site, hall.hall, measure, colours=colours),
                     )
         case "power":
-            if lost is None or any(source.source == lost for source in site.sources):
+            if lost is None or any(source.source == lost for source in site.power.sources):
                 yield ((lost,) if lost else ()), draw_one_line(site, lost)
         case "cooling":
             yield (), draw_cooling(site)

@@ -34,7 +34,7 @@ class _Stage:
 
 def draw_cooling(site: SitePlan) -> Drawing:
     """The stages that carry the heat of each hall and loop, with what they can after the loss of a unit."""
-    stages = [*_racks(site), *(_stage(site, one) for one in site.cooling)]
+    stages = [*_racks(site), *(_stage(site, one) for one in site.cooling.stages)]
     columns: dict[int, list[_Stage]] = {}
     for one in stages:
         columns.setdefault(_COLUMNS[one.kind], []).append(one)
@@ -78,7 +78,7 @@ def _racks(site: SitePlan) -> list[_Stage]:
             frozenset(),
             hall.hall,
         )
-        for hall in site.halls
+        for hall in site.cooling.halls
         if hall.heat_air_w is None or hall.heat_air_w > 0
     ]
     return made + [
@@ -92,7 +92,7 @@ def _racks(site: SitePlan) -> list[_Stage]:
             frozenset({loop.loop}),
             loop.loop,
         )
-        for loop in site.loops
+        for loop in site.cooling.loops
     ]
 
 
@@ -102,7 +102,7 @@ def _loop_words(loop: LoopLoad) -> str:
 
 
 def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
-    loops = {loop.loop: loop for loop in site.loops}
+    loops = {loop.loop: loop for loop in site.cooling.loops}
     lines = []
     if one.kind == "CDUs" and (loop := loops.get(one.of)):
         lines.append(f"{loop.cdu}, facility water {quantity_text(loop.facility_c, '°C')}")

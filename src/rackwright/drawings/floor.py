@@ -120,7 +120,7 @@ def draw_floor(
     cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
     standing = sum(racks.count for racks in site.racks)
     singly = standing <= MOST_CELLS
-    record = next(one for one in site.halls if one.hall == hall)
+    record = next(one for one in site.cooling.halls if one.hall == hall)
     parts = [label(12, 22, f"{site.name} {hall}", class_="head")]
     parts += [
         label(12, 40 + 15 * n, text, class_="soft") for n, text in enumerate(_hall_words(record))

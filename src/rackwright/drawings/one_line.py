@@ -57,7 +57,7 @@ class Box:
 
 def boxes_of(site: SitePlan) -> list[Box]:
     """The boxes of a site, those of one level from left to right."""
-    sources = {source.source: source for source in site.sources}
+    sources = {source.source: source for source in site.power.sources}
     whole = len(sources) <= MOST_SINGLE
     keys = _keys(site, sources, whole=whole)
     members: dict[str, list[str]] = {}
@@ -74,17 +74,17 @@ def _keys(site: SitePlan, sources: Mapping[str, SourceLoad], *, whole: bool) -> 
     """The box of each source, by the name of the first source in it."""
     found: dict[str, str] = {}
     first: dict[object, str] = {}
-    for name in reversed(site.distribution.order):  # parents first
+    for name in reversed(site.power.tree.order):  # parents first
         source = sources.get(name)
         if source is None:
             continue
-        parents = tuple(found[parent] for parent in site.distribution.parents[name])
+        parents = tuple(found[parent] for parent in site.power.tree.parents[name])
         like: object = (
             name
             if whole
             else (
                 source.kind,
-                site.distribution.sources[name].product,
+                site.power.tree.sources[name].product,
                 source.capacity_w,
                 _rounded(source.facility_w),
                 _rounded(source.facility_worst_w),
@@ -102,9 +102,9 @@ def _rounded(watts: float | None) -> float | None:
 def _source_box(
     site: SitePlan, source: SourceLoad, members: tuple[str, ...], keys: Mapping[str, str]
 ) -> Box:
-    parents = site.distribution.parents[source.source]
+    parents = site.power.tree.parents[source.source]
     title = source.source if len(members) == 1 else f"{len(members)} like {source.source}"
-    product = site.distribution.sources[source.source].product
+    product = site.power.tree.sources[source.source].product
     kind = source.kind if product is None else f"{source.kind}, {product}"
     made = Box(source.source, title, kind, members, source.facility_w, source.capacity_w)
     made.worst_w, made.worst_lost = source.facility_worst_w, source.facility_lost
@@ -138,7 +138,7 @@ def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
 def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
     """What draws power beside the racks, together where the same sources feed it."""
     found: dict[tuple[str, ...], list[tuple[str, float | None]]] = {}
-    for one in site.overhead.consumers:
+    for one in site.power.overhead.consumers:
         above = tuple(dict.fromkeys(keys[name] for name in one.fed_by if name in keys))
         if above:
             found.setdefault(above, []).append((one.machine, one.power))
@@ -199,8 +199,8 @@ def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
         lost: name of the source that is lost.
     """
     made = boxes_of(site)
-    dead: Collection[str] = () if lost is None else site.distribution.outages.dead[lost]
-    loads = site.after_loss.without(lost) if lost is not None else {}
+    dead: Collection[str] = () if lost is None else site.power.tree.outages.dead[lost]
+    loads = site.power.after_loss.without(lost) if lost is not None else {}
     most = max((sum(1 for b in made if b.level == n) for n in range(99)), default=1)
     width = max(560.0, most * (_WIDE + _APART) + 24)
     levels = 1 + max((one.level for one in made), default=0)
@@ -300,8 +300,8 @@ def states_after_loss(site: SitePlan, boxes: Sequence[Box]) -> Mapping[str, Mapp
     normal = {one.key: box_state(one) for one in sources}
     found = {}
     for gone in sources:
-        dead = site.distribution.outages.dead[gone.key]
-        loads = site.after_loss.without(gone.key)
+        dead = site.power.tree.outages.dead[gone.key]
+        loads = site.power.after_loss.without(gone.key)
         after = {one.key: box_state(one, gone.key, dead, loads) for one in sources}
         found[gone.key] = {key: state for key, state in after.items() if state != normal[key]}
     return found

@@ -191,7 +191,8 @@ class Gateway:
             except Exception as error:  # noqa: BLE001 - the caller must not believe it is kept
                 content = environ.get("CONTENT_TYPE", "")
                 text = f"done, but the state could not be written: {error}"
-                return _error_reply(operation, content, "InternalFailure", 500, text)
+                # No client tries again by itself: a disk that is full stays so, and 500 is tried for minutes.
+                return _error_reply(operation, content, "StateNotWritten", 507, text)
         return str(answer[0]), list(answer[1]), data
 
     def _admin(

@@ -8,10 +8,10 @@ from rackwright.plan.aws.user_data import metadata_readers
 
 def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
     """Variables of all hosts of an AWS site."""
-    return {"instance_metadata_users": metadata_readers(site.site)}
+    return {"instance_metadata_users": metadata_readers(site.spec)}
 
 
 def forwarding_variables(site: AwsSitePlan, group: str) -> dict[str, bool]:
     """Variables of a node group whose containers behind a bridge may read the metadata, as the blueprint says."""
-    reaches = any(one.group.name == group and one.group.metadata_hops > 1 for one in site.groups)
+    reaches = any(one.spec.name == group and one.spec.metadata_hops > 1 for one in site.groups)
     return {"instance_metadata_forwarded": True} if reaches else {}

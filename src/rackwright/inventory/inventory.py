@@ -30,6 +30,7 @@ from rackwright.inventory.role_variables.slurm_controller import (
     qos_variables,
     reservation_variables,
     standby_controllers,
+    state_variables,
 )
 from rackwright.inventory.role_variables.slurm_database import database_variables
 from rackwright.inventory.role_variables.slurm_packages import package_variables, pinned_version
@@ -49,6 +50,7 @@ from rackwright.plan.audit.template_marks import TEMPLATE_MARKS
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.records.nodes import HostHardware
+from rackwright.plan.slurm.devices import device_pattern
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import covers
 from rackwright.reading.suggest import did_you_mean
@@ -345,7 +347,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
-    groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)
+    groups.vars("slurm_controller", **state_variables(slurm.state))
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
     if accounting is not None:
@@ -363,7 +365,10 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
         if not nodes.uneven and site in {None, nodes.site}:
             name = groups.name("nodes", nodes.site, nodes.group)
             groups.vars(
-                name, slurm_compute_accelerators=nodes.accelerators, **health_of_group(plan, nodes)
+                name,
+                slurm_compute_accelerators=nodes.accelerators,
+                slurm_compute_device_pattern=device_pattern(nodes),
+                **health_of_group(plan, nodes),
             )
     for name, host in hosts.items():
         if not covers(scheduler, host.site):

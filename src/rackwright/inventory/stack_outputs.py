@@ -188,7 +188,7 @@ def add_outputs(
     (cloud,) = (planned for planned in plan.aws if planned.name == sites[0])
     for host, reached in connections(cloud, {host: found.get(host, {}) for host in known}):
         inventory["_meta"]["hostvars"][known[host]].update({**found.get(host, {}), **reached})
-    groups = {group.group.name for one in plan.aws for group in one.groups}
+    groups = {group.spec.name for one in plan.aws for group in one.groups}
     lost = [host for host in hosts if host.group in groups and host.name not in found]
     if outputs.nodes is not None:
         for missing in lost:

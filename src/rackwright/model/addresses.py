@@ -70,7 +70,7 @@ class AddressRange(Model):
     """Consecutive addresses, one thing after the other in the order of their names."""
 
     of: Annotated[Name, KEY]
-    """A node group; or a tier of switches, as their names begin: ``compute-leaf``."""
+    """Node group of the addresses, or a tier of switches as their names begin: ``compute-leaf``."""
     first: Annotated[Address, HARDWARE, OnChange("drain", _READDRESSED)]
     """Address of the first of them. It stays when others come, so that theirs stay as well."""
 
@@ -90,7 +90,7 @@ class SiteNetwork(Model):
     segment: Annotated[Name | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
     """The segment of the fabric whose prefix it has."""
     interface: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _READDRESSED)] = None
-    """Just this interface of each host on the fabric, counted from 1. Each of them if omitted."""
+    """Number of the interface of each host on the fabric, counted from 1. All interfaces if omitted."""
     rack_prefix: Annotated[
         int | None, Field(gt=0, le=128), HARDWARE, OnChange("drain", _READDRESSED)
     ] = None

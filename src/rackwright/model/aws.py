@@ -155,8 +155,8 @@ class Limits(Model):
     recorded: Annotated[dt.date, Claim(looser="higher")]
     """Day on which the quotas were read."""
     quotas: Annotated[dict[str, int], Claim(looser="higher", absent="elsewhere")]
-    """Quota code to value, as Service Quotas shows it: vCPUs for the running-instance quotas, TiB for gp3
-    volumes, GiB for file systems, else a number of things."""
+    """Quotas by quota code, as Service Quotas shows them: vCPUs for the running-instance quotas, TiB
+    for gp3 volumes, GiB for file systems, else a number of things."""
 
 
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9+=,.@_-]{1,128}$")]
@@ -229,7 +229,7 @@ class AwsSite(Model):
     """A site on AWS."""
 
     provider: Annotated[Literal["aws"], HARDWARE]
-    """The site is in a region of AWS."""
+    """Marks a site in a region of AWS."""
     name: Annotated[Name, KEY]
     """Name of the site, by which the rest of the blueprint refers to it."""
     region: Annotated[

@@ -49,7 +49,7 @@ class OnDemand(Model):
     """Capacity bought when it is launched."""
 
     kind: Annotated[Literal["on-demand"], HARDWARE]
-    """Bought by the hour, where there is capacity."""
+    """Capacity bought by the hour, where there is some."""
 
 
 class Reservation(Model):
@@ -142,7 +142,7 @@ class AwsNodeGroup(Model):
     ]
     """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
     efa: Annotated[bool, HARDWARE, OnChange("replace", _FOR_LIFE)] = True
-    """Attach every EFA interface that the type has; the type must have some."""
+    """True to attach every EFA interface that the type has; the type must have some."""
     placement_group: Annotated[str | None, HARDWARE, OnChange("replace", _FOR_LIFE)] = None
     """Existing placement group to use. The kind of capacity decides if omitted."""
     metadata_hops: Annotated[int, Field(ge=1, le=64), HARDWARE, OnChange("rolling", TEMPLATE)] = 1
@@ -246,7 +246,7 @@ class DataVolume(Model):
     iops: Annotated[int, Field(ge=3_000, le=16_000), HARDWARE, OnChange("in place", _MODIFIED)] = (
         3_000
     )
-    """Operations a second."""
+    """Number of operations a second."""
     throughput: Annotated[MegabytesPerSecond, HARDWARE, OnChange("in place", _MODIFIED)] = (
         _LEAST_RATE * MEBIBYTE
     )

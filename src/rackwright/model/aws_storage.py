@@ -80,7 +80,7 @@ class Tiering(Model):
     archive: Annotated[Idle | None, HARDWARE] = None
     """Time without access after which a file moves to Archive, in d. Files never do if omitted."""
     back_on_access: Annotated[bool, HARDWARE] = False
-    """A file that is used again moves back to Standard."""
+    """True if a file that is used again moves back to Standard."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Tiering:
@@ -132,7 +132,7 @@ class ElasticFileSystem(Model):
             "head nodes mount it with the next 'configure', or keep it until it is unmounted by hand",
         ),
     ] = False
-    """Head nodes mount it as well; compute and login nodes always do."""
+    """True if head nodes mount it as well; compute and login nodes always do."""
     throughput: Annotated[Literal["elastic", "bursting"], HARDWARE, OnChange("in place", _LIVE)] = (
         "elastic"
     )
@@ -140,7 +140,7 @@ class ElasticFileSystem(Model):
     tiering: Annotated[Tiering | None, PART, OnChange("in place", _LIVE)] = None
     """Rules that move files to cheaper storage. All files stay in Standard if omitted."""
     backups: Annotated[bool, HARDWARE, OnChange("in place", _LIVE)] = True
-    """AWS Backup makes one each day and keeps it for 35 days."""
+    """True if AWS Backup makes a backup each day and keeps it for 35 days."""
     data: Annotated[Gibibytes | None, Setting(looser="lower"), POLICIES_ONLY] = None
     """Data expected at the fullest, by which its cost goes, in GiB. Unknown if omitted."""
 
@@ -210,7 +210,7 @@ class DataRepository(Model):
         HARDWARE,
         OnChange("review", "the bucket changes hands between Rackwright and its owner"),
     ] = True
-    """Make the bucket (retained); otherwise it exists."""
+    """True to make the bucket, which is retained; it exists otherwise."""
 
 
 class LustreFileSystem(Model):
@@ -253,13 +253,13 @@ class LustreFileSystem(Model):
     ] = None
     """Throughput that is bought for each TiB, in MB/s/TiB."""
     efa: Annotated[bool, HARDWARE, OnChange("refused", _AT_CREATION)] = False
-    """Serve over EFA; can only be chosen at creation, and has to be said there."""
+    """True to serve over EFA; must be set at creation."""
     mount: Annotated[
         str, Field(pattern=r"^/.+$"), HARDWARE, OnChange("drain", "it is unmounted on every node")
     ]
     """Directory at which hosts mount it."""
     compression: Annotated[bool, HARDWARE, OnChange("in place", "holds for what is written")] = True
-    """Files are compressed with LZ4."""
+    """True if files are compressed with LZ4."""
     data_repositories: Annotated[
         tuple[DataRepository, ...],
         PART,

@@ -21,7 +21,7 @@ class Cable(Entry):
     """A cable, or a transceiver with its fibre."""
 
     kind: Annotated[Literal["cable"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``cables``."""
+    """Kind of the entry; its file is in the folder ``cables``."""
     part: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """Part number to order it by."""
     medium: Annotated[
@@ -56,7 +56,7 @@ class Connector(Entry):
     """A liquid quick connector."""
 
     kind: Annotated[Literal["connector"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``connectors``."""
+    """Kind of the entry; its file is in the folder ``connectors``."""
     flow: Annotated[Fact[LitresPerMinute] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Largest flow of coolant through the connector, in L/min."""
     max_fluid: Annotated[Fact[Celsius] | None, Claim(looser="higher", absent="elsewhere")] = None

@@ -122,7 +122,7 @@ class AirSupply(Machine):
     ashrae_class: Annotated[AirClass, Claim(strictest_first=("H1", "A1", "A2", "A3", "A4"))]
     """Class the hall is designed for."""
     containment: Annotated[Literal["hot-aisle", "cold-aisle", "none"], HARDWARE]
-    """Decides how much supply air leaks past the racks."""
+    """Containment of the aisles, which decides how much supply air leaks past the racks."""
     temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="higher")] = (
         None
     )
@@ -158,8 +158,8 @@ class CoolingLoop(Machine):
     ] = None
     """Class of the facility water that its CDUs get, by its warmest temperature."""
     in_rack: Annotated[bool, HARDWARE] = False
-    """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
-    they draw their power from its feeds."""
+    """True if the CDUs are in racks: each rack on the loop has ``count`` of them and a loop of its own,
+    and they draw their power from its feeds."""
     approach: Annotated[Kelvin | None, Claim(looser="either")] = None
     """Approach at which the CDU is selected, in K; must be the basis of its catalogue capacity."""
     dew_point: Annotated[Celsius | None, Claim(looser="lower")] = None
@@ -289,9 +289,9 @@ class RackCooling(Model):
     """Manifolds of one rack. The space and weight of those in a rack with its own CDUs are unknown if
     omitted."""
     leak_detection: Annotated[bool | None, SAID, POLICIES_ONLY] = None
-    """Leaks of coolant in the racks are detected."""
+    """True if leaks of coolant in the racks are detected. Unknown if omitted."""
     isolation: Annotated[bool | None, SAID, POLICIES_ONLY] = None
-    """Valves shut this rack off by themselves when a leak is found."""
+    """True if valves shut this rack off by themselves when a leak is found."""
 
     @model_validator(mode="after")
     def _loops_fit_the_mode(self) -> RackCooling:

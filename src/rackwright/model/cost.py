@@ -52,7 +52,7 @@ class OwnedRates(Model):
     ] = None
     """Yearly maintenance, staff and spares as a part of the purchase price, in %."""
     facility: Annotated[DollarsPerYear | None, Claim(looser="lower", absent="elsewhere")] = None
-    """Building, power plant and cooling plant, or the rent of a cage."""
+    """Costs of building, power plant and cooling plant, or the rent of a cage."""
 
 
 class Costs(Model):

@@ -74,13 +74,13 @@ class SwitchTier(Model):
     start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Lowest unit of the first switch in each rack, in U."""
     split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
-    """Each port is split into this many, which share its rate."""
+    """Number of links that each port is split into, which share its rate."""
     asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
         None
     )
     """BGP number of the tier's first switch."""
     asn_shared: Annotated[bool, HARDWARE, OnChange("rolling", _SWITCHES)] = False
-    """All switches of the tier have the number of the first, as spines do in RFC 7938."""
+    """True if all switches of the tier have the BGP number of the first, as spines do in RFC 7938."""
     oversubscription: Annotated[
         float | None,
         Field(ge=1, le=100),
@@ -106,7 +106,7 @@ class Attachment(Model):
     """Each port of a host is split into this many interfaces, which share its rate and go to
     different planes. ``interfaces`` counts them, one after the other for each port."""
     rails: Annotated[bool | None, HARDWARE] = None
-    """Each interface of a host goes to a leaf of its own. As the fabric says if omitted."""
+    """True if each interface of a host goes to a leaf of its own. As the fabric says if omitted."""
 
 
 class CableRoute(Model):
@@ -124,22 +124,22 @@ class Cables(Model):
     name: Annotated[Name, KEY]
     """Name of the cables, by which the rest of the blueprint refers to them."""
     lower: Annotated[Name, HARDWARE]
-    """A node group that is attached, or a tier."""
+    """Lower end of the cables: a node group that is attached, or a tier."""
     upper: Annotated[Name, HARDWARE]
-    """A tier."""
+    """Upper end of the cables: a tier."""
     parallel: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Cables between a lower and an upper switch that are connected; not for nodes."""
     pods: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Both tiers are cut into this many blocks; switches are connected inside a block only."""
+    """Number of blocks that both tiers are cut into; switches are connected inside a block only."""
     pod_switches: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Lower switches of each pod but the last, which has the rest. Pods are equal if omitted."""
     planes: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
+    """Number of blocks that the upper tier is cut into; the n-th switch of each pod goes to the n-th."""
     count: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Cables of this kind from a node group. All of them if omitted."""
     same_rack: Annotated[bool | None, HARDWARE] = None
-    """True for only those of a node group's cables that lead to switches in the rack of their host,
-    false for only the others. Both if omitted."""
+    """Choice of a node group's cables: true for those to switches in the rack of their host, false for
+    the others. All of them if omitted."""
     cable: Annotated[str | None, HARDWARE] = None
     """Catalogue id of the cable, or of the transceiver at the lower end."""
     upper_cable: Annotated[str | None, HARDWARE] = None
@@ -193,7 +193,7 @@ class SubnetManagers(Model):
     """Where subnet managers of a fabric run: on hosts of a group, or on switches of a tier."""
 
     at: Annotated[Name, KEY]
-    """A node group of the site or a tier of the fabric."""
+    """Hosts of the subnet managers: a node group of the site or a tier of the fabric."""
     count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of subnet managers in each subnet; in a node group, its first hosts."""
     priority: Annotated[int | None, Field(ge=0, le=15), HARDWARE] = None
@@ -259,10 +259,10 @@ class Fabric(Model):
     technology: Annotated[Technology | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Network technology. That of the switches if omitted."""
     attached: Annotated[tuple[Attachment, ...], PART, OnChange("drain", _CABLES)] = ()
-    """The nodes on it. Switches and cables are judged once it is known who they serve."""
+    """Node groups on the fabric. Switches and cables are checked once it is known whom they serve."""
     links: Annotated[tuple[Cables, ...], PART, OnChange("drain", _CABLES)] = ()
     rail_optimized: Annotated[bool | None, HARDWARE, OnChange("drain", _CABLES)] = None
-    """Interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
+    """True if interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
     unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
     """Hosts of a scalable unit. As many hosts as a leaf has ports for if omitted."""
     last_unit_hosts: Annotated[int | None, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = None
@@ -292,15 +292,15 @@ class Fabric(Model):
     m_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Ports are protected by a management key."""
     sa_key: Annotated[bool | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
-    """The subnet administrator asks for a key of its own (M_Key does not protect it)."""
+    """True if the subnet administrator asks for a key of its own (M_Key does not protect it)."""
     mtu: Annotated[
         int | None, Field(gt=0), HARDWARE, OnChange("drain", "both ends of every link change")
     ] = None
     """Largest packet (MTU), in bytes."""
     pfc: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
-    """Priority flow control is on for RDMA traffic, at every port."""
+    """True if priority flow control is on for RDMA traffic, at every port."""
     ecn: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
-    """Switches mark congestion, and hosts react to the marks."""
+    """True if switches mark congestion, and hosts react to the marks."""
     roce: Annotated[RoceTraffic | None, PART, FOR_REVIEW] = None
     """Traffic class of RoCE on the hosts' adapters. The adapters are left as they are if omitted."""
     segments: Annotated[tuple[Segment, ...], PART, OnChange("rolling", _SWITCHES)] = ()

@@ -136,7 +136,7 @@ class PowerSupplies(Model):
     """The power supplies of one device and how many it needs."""
 
     count: Annotated[Count, Claim(looser="either", absent="elsewhere")]
-    """All of the device, spare ones as well."""
+    """Number of supplies of the device, spare ones as well."""
     rating: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Output of one supply, in W."""
     efficiency: Annotated[
@@ -190,7 +190,7 @@ class LiquidCooling(Model):
     ] = None
     """Highest pressure of the coolant that it stands, in kPa."""
     cdu_in_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
-    """The product brings its own coolant distribution unit."""
+    """True if the product has its own coolant distribution unit."""
 
 
 class NetworkPort(Model):
@@ -314,7 +314,7 @@ class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
     kind: Annotated[Literal["node"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``nodes``."""
+    """Kind of the entry; its file is in the folder ``nodes``."""
     hosts: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
     cpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
@@ -330,7 +330,7 @@ class Node(Device):
     accelerators: Annotated[Accelerators | None, Claim(looser="either", absent="elsewhere")] = None
     """All accelerators of one unit."""
     whole_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
-    """The product is a complete rack."""
+    """True if the product is a complete rack."""
     rack_weight_included: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """True if ``weight`` includes the rack."""
     ports: Annotated[tuple[NetworkPort, ...], Claim(looser="either", absent="elsewhere")] = ()
@@ -352,7 +352,7 @@ class Switch(Device):
     """A network switch."""
 
     kind: Annotated[Literal["switch"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``switches``."""
+    """Kind of the entry; its file is in the folder ``switches``."""
     technology: Annotated[
         Literal["infiniband", "ethernet"], Claim(looser="either", absent="elsewhere")
     ]
@@ -377,7 +377,7 @@ class Outlets(Model):
     """Equal outlets of a PDU."""
 
     type: Literal["C13", "C19", "C39", "GG45"]
-    """A C39 takes the plugs of a C13 and of a C19."""
+    """Type of the outlet; a C39 takes the plugs of a C13 and of a C19."""
     count: Count
     """Number of outlets of this type on one PDU."""
     rating: Fact[Annotated[Amperes, SOME]]
@@ -388,7 +388,7 @@ class Pdu(Entry):
     """A rack power distribution unit."""
 
     kind: Annotated[Literal["pdu"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``pdus``."""
+    """Kind of the entry; its file is in the folder ``pdus``."""
     voltage: Annotated[Fact[Annotated[Volts, SOME]], Claim(looser="either", absent="elsewhere")]
     """Voltage of the input in V, line to line for three phases."""
     current: Annotated[Fact[Annotated[Amperes, SOME]], Claim(looser="higher")]
@@ -400,7 +400,7 @@ class Pdu(Entry):
     outlets: Annotated[tuple[Outlets, ...] | None, Claim(looser="either", absent="elsewhere")] = (
         None
     )
-    """None where they are unknown."""
+    """Outlets of the PDU. Unknown if omitted."""
     branch_count: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Branch circuits inside it, each behind a breaker; outlets are dealt over them in turn."""
     branch_rating: Annotated[Fact[Amperes] | None, Claim(looser="either", absent="elsewhere")] = (
@@ -419,7 +419,7 @@ class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
     kind: Annotated[Literal["power-shelf"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``power-shelves``."""
+    """Kind of the entry; its file is in the folder ``power-shelves``."""
     rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Output of the shelf with all its supplies, in kW."""
     supplies: Annotated[Count, Claim(looser="either", absent="elsewhere")]
@@ -449,7 +449,7 @@ class RackType(Entry):
     """An empty rack."""
 
     kind: Annotated[Literal["rack"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``racks``."""
+    """Kind of the entry; its file is in the folder ``racks``."""
     height: Annotated[Fact[Annotated[RackUnits, SOME]], Claim(looser="either", absent="elsewhere")]
     """Rack units that it offers, in U; of a tank, the units that lie beside each other."""
     width: Annotated[Fact[Annotated[Metres, LEAST]], Claim(looser="either", absent="elsewhere")]

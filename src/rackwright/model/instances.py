@@ -27,7 +27,7 @@ class Instance(Entry):
     """A cloud instance type."""
 
     kind: Annotated[Literal["instance"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``instances``."""
+    """Kind of the entry; its file is in the folder ``instances``."""
     provider: Annotated[Literal["aws"], Claim(looser="either", absent="elsewhere")]
     """Cloud that offers the instance type."""
     instance_type: Annotated[str, Claim(looser="either", absent="elsewhere")]

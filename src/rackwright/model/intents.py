@@ -72,7 +72,7 @@ class PowerIntent(Model):
     circuit: Circuit | None = None
     """The branch circuit of each PDU."""
     conductors: Conductors | None = None
-    """Those of the branch circuit."""
+    """Conductors of the branch circuit."""
 
     @field_validator("feeds")
     @classmethod
@@ -94,7 +94,7 @@ class RackIntent(Model):
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """Direction in which air passes the racks."""
     blanking: bool | None = None
-    """Free units are closed by blanking panels."""
+    """True if free units are closed by blanking panels. Unknown if omitted."""
     aisle_depth: Metres | None = None
     """Half of the aisles in front and behind that a rack's floor share includes."""
     cable_allowance: Metres | None = None

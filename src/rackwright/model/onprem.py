@@ -174,7 +174,7 @@ class RackGroup(Model):
     ] = "front-to-back"
     """Direction in which air passes the rack, cold aisle first."""
     blanking: Annotated[bool | None, SAID, POLICIES_ONLY] = None
-    """Empty units are closed by blanking panels."""
+    """True if empty units are closed by blanking panels. Unknown if omitted."""
     aisle_depth: Annotated[Metres | None, Claim(looser="higher"), POLICIES_ONLY] = None
     """Half of the aisles in front and behind that this rack's floor share includes."""
     cable_allowance: Annotated[Metres | None, Claim(looser="either"), POLICIES_ONLY] = None
@@ -300,7 +300,7 @@ class OnPremSite(Model):
     """A site of bare metal."""
 
     provider: Annotated[Literal["onprem"], HARDWARE]
-    """The site has halls of one's own."""
+    """Marks a site with halls of one's own."""
     name: Annotated[Name, KEY]
     """Name of the site, by which the rest of the blueprint refers to it."""
     power: Annotated[SitePower, PART]
@@ -364,7 +364,7 @@ class OnPremSite(Model):
     ] = None
     """Highest ratio of facility to IT power that is wanted."""
     allow_estimates: Annotated[bool, GRANTED, POLICIES_ONLY] = False
-    """Accept catalogue numbers whose confidence is ``estimate``."""
+    """True to accept catalogue numbers whose confidence is ``estimate``."""
 
     @model_validator(mode="after")
     def _references_resolve(self) -> OnPremSite:

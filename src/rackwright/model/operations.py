@@ -40,7 +40,7 @@ class FirmwareBaseline(Model):
     ]
     """Version of each component, in the maker's own words."""
     enforced: Annotated[bool | None, SAID, POLICIES_ONLY] = None
-    """A node with other firmware takes no jobs until it is updated."""
+    """True if a node with other firmware takes no jobs until it is updated."""
 
 
 class BurnIn(Model):
@@ -49,14 +49,14 @@ class BurnIn(Model):
     duration: Annotated[Seconds | None, Claim(looser="higher")] = None
     """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
-    """Whoever runs the building knows when: a burn-in swings the power of all nodes together."""
+    """True if the facility team knows about the burn-in, which swings the power of all nodes together."""
 
 
 class ChangeControl(Model):
     """What one change of the blueprint may do; absent is unknown."""
 
     protect_storage: Annotated[bool | None, SAID] = None
-    """File systems and buckets are never destroyed or replaced by a change."""
+    """True if file systems and buckets are never destroyed or replaced by a change."""
     most_nodes: Annotated[Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="lower")] = (
         None
     )
@@ -95,8 +95,8 @@ class HostMemory(Model):
     group: Annotated[str, KEY]
     """Name of the node group."""
     huge_pages: Annotated[tuple[HugePages, ...], PART] = ()
-    """Reserved at every boot, whether they are used or not; each size once. With EFA those of 2 MiB
-    are for libfabric as well, which has 5128 of them where nothing is said."""
+    """Huge pages reserved at every boot, whether they are used or not; each size once. With EFA those
+    of 2 MiB are for libfabric as well, which has 5128 of them if omitted."""
     transparent_huge_pages: Annotated[Literal["always", "madvise", "never"] | None, HARDWARE] = None
     """Mode in which the kernel makes huge pages by itself."""
 
@@ -127,14 +127,14 @@ class HostSettings(Model):
     time_servers: Annotated[tuple[TimeServer, ...], HARDWARE] = ()
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
     kernel_parameters: Annotated[dict[KernelParameter, ParameterValue], HARDWARE] = {}
-    """Set now and at every boot; a number, or a text where there are several."""
+    """Kernel parameters set now and at every boot: a number, or a text where there are several."""
 
 
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
     health_checks: Annotated[bool | None, SAID, POLICIES_ONLY] = None
-    """Nodes run health checks that are generated from this blueprint."""
+    """True if nodes run health checks that are generated from this blueprint."""
     drain_on_xids: Annotated[
         tuple[XidNumber, ...] | None, HARDWARE, OnChange("in place", "health checks are rewritten")
     ] = None

@@ -30,7 +30,7 @@ class Ups(Entry):
     """A UPS, or one of several that share their load, with its batteries."""
 
     kind: Annotated[Literal["ups"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``ups``."""
+    """Kind of the entry; its file is in the folder ``ups``."""
     rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Power that it carries without limit of time at a site no higher than ``max_altitude``, in kW."""
     max_altitude: Annotated[Fact[Metres] | None, Claim(looser="higher")] = None
@@ -58,7 +58,7 @@ class Transformer(Entry):
     """A transformer of three phases."""
 
     kind: Annotated[Literal["transformer"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``transformers``."""
+    """Kind of the entry; its file is in the folder ``transformers``."""
     rating: Annotated[
         Fact[Annotated[VoltAmperes, SOME]], Claim(looser="either", absent="elsewhere")
     ]
@@ -81,7 +81,7 @@ class Generator(Entry):
     """A generator set."""
 
     kind: Annotated[Literal["generator"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``generators``."""
+    """Kind of the entry; its file is in the folder ``generators``."""
     rating: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Electrical power that it gives to a constant load without limit of time, in kW: continuous or
     data center power of ISO 8528-1, at a site no higher and no hotter than the limits that follow. No
@@ -107,7 +107,7 @@ class Cdu(Entry):
     """A coolant distribution unit."""
 
     kind: Annotated[Literal["cdu"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``cdus``."""
+    """Kind of the entry; its file is in the folder ``cdus``."""
     capacity: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Heat that it takes from its loop, at its ``approach``, in kW."""
     approach: Annotated[Fact[Kelvin] | None, Claim(looser="either", absent="elsewhere")] = None
@@ -148,7 +148,7 @@ class AirHandler(Entry):
     """A CRAH, CRAC or fan-wall unit."""
 
     kind: Annotated[Literal["air-handler"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``air-handlers``."""
+    """Kind of the entry; its file is in the folder ``air-handlers``."""
     capacity: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Sensible cooling at ``return_temperature``, in kW."""
     return_temperature: Annotated[
@@ -167,7 +167,7 @@ class Chiller(Entry):
     """A chiller, cooled by the air outside or by the water of another circuit."""
 
     kind: Annotated[Literal["chiller"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``chillers``."""
+    """Kind of the entry; its file is in the folder ``chillers``."""
     capacity: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Heat that it takes from the water, at the temperatures that follow and at sea level, in kW."""
     supply_temperature: Annotated[Fact[Celsius] | None, Claim(looser="lower")] = None
@@ -186,7 +186,7 @@ class DryCooler(Entry):
     """A dry cooler: a coil with fans that gives the heat of water to the air outside."""
 
     kind: Annotated[Literal["dry-cooler"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``dry-coolers``."""
+    """Kind of the entry; its file is in the folder ``dry-coolers``."""
     capacity: Annotated[Fact[Annotated[Watts, SOME]], Claim(looser="higher")]
     """Heat that it takes from what flows through it, at the temperatures that follow and at sea level,
     in kW."""
@@ -202,7 +202,7 @@ class RearDoor(Entry):
     """A rear door of a rack: a heat exchanger that takes heat from the air behind it into water."""
 
     kind: Annotated[Literal["rear-door"], LABEL]
-    """Says what the entry is of; its file lies in the folder ``rear-doors``."""
+    """Kind of the entry; its file is in the folder ``rear-doors``."""
     capacity: Annotated[Fact[Annotated[Watts, SOME]] | None, Claim(looser="higher")] = None
     """Heat that it takes from the air at ``difference`` and ``flow``, in kW."""
     difference: Annotated[Fact[Annotated[Kelvin, SOME]] | None, Claim(looser="lower")] = None

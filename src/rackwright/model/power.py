@@ -65,7 +65,7 @@ class Circuit(Model):
     phases: Annotated[Literal[1, 3], HARDWARE]
     """Number of phases."""
     continuous_rated: Annotated[bool, GRANTED] = False
-    """The device is rated for 100 % continuous load, so no derating applies."""
+    """True if the device is rated for 100 % continuous load, so that no derating applies."""
 
 
 class Conductors(Model):
@@ -156,7 +156,7 @@ class PowerSource(Model):
     redundancy: Annotated[
         Literal["N", "N-1"], Claim(strictest_first=("N-1", "N"), absent="strict")
     ] = "N-1"
-    """Judged in normal state only (N), or also after any other source is lost (N-1)."""
+    """Redundancy that is checked: in normal state only (N), or also after any other source is lost (N-1)."""
     overload: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Short-time power it survives, for synchronous training swings, in kW."""
     efficiency: Annotated[
@@ -172,7 +172,7 @@ class PowerSource(Model):
     """Most power that a UPS draws beside its load to charge its batteries after an outage, 0 where it
     has none, in kW."""
     walk_in: Annotated[bool, GRANTED] = False
-    """A UPS takes its load from its batteries back little by little, so that it is no load step."""
+    """True if a UPS takes its load from its batteries back little by little, so that it is no load step."""
     step_load: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Largest load that a generator takes at once, whatever it carries already, inside the limits of
     the performance class (ISO 8528-5) that its loads need, in kW."""
@@ -282,7 +282,7 @@ class SitePower(Model):
     ] = 1.0
     """Planned ratio of nameplate to provisioned power; above 1 needs ``capping``."""
     capping: Annotated[bool, GRANTED, POLICIES_ONLY] = False
-    """A power-capping controller enforces the budgets."""
+    """True if a power-capping controller enforces the budgets."""
     generator_acceptance: Annotated[Seconds | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Time until the generators among the sources carry the load, in s; battery backup must outlast it."""
 
@@ -295,14 +295,14 @@ class TapOff(Model):
     racks: Annotated[int, Field(gt=0, le=100), HARDWARE]
     """Racks beside each other that share one box."""
     continuous_rated: Annotated[bool, GRANTED] = False
-    """The box is rated for 100 % continuous load, so no derating applies."""
+    """True if the box is rated for 100 % continuous load, so that no derating applies."""
 
 
 class RackFeed(Model):
     """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
 
     name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$"), KEY]
-    """A letter, like ``A``."""
+    """Letter of the feed, like ``A``."""
     source: Annotated[Name, HARDWARE]
     """Power source at its beginning."""
     pdu: Annotated[str | None, HARDWARE] = None

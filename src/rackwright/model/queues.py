@@ -40,7 +40,7 @@ class Qos(Model):
     name: Annotated[SlurmName, KEY]
     """Name of the QOS, by which the rest of the blueprint refers to it."""
     priority: Annotated[int, Field(ge=0), HARDWARE] = 0
-    """Added to the priority of its jobs, after it is weighed."""
+    """Addition to the priority of its jobs, after it is weighed."""
     preempts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
     """QOS whose jobs give way to this one."""
     preempt_mode: Annotated[Literal["cancel", "requeue"] | None, HARDWARE] = None
@@ -51,7 +51,7 @@ class Qos(Model):
     max_wall: Annotated[JobTime | None, HARDWARE] = None
     """Longest that a job may run: MaxWall."""
     max_nodes_per_user: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Nodes that a user may have at a time."""
+    """Number of nodes that a user may have at a time."""
     max_gpus_per_user: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Accelerators that a user may have at a time."""
 
@@ -75,7 +75,7 @@ class Partition(Model):
     groups: Annotated[tuple[Name, ...], Field(min_length=1), HARDWARE]
     """Node groups, of any of the cluster's sites."""
     default: Annotated[bool, HARDWARE] = False
-    """Jobs that name no partition come here."""
+    """True if jobs that name no partition come here."""
     max_time: Annotated[JobTime, HARDWARE] = "UNLIMITED"
     """Longest that a job may run: MaxTime."""
     default_time: Annotated[JobTime | None, HARDWARE] = None
@@ -83,18 +83,19 @@ class Partition(Model):
     max_nodes: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Most nodes of a job: MaxNodes."""
     priority_tier: Annotated[int, Field(ge=1, le=65533), HARDWARE] = 1
-    """Jobs of a higher tier are looked at first: PriorityTier."""
+    """Tier of the partition; jobs of a higher tier are considered first: PriorityTier."""
     priority_factor: Annotated[int | None, Field(ge=1, le=65533), HARDWARE] = None
     """Addition to the priority of its jobs, against that of the other partitions."""
     preempt_mode: Annotated[Literal["off", "cancel", "requeue", "suspend"] | None, HARDWARE] = None
     """Treatment of a job here that gives way. The cluster's mode if omitted."""
     exclusive: Annotated[bool, HARDWARE] = False
-    """One job has a node to itself."""
+    """True if one job has a node to itself."""
     memory_per_gpu: Annotated[Annotated[Gibibytes, Field(gt=0)] | None, HARDWARE] = None
     """Memory of a job for each GPU that it asks for, unless it asks for other memory, in GiB. The GPU's
     equal share of its node if omitted."""
     cpus_per_gpu: Annotated[int | None, Field(gt=0), HARDWARE] = None
-    """Logical CPUs, likewise."""
+    """Logical CPUs of a job for each GPU that it asks for, unless it asks for other CPUs. The GPU's
+    equal share of its node if omitted."""
     qos: Annotated[SlurmName | None, HARDWARE] = None
     """QOS whose limits hold for the whole partition."""
     allow_qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()

@@ -32,7 +32,7 @@ class AccountQuota(Model):
     """What one account may have in place of what everybody may."""
 
     name: Annotated[LoginName, KEY]
-    """One of ``users.accounts``."""
+    """Name of one of ``users.accounts``."""
     space: Annotated[Gibibytes | None, HARDWARE] = None
     """Space of this account, in GiB. As of all accounts if omitted."""
     files: Annotated[FileCount | None, HARDWARE] = None

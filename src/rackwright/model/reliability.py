@@ -94,7 +94,7 @@ class Reliability(Model):
     groups: Annotated[tuple[GroupReliability, ...], STATEMENT] = ()
     jobs: Annotated[tuple[JobProfile, ...], ASKED] = ()
     controller_fencing: Annotated[bool | None, SAID] = None
-    """A controller that takes over first switches the other one off."""
+    """True if a controller that takes over first switches the other one off."""
     least_after_site_loss: Annotated[
         Annotated[Percent, Field(ge=0, le=100)] | None, Setting(looser="lower", absent="elsewhere")
     ] = None

@@ -24,6 +24,7 @@ from rackwright.model.scheduler_settings import (
     Program,
     Reserve,
     Retention,
+    SharedState,
     SlurmAccount,
     SlurmName,
     SlurmPackages,
@@ -62,8 +63,8 @@ class Accounting(Model):
     address: Annotated[Address | None, HARDWARE, OnChange("review", _DATABASE)] = None
     """Address of a host outside the blueprint."""
     backup: Annotated[Name | None, HARDWARE, OnChange("rolling", _BACKUP)] = None
-    """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
-    blueprint has its own MariaDB, which nobody else writes to."""
+    """Second slurmdbd on the same database. Both are outside the blueprint then: a host of the
+    blueprint has its own MariaDB, which no other host writes to."""
     keep: Annotated[
         Retention | None,
         PART,
@@ -126,10 +127,11 @@ class HealthCheck(Model):
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
         HARDWARE,
-    ] = ("IDLE",)
-    """Node states in which it runs; not beside a job unless it is quick."""
+    ] = ("ANY",)
+    """Node states in which it runs. A node of a busy cluster is seldom idle, so that a check of idle
+    nodes alone would hardly ever see it."""
     cycle: Annotated[bool, HARDWARE] = True
-    """Spread over the interval instead of all nodes at once."""
+    """True to spread the checks over the interval instead of all nodes at once."""
 
 
 class DeclaredSwitch(Model):
@@ -197,7 +199,7 @@ class Scheduler(Model):
     controllers: Annotated[
         tuple[Controller, ...], Field(min_length=1), PART, OnChange("rolling", _BACKUP)
     ]
-    """The primary first, then its backups."""
+    """Hosts of slurmctld: the primary first, then its backups."""
     accounting: Annotated[
         Accounting | None, PART, OnChange("in place", _RESTARTED, event="added")
     ] = None
@@ -207,7 +209,7 @@ class Scheduler(Model):
     qos: Annotated[tuple[Qos, ...], PART, OnChange("in place", _REREAD)] = ()
     preemption: Annotated[Preemption | None, PART, OnChange("in place", _REREAD)] = None
     requeue: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
-    """A job whose node fails is queued again."""
+    """True if a job whose node fails is queued again."""
     health_check: Annotated[HealthCheck | None, PART, OnChange("in place", _REREAD)] = None
     topology: Annotated[Topology, PART]
     processes: Annotated[Processes, PART, OnChange("drain", _LOST_JOBS)] = Processes()
@@ -217,9 +219,13 @@ class Scheduler(Model):
     )
     """Default of ``srun --mpi``: MpiDefault."""
     prolog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
-    """Seconds at most, and never scontrol: a failure drains the node."""
+    """Program that runs on each node before a job. It takes seconds at most and never calls scontrol: a
+    failure drains the node."""
     epilog: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
-    """Program that runs on each node when a job has ended."""
+    """Program that runs on each node when a job has ended. ``/usr/local/sbin/rackwright-epilog`` comes with
+    the generated health checks and takes away what the job left; any other path is a program of the team's."""
+    reboot_program: Annotated[Program | None, HARDWARE, OnChange("in place", _REREAD)] = None
+    """Program by which ``scontrol reboot`` restarts a node. ``/usr/sbin/reboot`` if omitted."""
     auth: Annotated[
         Literal["munge", "slurm"],
         HARDWARE,
@@ -230,7 +236,8 @@ class Scheduler(Model):
     """The controllers serve the configuration to the hosts that run jobs, which have no files of it;
     controllers, logins and the database's host have them as ever."""
     return_to_service: Annotated[Literal[0, 1, 2], HARDWARE, OnChange("in place", _REREAD)] = 1
-    """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
+    """Return of failed nodes: with 1, a node that failed by itself stays down until an operator has
+    looked; 2 takes it back."""
     schedulable_memory: Annotated[
         Percent, Field(gt=0, le=100), HARDWARE, OnChange("rolling", _NODE_BY_NODE)
     ] = 95.0
@@ -239,8 +246,8 @@ class Scheduler(Model):
     reserve: Annotated[Reserve, PART, OnChange("rolling", _NODE_BY_NODE)] = Reserve()
     """Cores and memory that each host keeps for the system."""
     default_shares: Annotated[bool, HARDWARE, OnChange("in place", _REREAD)] = True
-    """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
-    partition has no GPUs, and not all the memory of its nodes."""
+    """True if a job that states no need gets the share of its GPUs, or of its CPUs where a partition
+    has no GPUs, and not all the memory of its nodes."""
     priority: Annotated[Priority | None, PART, OnChange("in place", _REREAD)] = None
     """Weights of the factors of a job's priority. Only the priorities of QOS and the factors of
     partitions count if omitted."""
@@ -249,6 +256,9 @@ class Scheduler(Model):
     tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
     nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
     folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
+    shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None
+    """Storage that all controllers mount and that holds ``folders.state``. Without it a backup controller
+    finds no state to go on with, unless a share or file system of the blueprint holds the folder."""
     extra: Annotated[dict[OptionName, Option], HARDWARE, FOR_REVIEW] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
@@ -273,6 +283,12 @@ class Scheduler(Model):
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         self._check_configless()
+        shared = self.shared_state
+        if shared is not None and not shared.holds(self.folders.state):
+            raise ValueError(
+                f"'folders.state' is {self.folders.state}, which is not below {shared.mount}, the "
+                f"mount point of 'shared_state': write 'folders: {{state: {shared.mount}/slurmctld}}'"
+            )
         return self
 
     def _check_extra(self) -> None:

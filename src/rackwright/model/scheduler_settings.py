@@ -82,7 +82,7 @@ class Priority(Model):
     max_age: Annotated[Annotated[WholeMinutes, Field(gt=0)] | None, HARDWARE] = None
     """Waiting time beyond which age counts no more, in d. Slurm's 7 days if omitted."""
     favor_small: Annotated[bool, HARDWARE] = False
-    """The factor of the size is that of small jobs."""
+    """True if the factor of the size is that of small jobs."""
 
     @model_validator(mode="after")
     def _can_be(self) -> Priority:
@@ -113,7 +113,7 @@ class Reserve(Model):
     """What each host keeps for the system, out of what Slurm is told that it has."""
 
     cores: Annotated[int, Field(ge=0), HARDWARE] = 0
-    """Whole cores, with all their threads."""
+    """Number of whole cores, with all their threads."""
     memory: Annotated[Gibibytes, HARDWARE] = 0.0
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
 
@@ -145,8 +145,8 @@ class SlurmPackages(Model):
     """Whose packages Slurm is installed from. Those of another one are never taken away."""
 
     source: Annotated[Literal["distribution", "schedmd", "own"], HARDWARE] = "distribution"
-    """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
-    ``slurm-…`` of the RHEL family), or a team's own."""
+    """Packages to install: the distribution's, those that SchedMD's sources make (``slurm-smd-…`` of
+    Debian and Ubuntu, ``slurm-…`` of the RHEL family), or a team's own."""
     names: Annotated[OwnPackages | None, PART] = None
     """Package names of a team's own packages."""
 
@@ -188,6 +188,11 @@ class Tuning(Model):
         Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE
     ] = None
     """Time that processes have to end once they were killed, before the node is drained, in s."""
+    reboot_timeout: Annotated[Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None, HARDWARE] = (
+        None
+    )
+    """Time that a node may take to come back from ``scontrol reboot`` before it is set down, in s:
+    ResumeTimeout. 30 minutes if omitted."""
     backfill_window: Annotated[
         Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None, HARDWARE
     ] = None
@@ -252,13 +257,13 @@ class Cgroup(Model):
     plugin: Annotated[Literal["autodetect", "cgroup/v1", "cgroup/v2"], HARDWARE] = "autodetect"
     """Version of control groups: CgroupPlugin."""
     cores: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their cores: ConstrainCores."""
+    """True if jobs are held to their cores: ConstrainCores."""
     memory: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their memory: ConstrainRAMSpace."""
+    """True if jobs are held to their memory: ConstrainRAMSpace."""
     swap: Annotated[bool, HARDWARE] = True
-    """Jobs are held to their swap: ConstrainSwapSpace."""
+    """True if jobs are held to their swap: ConstrainSwapSpace."""
     devices: Annotated[bool, HARDWARE] = True
-    """A job sees its own accelerators only."""
+    """True if a job sees its own accelerators only."""
 
 
 class Processes(Model):
@@ -274,7 +279,7 @@ class Processes(Model):
     accounting: Annotated[Literal["cgroup", "linux", "none"], HARDWARE] = "cgroup"
     """Measurement of jobs: JobAcctGatherType."""
     contain: Annotated[bool, HARDWARE] = True
-    """Make the job's container before the prolog, so that ssh sessions join it."""
+    """True to make the job's container before the prolog, so that ssh sessions join it."""
 
     @property
     def in_container(self) -> bool:
@@ -291,10 +296,38 @@ class Folders(Model):
     """Where the daemons keep things."""
 
     state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
-    """Directory of the state of slurmctld; shared storage where there is a backup controller."""
+    """Directory of the state of slurmctld (StateSaveLocation). With a backup controller it has to be on
+    shared storage."""
     spool: Annotated[Program, HARDWARE] = "/var/spool/slurmd"
     """State of slurmd on each host."""
     log: Annotated[Program, HARDWARE] = "/var/log/slurm"
     """Logs of the daemons."""
     run: Annotated[Program, HARDWARE] = "/run/slurm"
-    """Their files while they run."""
+    """Directory of the daemons' files while they run."""
+
+
+class SharedState(Model):
+    """Storage on which all controllers see the same state, so that a backup can take over.
+
+    The storage is the team's own: a filer, a cluster file system, or DRBD below one. Rackwright mounts
+    nothing here; it checks on each controller that the mount is there, writable and the same one.
+    """
+
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$"), HARDWARE]
+    """Mount point on every controller, like ``/srv/slurm``. ``folders.state`` is below it."""
+    type: Annotated[
+        Literal["beegfs", "ceph", "gfs2", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "wekafs"]
+        | None,
+        HARDWARE,
+    ] = None
+    """File system as the kernel names it in ``/proc/self/mountinfo``; any if omitted. DRBD is mounted by
+    one host at a time unless the file system on it is ``gfs2`` or ``ocfs2``."""
+    server: Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None, HARDWARE
+    ] = None
+    """Host name or address of the server. It is not a controller: the loss of that host would take
+    controller and state together."""
+
+    def holds(self, folder: str) -> bool:
+        """True if ``folder`` is below the mount point, or is it."""
+        return f"{folder}/".startswith(f"{self.mount}/")

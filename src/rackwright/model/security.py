@@ -30,13 +30,13 @@ class SiteSecurity(Model):
     """Declarations about a site's management network, firmware and keys; absent is unknown."""
 
     management_isolated: Annotated[bool | None, SAID] = None
-    """Baseboard management controllers are in a network that jobs and users cannot reach."""
+    """True if baseboard management controllers are in a network that jobs and users cannot reach."""
     management_tls: Annotated[bool | None, SAID] = None
-    """Management controllers are spoken to by TLS, and their certificates are checked."""
+    """True if management controllers are reached by TLS, and their certificates are checked."""
     default_credentials_replaced: Annotated[bool | None, SAID] = None
-    """No device answers to its maker's password any more."""
+    """True if no device accepts its maker's password any more."""
     credentials_per_device: Annotated[bool | None, SAID] = None
-    """No two devices share a password."""
+    """True if no two devices share a password."""
     secure_boot: Annotated[bool | None, SAID] = None
-    """UEFI Secure Boot is on for every node."""
+    """True if UEFI Secure Boot is on for every node."""
     infiniband: Annotated[SubnetManagerKeys | None, STATEMENT] = None

@@ -35,6 +35,8 @@ FIELD_OF = {
     "PriorityWeightJobSize": "priority",
     "PriorityWeightPartition": "priority",
     "PriorityWeightQOS": "priority",
+    "RebootProgram": "reboot_program",
+    "ResumeTimeout": "tuning/reboot_timeout",
     "SrunPortRange": "tuning/srun_ports",
     "TreeWidth": "tuning/tree_width",
     "UnkillableStepTimeout": "tuning/unkillable_step_timeout",

@@ -89,12 +89,12 @@ class NodeSettings(Model):
     is drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library. Nothing is
     compared if omitted."""
     gpus_by_socket: Annotated[bool, HARDWARE] = False
-    """The first accelerators stand at the first socket, as many at the next: their jobs get its
+    """True if the first accelerators are at the first socket, as many at the next: their jobs get its
     cores rather than others."""
     features: Annotated[tuple[Word, ...], HARDWARE] = ()
     """Words by which jobs choose nodes: Features."""
     weight: Annotated[int | None, Field(ge=1), HARDWARE] = None
-    """Nodes of a low weight are used first."""
+    """Weight of the nodes; nodes of a low weight are used first."""
     reserve: Annotated[Reserve | None, PART] = None
     """Cores and memory that its hosts keep for the system. The cluster's if omitted."""
     extra: Annotated[dict[OptionName, Option], HARDWARE] = {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.systems import SYSTEMS, known_system
 
 _BY_SERVER = "server by server; its partner has its targets meanwhile"
@@ -43,6 +43,15 @@ class KernelModules(Model):
     """OFED whose symbols the modules are built against; for Lustre over InfiniBand."""
 
 
+class GroupKernel(Model):
+    """Kernel of a node group that differs from that of its site, like that of arm64 trays beside x86 heads."""
+
+    group: Annotated[Name, KEY]
+    """Node group."""
+    kernel: Annotated[KernelRelease, HARDWARE]
+    """Release of its kernel, as ``uname -r`` prints it. OFED of the group is built for it."""
+
+
 class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
@@ -56,6 +65,8 @@ class SoftwareBill(Model):
     """Operating system of the Lustre servers, where it is another one."""
     kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Release of the kernel that runs, as ``uname -r`` prints it."""
+    group_kernels: Annotated[tuple[GroupKernel, ...], PART, OnChange("drain", _EXCHANGED)] = ()
+    """Kernels of node groups that have another one, like ``6.8.0-60-generic-64k``."""
     server_kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("rolling", _BY_SERVER)] = None
     """Kernel of the Lustre servers, where it is another one."""
     driver: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
@@ -100,3 +111,12 @@ class SoftwareBill(Model):
         OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
     ] = None
     """Version of Slurm; its first two numbers are those of the scheduler's ``version``."""
+
+    @model_validator(mode="after")
+    def _groups_differ(self) -> SoftwareBill:
+        refuse_twins("node group", (own.group for own in self.group_kernels))
+        return self
+
+    def kernel_of_group(self, group: str) -> str | None:
+        """Return the kernel that is stated for a node group alone; None where it has that of its site."""
+        return next((own.kernel for own in self.group_kernels if own.group == group), None)

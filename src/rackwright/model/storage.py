@@ -270,11 +270,11 @@ class ParallelFileSystem(Model):
     """A Lustre file system served by node groups of the site; absent is unknown."""
 
     name: Annotated[Name, Field(max_length=8), KEY]
-    """Lustre keeps eight characters of a disk label for it."""
+    """Name of the file system; Lustre keeps eight characters of a disk label for it."""
     kind: Annotated[
         Literal["lustre"], HARDWARE, OnChange("refused", "another file system would take its place")
     ]
-    """The file system."""
+    """Kind of file system."""
     mount: Annotated[
         str,
         Field(pattern=r"^/[A-Za-z0-9._/-]+$"),
@@ -326,7 +326,7 @@ class NfsShare(Model):
     name: Annotated[Name, KEY]
     """Name of the share, by which the rest of the blueprint refers to it."""
     server: Annotated[Name, HARDWARE]
-    """A node group; its first host exports it."""
+    """Node group whose first host exports it."""
     export: Annotated[SharePath, HARDWARE]
     """Directory of the server, like ``/export/home``."""
     mount: Annotated[SharePath, HARDWARE]
@@ -338,7 +338,7 @@ class NfsShare(Model):
     address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
     """Name or address by which clients reach the server. The name of the host if omitted."""
     read_only: Annotated[bool, HARDWARE] = False
-    """Clients cannot write to it."""
+    """True if clients cannot write to it."""
     quota: Annotated[FileSystemQuota | None, PART] = None
     """Limits of each account in the file system of the server that ``export`` is on."""
 

@@ -58,7 +58,7 @@ class Account(Model):
     keys: Annotated[tuple[PublicKey, ...], Field(max_length=50), HARDWARE] = ()
     """Public keys that let this account in, and no others."""
     comment: Annotated[str, Field(pattern=r"^[A-Za-z0-9 @._'-]{0,80}$"), HARDWARE] = ""
-    """The person's name."""
+    """Name of the person."""
     shell: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{1,80}$"), HARDWARE] = "/bin/bash"
     """Path of the shell at a login."""
     slurm_account: Annotated[SlurmName | None, HARDWARE] = None

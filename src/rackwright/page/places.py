@@ -69,18 +69,18 @@ def _of_site(number: int, site: SitePlan) -> dict[Path, Place]:
         racks.setdefault(own.path, {})[number_] = None
         rows.setdefault((own.hall, own.row), {})[number_] = None
         halls.setdefault(own.hall, {})[number_] = None
-    for row in site.rows:
+    for row in site.cooling.rows:
         racks[row.path] = rows.get((row.hall, row.row), {})
     found |= {path: Place(number, tuple(classes)) for path, classes in racks.items()}
-    for hall in site.halls:
+    for hall in site.cooling.halls:
         found[hall.path] = Place(
             number, tuple(halls.get(hall.hall, ())), cooling=visible(hall.hall)
         )
-    for stage in site.cooling:
+    for stage in site.cooling.stages:
         found.setdefault(stage.path, Place(number, cooling=visible(stage.of)))
-    for loop in site.loops:
+    for loop in site.cooling.loops:
         found[loop.path] = Place(number, cooling=visible(loop.loop))
-    for source in site.sources:
+    for source in site.power.sources:
         found[source.path] = Place(number, source=visible(source.source))
     for planned in site.fabrics:
         found[planned.path] = Place(number, fabric=visible(planned.name))

@@ -118,7 +118,7 @@ def view_site(
         legends={measure: _legend(one) for measure, one in colours.items()},
         floors=[
             _svg(draw_floor(site, hall.hall, colours=colours["power"], legend=False))
-            for hall in site.halls
+            for hall in site.cooling.halls
         ],
         one_line=_svg(draw_one_line(site)),
         sources=[_source_row(one) for one in boxes if one.members],

@@ -13,26 +13,15 @@ from rackwright.model.instances import Instance
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.aws.site import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.after_loss import stage_rows
-from rackwright.plan.cooling.facility import (
-    Counts,
-    hall_rows,
-    loop_rows,
-    rack_power,
-    row_rows,
-    totals_row,
-)
-from rackwright.plan.cooling.loop_products import loop_products
-from rackwright.plan.cooling.outdoors import outdoor_rows, water_rows
+from rackwright.plan.cooling.facility import Counts, totals_row
+from rackwright.plan.cooling.plan import plan_cooling
 from rackwright.plan.cooling.products import (
     check_supply,
     named_plants,
-    uncarried,
     with_plant_products,
 )
 from rackwright.plan.cooling.rear_door import check_doors, named_doors
-from rackwright.plan.cooling.ride_through import ride_through_rows
-from rackwright.plan.cooling.stages import HeatPaths, check_water
+from rackwright.plan.cooling.stages import check_water
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
@@ -41,19 +30,16 @@ from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.naming.standing import check_host_names
 from rackwright.plan.operation_references import find_operation_problems
-from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
-from rackwright.plan.power.fault_currents import fault_currents
+from rackwright.plan.power.plan import plan_power
 from rackwright.plan.power.products import (
     check_ratings,
     named_products,
     with_source_products,
 )
-from rackwright.plan.power.sources import plan_sources
-from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
-from rackwright.plan.racks.kinds import BuiltRacks, build_racks, fed_racks
+from rackwright.plan.racks.kinds import BuiltRacks, build_racks, conductors_of, fed_racks
 from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
@@ -146,12 +132,12 @@ def _check(
     sources = {source.name for source in site.power.sources}
     loops = {loop.name for loop in site.loops}
     for placed in groups:
-        for index, feed in enumerate(placed.group.feeds):
+        for index, feed in enumerate(placed.spec.feeds):
             if feed.source not in sources:
                 message = f"feed {feed.name} comes from '{feed.source}', which does not exist"
                 where = (*placed.path, "feeds", index, "source")
                 problems.append(PlanProblem(where, message, did_you_mean(feed.source, sources)))
-        cooling = placed.group.cooling
+        cooling = placed.spec.cooling
         for name, loop in (("loop", cooling.loop), ("rear_door_loop", cooling.rear_door_loop)):
             if loop is None or loop in loops:
                 continue
@@ -167,7 +153,7 @@ def _check(
         problems += check_ratings(site, path, catalogue)
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
         problems += check_loops(site, path, groups, catalogue)
-        problems += check_doors([(placed.group, placed.path) for placed in groups], catalogue)
+        problems += check_doors([(placed.spec, placed.path) for placed in groups], catalogue)
         problems += check_host_names(site, path, catalogue)
     return problems + unknown
 
@@ -189,15 +175,15 @@ def _check_entries(
         kind: Any = Switch if load.is_switch else Node
         wanted.append((kind, load.group.type, (*load.path, "type")))
     for placed in groups:
-        wanted.append((RackType, placed.group.type, (*placed.path, "type")))
+        wanted.append((RackType, placed.spec.type, (*placed.path, "type")))
         wanted += [
             (Pdu, feed.pdu, (*placed.path, "feeds", index, "pdu"))
-            for index, feed in enumerate(placed.group.feeds)
+            for index, feed in enumerate(placed.spec.feeds)
             if feed.pdu
         ]
-        if placed.group.shelves:
+        if placed.spec.shelves:
             where = (*placed.path, "shelves", "type")
-            wanted.append((PowerShelf, placed.group.shelves.type, where))
+            wanted.append((PowerShelf, placed.spec.shelves.type, where))
     for index, hall in enumerate(site.halls):
         if hall.air:
             wanted.append((AirHandler, hall.air.type, (*path, "halls", index, "air", "type")))
@@ -209,7 +195,7 @@ def _check_entries(
             ends = (("cable", link.cable), ("upper_cable", link.upper_cable))
             wanted += [(Cable, part, (*where, end)) for end, part in ends if part]
     wanted += [*named_products(site, path), *named_plants(site, path)]
-    wanted += named_doors((placed.group, placed.path) for placed in groups)
+    wanted += named_doors((placed.spec, placed.path) for placed in groups)
     problems = []
     for kind, entry_id, where in wanted:
         try:
@@ -225,13 +211,13 @@ def _check_supplies(
     """Devices without a feed, and power supplies on feeds that are not there."""
     found: dict[tuple[Path, str], PlanProblem] = {}
     for cls in classes:
-        feeds = [feed.name for feed in cls.group.group.feeds]
+        feeds = [feed.name for feed in cls.group.spec.feeds]
         for problem in _misplaced_shelves(cls.group, feeds):
             found[problem.path, problem.message] = problem
         if cls.content and not feeds:
             where = (*cls.group.path, "feeds")
             found[where, ""] = PlanProblem(
-                where, f"'{cls.group.group.racks}' holds devices and has no feed"
+                where, f"'{cls.group.spec.racks}' holds devices and has no feed"
             )
             continue
         for load in [loads[index] for index, _ in cls.content]:
@@ -260,13 +246,13 @@ def _check_supplies(
 
 def _misplaced_shelves(placed: PlacedGroup, feeds: Sequence[str]) -> Iterator[PlanProblem]:
     """Power shelves on feeds that are not there, and more or fewer of them than there are."""
-    shelves = placed.group.shelves
+    shelves = placed.spec.shelves
     if shelves is None or shelves.per_feed is None:
         return
     where = (*placed.path, "shelves", "per_feed")
     for name in shelves.per_feed:
         if name not in feeds:
-            message = f"the racks '{placed.group.racks}' have no feed {name}"
+            message = f"the racks '{placed.spec.racks}' have no feed {name}"
             yield PlanProblem((*where, name), message, f"their feeds are {', '.join(feeds)}")
     on_feeds = sum(shelves.per_feed.values())
     if on_feeds != shelves.count:
@@ -283,43 +269,19 @@ def _expanded(
 ) -> SitePlan:
     racks = tuple(one.racks for one in built)
     consumers = consumers_of(site, path, catalogue)
-    plant = plan_sources(
-        site, path, consumers, [fed_racks(one) for one in built], rack_power(racks)
-    )
-    halls = hall_rows(site, path, racks, catalogue)
-    loops = loop_rows(site, path, racks, catalogue)
-    products = tuple(loop_products(site.loops, racks))
-    heat = HeatPaths(site, path, consumers, racks, halls, loops, uncarried(site, path, catalogue))
-    conductors = {
-        (one.racks, feed.name): feed.conductors
-        for one in built
-        for feed in one.assigned.group.group.feeds
-    }
+    fed = [fed_racks(one) for one in built]
+    boxes = tap_offs(built, site)
+    power = plan_power(site, path, consumers, racks, fed, conductors_of(built), boxes)
+    cooling = plan_cooling(site, path, racks, consumers, power.tree, catalogue)
     return SitePlan(
-        site=site,
+        spec=site,
         path=path,
         catalogue=catalogue,
         racks=racks,
+        power=power,
+        cooling=cooling,
         nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
-        tap_offs=tuple(tap_offs(built, site)),
-        sources=plant.rows,
-        fault_currents=tuple(fault_currents(plant.tree, racks, conductors)),
-        voltage_drops=tuple(
-            voltage_drops(plant.tree, site.power.power_factor, plant.rows, racks, conductors)
-        ),
-        autonomies=tuple(autonomies(plant.tree, plant.rows)),
-        rows=row_rows(site, path, racks),
-        halls=halls,
-        loops=loops,
-        loop_products=products,
-        cooling=stage_rows(heat, plant.tree),
-        outdoors=outdoor_rows(site, path, catalogue),
-        uncooled=water_rows(site, path),
-        ride_through=ride_through_rows(site, path, heat, plant.tree, racks, products),
-        totals=totals_row(site, racks, _count(site, catalogue), plant.overhead),
-        distribution=plant.tree,
-        overhead=plant.overhead,
-        after_loss=plant.after_loss,
+        totals=totals_row(site, racks, _count(site, catalogue), power.overhead),
     )
 
 

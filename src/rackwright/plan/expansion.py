@@ -20,39 +20,20 @@ if TYPE_CHECKING:
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
     from rackwright.model.operations import Operations
-    from rackwright.model.power import SitePower
     from rackwright.model.reliability import Reliability
     from rackwright.model.scheduler import Scheduler
     from rackwright.model.security import SiteSecurity
     from rackwright.model.storage import NfsShare
     from rackwright.model.users import Users
     from rackwright.plan.aws.site import AwsSitePlan
+    from rackwright.plan.cooling.plan import CoolingPlan
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.fabric.trays import TrayFill
-    from rackwright.plan.power.distribution import PowerTree
-    from rackwright.plan.power.flows import LoadsAfterLoss
-    from rackwright.plan.power.overhead import Overhead
-    from rackwright.plan.records.cooling import (
-        CoolingStage,
-        OutdoorUnits,
-        RideThrough,
-        UncooledWater,
-    )
+    from rackwright.plan.power.plan import PowerPlan
     from rackwright.plan.records.facility import (
-        HallLoad,
-        LoopLoad,
-        LoopProduct,
-        RowLoad,
         SiteTotals,
-    )
-    from rackwright.plan.records.power import (
-        Autonomy,
-        FaultCurrent,
-        SourceLoad,
-        TapOffLoad,
-        VoltageDrop,
     )
     from rackwright.plan.records.racks import NvlinkDomains, RackClass
 
@@ -66,33 +47,19 @@ class SitePlan:
     in records; what it merely states, like its security, has an attribute by the name that it has there.
     """
 
-    site: OnPremSite
+    spec: OnPremSite
+    """The site as the blueprint declares it, with the numbers of its products."""
     path: Path
     catalogue: Catalogue = field(repr=False, compare=False)
     """Where its products are looked up; whoever reads the plan asks its records instead."""
     racks: tuple[RackClass, ...] = field(repr=False)
     """Its racks, equal ones of one rack group together, in the order of the blueprint."""
+    power: PowerPlan = field(repr=False)
+    """What its sources carry, and what depends on that."""
+    cooling: CoolingPlan = field(repr=False)
+    """Its rows, halls and coolant loops, and the machines that carry heat away."""
     nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
-    tap_offs: tuple[TapOffLoad, ...] = field(repr=False)
-    sources: tuple[SourceLoad, ...] = field(repr=False)
-    fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
-    voltage_drops: tuple[VoltageDrop, ...] = field(repr=False)
-    autonomies: tuple[Autonomy, ...] = field(repr=False)
-    rows: tuple[RowLoad, ...] = field(repr=False)
-    halls: tuple[HallLoad, ...] = field(repr=False)
-    loops: tuple[LoopLoad, ...] = field(repr=False)
-    loop_products: tuple[LoopProduct, ...] = field(repr=False)
-    cooling: tuple[CoolingStage, ...] = field(repr=False)
-    outdoors: tuple[OutdoorUnits, ...] = field(repr=False)
-    uncooled: tuple[UncooledWater, ...] = field(repr=False)
-    ride_through: tuple[RideThrough, ...] = field(repr=False)
     totals: SiteTotals = field(repr=False)
-    distribution: PowerTree = field(repr=False)
-    """Its power sources."""
-    overhead: Overhead = field(repr=False)
-    """What it draws beside its racks."""
-    after_loss: LoadsAfterLoss = field(repr=False, compare=False)
-    """What its sources carry after each single loss, worked out when it is asked for."""
 
     def racks_fed_by(self, source: str) -> Sequence[RackClass]:
         """Return the racks with a feed right from a source, not from one below it."""
@@ -100,39 +67,34 @@ class SitePlan:
 
     def racks_below(self, source: str) -> Sequence[RackClass]:
         """Return the racks with a feed from a source or from one below it, in the order of the blueprint."""
-        names = self.distribution.below(source)
+        names = self.power.tree.below(source)
         found = {racks for name in names for racks in self.racks_fed_by(name)}
         return sorted(found, key=lambda racks: racks.order)
 
     @property
     def name(self) -> str:
         """Its name, unique in the blueprint."""
-        return self.site.name
-
-    @property
-    def power(self) -> SitePower:
-        """What the blueprint says of its power supply."""
-        return self.site.power
+        return self.spec.name
 
     @property
     def security(self) -> SiteSecurity | None:
         """What the blueprint says of its security."""
-        return self.site.security
+        return self.spec.security
 
     @property
     def nfs(self) -> tuple[NfsShare, ...]:
         """Directories that hosts export to others."""
-        return self.site.nfs
+        return self.spec.nfs
 
     @property
     def altitude(self) -> float | None:
         """Height above sea level in m; None where nobody says it."""
-        return self.site.altitude
+        return self.spec.altitude
 
     @property
     def pue_budget(self) -> float | None:
         """Power usage effectiveness that it is to keep."""
-        return self.site.pue_budget
+        return self.spec.pue_budget
 
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
         """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
@@ -143,13 +105,13 @@ class SitePlan:
         """How full the trays of its halls are; none of halls in which no cable goes from rack to rack."""
         from rackwright.plan.fabric.trays import tray_fills
 
-        return tuple(tray_fills(self.site, self.path, tuple(self._cable_routes.values())))
+        return tuple(tray_fills(self.spec, self.path, tuple(self._cable_routes.values())))
 
     @cached_property
     def _cable_routes(self) -> Mapping[str, CableRoutes]:
         from rackwright.plan.fabric.lengths import CableRoutes, StandingRacks
 
-        standing = StandingRacks(self.site, self.path, self.racks, self.catalogue)
+        standing = StandingRacks(self.spec, self.path, self.racks, self.catalogue)
         return {
             each.name: CableRoutes(standing, each.path, each.layout)
             for each in self.fabrics
@@ -161,11 +123,11 @@ class SitePlan:
         """Its node groups, in the order of the blueprint."""
         return tuple(
             NodeGroupPlan(
-                group=group,
+                spec=group,
                 path=(*self.path, "node_groups", index),
                 product=self.catalogue.get(Node, group.type),
             )
-            for index, group in enumerate(self.site.node_groups)
+            for index, group in enumerate(self.spec.node_groups)
         )
 
     @cached_property
@@ -193,24 +155,19 @@ class SitePlan:
     def rack_group(self, path: Path) -> RackGroup:
         """What the blueprint says of the racks of a class, by the place that its record has."""
         hall, row, group = (int(path[place]) for place in (-5, -3, -1))
-        return self.site.halls[hall].rows[row].rack_groups[group]
+        return self.spec.halls[hall].rows[row].rack_groups[group]
 
     @cached_property
     def fabrics(self) -> tuple[FabricPlan, ...]:
         """Its fabrics, laid out, in the order of the blueprint."""
         from rackwright.plan.fabric.fabrics import plan_fabrics
 
-        return plan_fabrics(self.site, self.path, self.catalogue)
+        return plan_fabrics(self.spec, self.path, self.catalogue)
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
         """The layouts of its fabrics, without those to which nothing is attached."""
         return tuple(one.layout for one in self.fabrics if one.layout is not None)
-
-    @cached_property
-    def source_places(self) -> Mapping[str, int]:
-        """By its name, the index of a power source in ``sources``."""
-        return {row.source: place for place, row in enumerate(self.sources)}
 
     @cached_property
     def _racks_by_source(self) -> Mapping[str, Sequence[RackClass]]:

@@ -70,9 +70,9 @@ def _sites_of_groups(plan: Expansion) -> Mapping[str, Collection[str]]:
             found.setdefault(group.name, set()).add(planned.name)
     for cloud in plan.aws:
         groups: list[str] = [servers.role for servers in cloud.servers if servers.names]
-        groups += [nodes.group.name for nodes in cloud.groups if nodes.group.count]
+        groups += [nodes.spec.name for nodes in cloud.groups if nodes.spec.count]
         for name in groups:
-            found.setdefault(name, set()).add(cloud.site.name)
+            found.setdefault(name, set()).add(cloud.spec.name)
     return found
 
 
@@ -83,14 +83,14 @@ def _in_inventory(name: str, site: str, sites: Collection[str]) -> str:
 def _bare_metal(planned: SitePlan, sites: Mapping[str, Collection[str]]) -> Iterator[Host]:
     places = {
         rack: (hall.name, row.name)
-        for hall in planned.site.halls
+        for hall in planned.spec.halls
         for row in hall.rows
         for group in row.rack_groups
         for rack in expand_hostlist(group.racks)
     }
     site = planned.name
     for planned_group in planned.groups:
-        group, hosts = planned_group.group, planned_group.product.hosts
+        group, hosts = planned_group.spec, planned_group.product.hosts
         racks = expand_hostlist(group.racks)
         equipment = describe_host(planned_group.product)
         for index, name in enumerate(planned_group.host_names):
@@ -111,7 +111,7 @@ def _bare_metal(planned: SitePlan, sites: Mapping[str, Collection[str]]) -> Iter
 
 
 def _cloud(planned: AwsSitePlan, sites: Mapping[str, Collection[str]]) -> Iterator[Host]:
-    site, zone = planned.site.name, planned.site.network.availability_zones[0]
+    site, zone = planned.spec.name, planned.spec.network.availability_zones[0]
     for servers in planned.servers:
         known = servers.instance
         for name in servers.names:
@@ -126,7 +126,7 @@ def _cloud(planned: AwsSitePlan, sites: Mapping[str, Collection[str]]) -> Iterat
                 equipment=None if known is None else describe_host(known),
             )
     for nodes in planned.groups:
-        group, equipment = nodes.group, describe_host(nodes.instance)
+        group, equipment = nodes.spec, describe_host(nodes.instance)
         for name in nodes.host_names:
             yield Host(
                 name=name,

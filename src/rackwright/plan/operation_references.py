@@ -21,3 +21,9 @@ def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
                 where = ("operations", section, index, "group")
                 message = f"there is no node group '{one.group}'"
                 yield PlanProblem(where, message, did_you_mean(one.group, known))
+    for place, bill in enumerate(operations.software):
+        for index, own in enumerate(bill.group_kernels):
+            if own.group not in known:
+                path = ("operations", "software", place, "group_kernels", index, "group")
+                message = f"there is no node group '{own.group}'"
+                yield PlanProblem(path, message, did_you_mean(own.group, known))

@@ -9,11 +9,11 @@ from rackwright.plan.power.products import unrated
 
 def missing_rating(planned: SitePlan, name: str) -> Missing:
     """What is missing of the capacity of the source ``name``, which nothing says."""
-    source = planned.distribution.sources[name]
-    return unrated(source, planned.site, planned.path, planned.catalogue)
+    source = planned.power.tree.sources[name]
+    return unrated(source, planned.spec, planned.path, planned.catalogue)
 
 
 def rejecting_products(planned: SitePlan, water: str) -> tuple[str, ...]:
     """Ids of the products that take the heat of a circuit, pumps left out, in the order of the alphabet."""
-    taking = (one for one in planned.site.plant or () if one.water == water and one.kind != "pump")
+    taking = (one for one in planned.spec.plant or () if one.water == water and one.kind != "pump")
     return tuple(sorted({one.product for one in taking if one.product}))

@@ -425,12 +425,23 @@ def tool_error(
         hint = f"{CAPACITY_ADVICE}; 'rackwright {action}' goes on where it stopped"
     elif killed := next((m for line in told if (m := _KILLED.fullmatch(line))), None):
         detail = f"something killed the engine (signal {killed.group(1)})"
+    elif cut := next((line for line in told if _CUT_CHECKPOINT.search(line)), None):
+        detail = cut
+        hint = (
+            f"the checkpoint '.pulumi/stacks/{kind}/{site.stack}.json' in the folder of the state was not written to "
+            f"its end: copy '{site.stack}.json.bak' beside it over it, and run 'rackwright preview --refresh' before "
+            f"'rackwright {action}'"
+        )
     else:
         detail = next(iter([*reversed(lines), *filter(_says_something, reversed(told))]), "no word")
     return ExternalToolError(
         f"'{action}' of stack '{kind}/{site.stack}' failed: {detail}",
         hint=hint,
     )
+
+
+_CUT_CHECKPOINT = re.compile(r"checkpoint.*(unexpected end of JSON|invalid character|unmarshal)")
+"""What the engine says of a checkpoint that was not written to its end."""
 
 
 def _says_something(line: str) -> bool:

@@ -110,7 +110,7 @@ def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
 
 
 def _open_aws(folder: Path) -> Target:
-    from rackwright.provision.aws.session import Job, RoleSession
+    from rackwright.provision.role_session import Job, RoleSession
 
     backend = read_backend(os.environ)
     job = Job.read(os.environ)

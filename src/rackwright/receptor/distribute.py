@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rackwright.ansible_runs.events import Tally, leave_behind, merge, settle
+from rackwright.ansible_runs.events import Tally, is_kept, leave_behind, merge, settle
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Watcher
 from rackwright.ansible_runs.run import (
@@ -301,7 +301,7 @@ class _Run:
 
         def handle(event: Mapping[str, Any]) -> bool:
             self.watcher.take(node, event, tally.take(event))
-            return True  # keep the event among the artefacts
+            return is_kept(event)
 
         def note(status: Mapping[str, Any], runner_config: Any) -> None:
             nonlocal explanation

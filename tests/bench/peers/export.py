@@ -60,13 +60,13 @@ def export(blueprint: Path, *, every_rack: bool = True) -> dict[str, Any]:
     plan = load_plan(blueprint, ()).plan
     found: dict[str, Any] = {"racks": [], "sources": [], "rows": [], "halls": [], "sites": []}
     for site in plan.onprem:
-        name, power = site.site.name, site.site.power
+        name, power = site.spec.name, site.spec.power
         found["racks"] += _racks(plan, site, every_rack=every_rack)
-        found["sources"] += [_pick(row, SOURCE, site=name) for row in site.sources]
+        found["sources"] += [_pick(row, SOURCE, site=name) for row in site.power.sources]
         found["rows"] += [
-            _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in site.rows
+            _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in site.cooling.rows
         ]
-        found["halls"] += [_hall(row, name) for row in site.halls]
+        found["halls"] += [_hall(row, name) for row in site.cooling.halls]
         found["sites"].append(
             {
                 "site": name,
@@ -103,9 +103,9 @@ def _by(table: Iterable[R], *fields: str) -> dict[Any, list[R]]:
 
 def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str, Any]]:
     """Every rack by itself; equal ones differ by name only."""
-    halls = {hall.name: hall for hall in site.site.halls}
-    inlets = {row.hall: row.inlet_c for row in site.halls}
-    derate = site.site.power.continuous_derate / 100
+    halls = {hall.name: hall for hall in site.spec.halls}
+    inlets = {row.hall: row.inlet_c for row in site.cooling.halls}
+    derate = site.spec.power.continuous_derate / 100
     for row in site.racks:
         hall, alive = halls[row.hall], _by(row.kind.fates, "entry", "group")
         floor = hall.floor
@@ -119,7 +119,7 @@ def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str
             RACK,
             hall=row.hall,
             row=row.row,
-            site=site.site.name,
+            site=site.spec.name,
             derate=derate,
             inlet_c=inlets[hall.name],
             whole_rack=_is_whole(nodes, plan.catalogue),

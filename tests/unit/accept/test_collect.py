@@ -44,7 +44,7 @@ FILES = {
     "opt/amazon/efa_installed_packages": "# EFA installer version: 1.43.2\nx\n",
 }
 REQUEST: dict[str, Any] = {
-    "devices": "/dev/nvidia[0-9]*",
+    "devices": ["/dev/nvidia[0-9]*"],
     "mounts": ["/my data", "/scratch"],
     "services": ["munge", "slurmd"],
     "slurm_node": "gpu-1",

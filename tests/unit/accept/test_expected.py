@@ -69,7 +69,7 @@ def test_a_dgx_h100(slurm: Plan) -> None:
     assert item(dgx, "ports infiniband 400 Gbps").expected == 12, "8 of compute and 4 of storage"
     assert item(dgx, "version slurm").rule is Comparing.RELEASE
     assert dgx.request == {
-        "devices": "/dev/nvidia[0-9]*",
+        "devices": ["/dev/nvidia[0-9]*"],
         "mounts": [],
         "services": ["munge", "slurmd"],
         "slurm_node": "dgx-01",

@@ -192,10 +192,38 @@ def test_an_nvlink_that_is_down(node: Node) -> None:
 
 
 def test_an_xid_without_a_name_is_told_by_its_number(node: Node) -> None:
-    node.settings["xids"] = [154]
-    line = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed"
-    node.program("journalctl", f"echo 'kernel: {line}'")
-    assert node.judge() == ["Xid 154"]
+    node.settings["xids"] = [155]
+    node.program(
+        "journalctl", "echo 'kernel: NVRM: Xid (PCI:0000:1b:00): 155, NVLINK: SW Defined Error'"
+    )
+    assert node.judge() == ["Xid 155"]
+
+
+XID = "kernel: NVRM: Xid (PCI:0018:01:00): "
+
+
+@pytest.mark.parametrize(
+    ("lines", "reasons"),
+    [
+        (["145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)"], []),
+        (["149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000)"], ["Xid 149 (fatal NVLink error)"]),
+        (["144, SAW_MVB Fatal XC0 i0 Link 00 (0x1)", "150, MSE Fatal XC0 i0 Link 02 (0x1)"],
+         ["Xid 144 (fatal NVLink error)", "Xid 150 (fatal NVLink error)"]),
+        (["154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"],
+         ["Xid 154 (Node Reboot Required of GPU PCI:0018:01:00)"]),
+        (["154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+          "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"], []),
+        (["13, pid=1, name=python3, Graphics Exception"], []),
+    ],
+)  # fmt: skip
+def test_fatal_nvlink_error_of_blackwell_drains_whatever_xids_are_listed(
+    node: Node, lines: list[str], reasons: list[str]
+) -> None:
+    """Fatal Xid 149 with 154 passed, because the list was that of Hopper."""
+    node.settings |= {"xids": [74, 79]}
+    text = "\n".join(XID + line for line in lines)
+    node.program("journalctl", f"cat <<'LINES'\n{text}\nLINES")
+    assert node.judge() == reasons
 
 
 def dcgm(health_of_all: str, **systems: str) -> str:

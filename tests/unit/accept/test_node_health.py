@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
 from pathlib import Path
 from types import ModuleType
@@ -111,11 +113,47 @@ def test_a_prolog_speaks_to_nobody(
     assert not node.log.exists()
 
 
-def test_a_prolog_judges_what_is_quick_only(node: Node) -> None:
-    for name in ("systemctl", "journalctl"):
-        node.program(name, f"echo {name} >> {node.log}; exit 3")
+def test_prolog_after_a_good_verdict_checks_what_is_quick_only(node: Node) -> None:
+    assert node.run() == 0
+    node.program("systemctl", f"echo systemctl >> {node.log}; exit 3")
     assert node.run("--prolog") == 0
-    assert not node.log.exists()
+    assert not node.told, "and speaks to no controller"
+
+
+def test_prolog_without_a_fresh_good_verdict_checks_everything(node: Node) -> None:
+    """A node that lost a GPU at run time went on taking jobs: its device file is there until the reboot."""
+    assert node.run("--prolog") == 0
+    node.program("systemctl", "echo failed; exit 3")
+    assert node.run("--prolog") == 1, "there is no verdict"
+    assert node.run() == 1
+    assert node.run("--prolog") == 1, "the last one is bad"
+    node.program("systemctl", "echo active")
+    assert node.run("--prolog") == 0, "and the node has been repaired since"
+    assert node.run() == 0
+    node.program("systemctl", "echo failed; exit 3")
+    assert node.run("--prolog") == 0
+    node.settings["verdict_s"] = -1
+    assert node.run("--prolog") == 1, "the good one is too old"
+
+
+def test_prolog_sees_a_gpu_that_fell_off_the_bus_since_the_last_verdict(node: Node) -> None:
+    assert node.run() == 0
+    line = "NVRM: Xid (PCI:0000:5d:00): 79, pid=1, name=x, GPU has fallen off the bus."
+    node.program("journalctl", f"echo 'kernel: {line}'")
+    assert node.run("--prolog") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="device files need root")
+def test_slurmd_starts_without_a_device_and_the_check_drains_the_node(node: Node) -> None:
+    """slurmd ended with "can't stat gres.conf file /dev/nvidia1", and the node was down without a reason."""
+    lost = node.folder / "nvidia1"
+    lost.unlink()
+    node.settings["devices"] = [str(node.folder / f"nvidia{number}") for number in range(2)]
+    setattr(node.health, "DRIVER_S", 0)  # noqa: B010
+    assert node.run("--start") == 0
+    assert stat.S_ISCHR(lost.stat().st_mode)
+    assert node.run() == 1
+    assert any("1 of 2 accelerators" in line for line in node.told)
 
 
 @pytest.mark.parametrize(

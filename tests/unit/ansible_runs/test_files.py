@@ -50,7 +50,7 @@ def test_a_lab_of_other_addresses_than_the_planned_ones_is_refused(
     }
     write_blueprint(find_template("lab"), tmp_path, {})
     path = tmp_path / "blueprint.yaml"
-    site = load_plan(path).plan.onprem[0].site.name
+    site = load_plan(path).plan.onprem[0].spec.name
     addresses = {"domain": "example.com", "networks": [network]}
     layer = tmp_path / "layer.yaml"
     layer.write_text(json.dumps({"sites": [{"name": site, "addresses": addresses}]}))

@@ -237,3 +237,16 @@ def test_roles_of_a_mapping_are_those_of_the_blueprint(tmp_path: Path) -> None:
     (site,) = make_blueprint([read_standing(path)], products, only="DC 1").data["sites"]
     assert {group["role"] for group in site["node_groups"]} == {"login"}
     assert site["fabrics"][0]["tiers"][0]["name"] == "spine"
+
+
+def test_device_beside_another_of_its_kind_is_left_out_and_told(tmp_path: Path) -> None:
+    """Switches of half the width, as NetBox has no places for (netbox#9320, #10192)."""
+    text = HEAD + (
+        "sw-a,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front\n"
+        "sw-b,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front\n"
+    )
+    made = take_over(tmp_path, {"half.csv": text})
+    assert any("'sw-b' is left out: it stands beside 'sw-a'" in one.text for one in made.notices)
+    other = text.replace("SN2201,42,Front\nsw-b", "SN5600,42,Front\nsw-b")
+    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+        take_over(tmp_path, {"half.csv": other})

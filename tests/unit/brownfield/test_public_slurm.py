@@ -220,3 +220,11 @@ def test_file_of_another_tool_is_named_as_what_it_is(tool: str, tmp_path: Path) 
     with pytest.raises(SpecErrors, match=f"this looks like {tool}") as caught:
         read_standing(path)
     assert caught.value.errors[0].hint
+
+
+def test_line_of_nodes_that_is_wrong_is_told_without_its_consequences(tmp_path: Path) -> None:
+    text = "NodeName=c[01-04] ThreadsPerCore=2RealMemory=480000\nPartitionName=x Nodes=c[01-04]\n"
+    with pytest.raises(SpecErrors) as caught:
+        scheduler_of(tmp_path, text)
+    (error,) = caught.value.errors
+    assert "'threadspercore' is '2RealMemory=480000'" in error.summary

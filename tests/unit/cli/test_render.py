@@ -139,7 +139,7 @@ def test_names_need_no_scheduler(tmp_path: Path) -> None:
     )
     layer = tmp_path / "layer.yaml"
     air = builtin_pack() / "fixtures" / "air.yaml"
-    site = load_plan(air).plan.onprem[0].site.name
+    site = load_plan(air).plan.onprem[0].spec.name
     addresses = f"{{domain: example.com, networks: [{network}]}}"
     layer.write_text(f"sites: [{{name: {site}, addresses: {addresses}}}]\n")
     out = tmp_path / "out"

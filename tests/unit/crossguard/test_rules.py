@@ -60,3 +60,95 @@ def test_storage_is_protected() -> None:
 
 def test_ids_are_unique() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
+DEFAULT_GROUP = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+SSH = {"fromPort": 22, "toPort": 22, "protocol": "tcp"}
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [
+        (RULE, {"type": "ingress", **SSH, "cidrBlocks": ["0.0.0.0/0"]}),
+        (GROUP, {"ingress": [{**SSH, "cidrBlocks": ["0.0.0.0/1", "128.0.0.0/1"]}]}),
+        (
+            GROUP,
+            {
+                "ingress": [
+                    {**SSH, "cidrBlocks": ["0.0.0.0/1"]},
+                    {**SSH, "cidrBlocks": ["128.0.0.0/2"]},
+                ]
+            },
+        ),
+        (GROUP, {"ingress": [{**SSH, "ipv6CidrBlocks": ["0::/0"]}]}),
+        (DEFAULT_GROUP, {"ingress": [{"protocol": -1, "cidrBlocks": ["0.0.0.0/0"]}]}),
+        (INGRESS, {**SSH, "cidrIpv4": "64.0.0.0/2"}),
+    ],
+)
+def test_internet_is_found_in_every_resource_and_form(token: str, inputs: dict[str, Any]) -> None:
+    assert outcomes("RES-003", token, **inputs) == ["fail"]
+    assert outcomes("RES-005", token, **inputs) == []
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [
+        (RULE, {"type": "egress", **SSH, "cidrBlocks": ["0.0.0.0/0"]}),
+        (GROUP, {"ingress": [{**SSH, "cidrBlocks": ["10.0.0.0/8", "198.51.100.0/24"]}]}),
+        (GROUP, {"ingress": [{**SSH, "ipv6CidrBlocks": ["fc00::/7"]}]}),
+    ],
+)
+def test_networks_of_ones_own_are_not_the_internet(token: str, inputs: dict[str, Any]) -> None:
+    assert outcomes("RES-003", token, **inputs) == []
+
+
+def test_open_web_ports_are_advice() -> None:
+    web = {"fromPort": 443, "toPort": 443, "protocol": "tcp", "cidrBlocks": ["0.0.0.0/0"]}
+    assert outcomes("RES-003", GROUP, ingress=[web]) == []
+    assert outcomes("RES-005", GROUP, ingress=[web]) == ["fail"]
+    assert not next(rule for rule in RULES if rule.id == "RES-005").mandatory
+
+
+def test_instance_takes_what_it_leaves_out_from_its_launch_template() -> None:
+    from_template: dict[str, Any] = {"launchTemplate": {"id": "lt-1"}}
+    assert outcomes("RES-001", INSTANCE, **from_template) == []
+    assert outcomes("RES-002", INSTANCE, **from_template) == []
+    open_options: dict[str, Any] = {"metadataOptions": {"httpTokens": "optional"}}
+    assert outcomes("RES-001", INSTANCE, **from_template, **open_options) == ["fail"]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "aws:ec2/launchConfiguration:LaunchConfiguration",
+        "aws:ec2/spotInstanceRequest:SpotInstanceRequest",
+    ],
+)
+def test_hosts_of_other_resources_are_judged_alike(token: str) -> None:
+    assert outcomes("RES-001", token) == ["fail"]
+    assert outcomes("RES-002", token) == ["fail"]
+
+
+def test_volumes_and_databases_are_encrypted() -> None:
+    assert outcomes("RES-002", "aws:ebs/volume:Volume", encrypted=False) == ["fail"]
+    assert outcomes("RES-002", "aws:ebs/volume:Volume", encrypted=True) == []
+    assert outcomes("RES-002", "aws:rds/instance:Instance", storageEncrypted=False) == ["fail"]
+    assert outcomes("RES-002", "aws:rds/cluster:Cluster", storageEncrypted=True) == []
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "aws:s3/bucketV2:BucketV2",
+        "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+        "aws:rds/instance:Instance",
+    ],
+)
+def test_every_kind_of_storage_is_protected(token: str) -> None:
+    assert outcomes("RES-004", token) == ["fail"]
+    assert outcomes("RES-004", token, protect=True) == []
+
+
+def test_bucket_whose_content_may_go_needs_no_protection() -> None:
+    assert outcomes("RES-004", "aws:s3/bucketV2:BucketV2", forceDestroy=True) == []

@@ -28,7 +28,7 @@ def plans(change: Any = lambda _: None, **more: Any) -> tuple[Plan, Plan]:
 
 def names(plan: Plan) -> Mapping[str, str]:
     """A file with the counts of all node groups."""
-    groups = [group for site in plan.onprem for group in site.site.node_groups]
+    groups = [group for site in plan.onprem for group in site.spec.node_groups]
     return {"counts": "".join(f"{group.name} {group.count}\n" for group in groups)}
 
 
@@ -54,7 +54,7 @@ def test_files_that_come_and_go() -> None:
 
 def test_what_one_side_cannot_generate_does_not_look_like_a_removed_file() -> None:
     def fails_with_three(plan: Plan) -> Mapping[str, str]:
-        if plan.onprem[0].site.node_groups[0].count == 3:
+        if plan.onprem[0].spec.node_groups[0].count == 3:
             raise UsageError("there is no 'x'")
         return names(plan)
 

@@ -104,12 +104,12 @@ def test_layers_come_from_the_same_revision(repository: Path) -> None:
     before, after = open_sides("main~1..main", FILE)
     loaded = load_side(after, FILE, (LAYER,), CATALOGUE)
     assert loaded is not None
-    assert loaded.plan.onprem[0].site.altitude == 500
+    assert loaded.plan.onprem[0].spec.altitude == 500
     assert loaded.tree.locate(("sites", 0, "altitude")).file == "main:team/layer.yaml"
     assert missing_layers(before, (LAYER,)) == (LAYER,)
     loaded = load_side(before, FILE, (LAYER,), CATALOGUE)
     assert loaded is not None
-    assert loaded.plan.onprem[0].site.altitude == 300
+    assert loaded.plan.onprem[0].spec.altitude == 300
 
 
 def test_mistakes_are_located_in_their_revision(repository: Path) -> None:

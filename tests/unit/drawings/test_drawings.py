@@ -80,7 +80,7 @@ def test_a_rack_shows_its_devices_in_their_units(fabric: Plan) -> None:
 def test_a_floor_has_every_rack_in_the_step_of_its_number(fabric: Plan) -> None:
     (site,) = fabric.onprem
     colours = colours_of(site, "weight")
-    root = read(draw_floor(site, site.halls[0].hall, "weight"))
+    root = read(draw_floor(site, site.cooling.halls[0].hall, "weight"))
     cells = {g.get("data-r"): g for g in root.iter(f"{SVG}g") if g.get("class") == "cell"}
     kinds = {name: racks.kind for racks in site.racks for name in racks.names}
     assert set(cells) == set(kinds)
@@ -127,29 +127,29 @@ def test_scales_have_round_steps_and_say_them() -> None:
 def test_a_one_line_shows_the_loads_of_each_state(name: str) -> None:
     (site,) = a_fixture(name).onprem
     normal = texts(draw_one_line(site))
-    for source in site.sources:
+    for source in site.power.sources:
         assert source.source in normal
         if source.facility_w is not None:
             load = format_quantity(source.facility_w, "W")
             assert any(one.startswith(load) for one in normal)
-    lost = site.sources[1].source
+    lost = site.power.sources[1].source
     after = texts(draw_one_line(site, lost))
     assert "lost" in after
-    for load_w in site.after_loss.without(lost).values():
+    for load_w in site.power.after_loss.without(lost).values():
         if load_w is not None:
             assert any(one.startswith(format_quantity(load_w, "W")) for one in after)
 
 
 def test_equal_sources_of_a_large_site_are_one_box(monkeypatch: pytest.MonkeyPatch) -> None:
     (site,) = a_fixture("busways").onprem
-    names = {one.source for one in site.sources}
+    names = {one.source for one in site.power.sources}
     single = [one for one in boxes_of(site) if one.members]
     assert [len(one.members) for one in single] == [1] * len(names)
     monkeypatch.setattr(one_line, "MOST_SINGLE", 0)
     grouped = [one for one in boxes_of(site) if one.members]
     assert len(grouped) < len(single)
     assert {name for one in grouped for name in one.members} == names
-    loads = {one.source: one.facility_w for one in site.sources}
+    loads = {one.source: one.facility_w for one in site.power.sources}
     for one in grouped:
         assert {round(loads[name] or 0) for name in one.members} == {round(one.load_w or 0)}
     assert any(" like " in text for text in texts(draw_one_line(site)))
@@ -175,7 +175,7 @@ def test_a_small_fabric_is_whole_and_a_large_one_by_unit(fabric: Plan) -> None:
 def test_cooling_has_a_box_for_every_stage() -> None:
     (site,) = a_fixture("plant").onprem
     found = texts(draw_cooling(site))
-    wanted = {f"{stage.units} {stage.kind}, {stage.of}" for stage in site.cooling}
+    wanted = {f"{stage.units} {stage.kind}, {stage.of}" for stage in site.cooling.stages}
     assert len(wanted) > 3
     assert wanted <= set(found)
 
@@ -193,7 +193,10 @@ def test_names_are_never_markup() -> None:
     hostile = replace(
         site,
         racks=(own,),
-        halls=(replace(site.halls[0], hall=HOSTILE_TEXT, handler=HOSTILE_TEXT),),
+        cooling=replace(
+            site.cooling,
+            halls=(replace(site.cooling.halls[0], hall=HOSTILE_TEXT, handler=HOSTILE_TEXT),),
+        ),
     )
     for drawing in (
         draw_floor(hostile, HOSTILE_TEXT),
@@ -224,9 +227,9 @@ def test_sources_and_plants_are_drawn_with_their_products(tmp_path: Path) -> Non
     assert "ups, galaxy-vxl-500kw" in texts(draw_one_line(site))
     assert "ups" in texts(draw_one_line(site))
     plants = [
-        one.model_copy(update={"product": f"acme-{one.name}"}) for one in site.site.plant or ()
+        one.model_copy(update={"product": f"acme-{one.name}"}) for one in site.spec.plant or ()
     ]
-    named = replace(site, site=site.site.model_copy(update={"plant": tuple(plants)}))
+    named = replace(site, spec=site.spec.model_copy(update={"plant": tuple(plants)}))
     found = texts(draw_cooling(named))
     assert {"acme-chillers", "acme-dry-coolers"} <= set(found)
     assert "acme-pumps" not in found

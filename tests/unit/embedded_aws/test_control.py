@@ -154,8 +154,10 @@ def test_a_state_that_cannot_be_written_fails_the_call(tmp_path: Path) -> None:
     running = control.start(tmp_path)
     try:
         (tmp_path / "state.pickle.new").mkdir()
-        with pytest.raises(ClientError, match="the state could not be written"):
-            client_of(running, "ec2", retries=False).create_vpc(CidrBlock="10.0.0.0/16")
+        with pytest.raises(ClientError, match="the state could not be written") as raised:
+            client_of(running, "ec2").create_vpc(CidrBlock="10.0.0.0/16")
+        # A client that tries again, as the provider does, would do so for minutes.
+        assert raised.value.response["ResponseMetadata"]["RetryAttempts"] == 0
         (tmp_path / "state.pickle.new").rmdir()
         client_of(running, "ec2").create_vpc(CidrBlock="10.1.0.0/16")
     finally:

@@ -22,7 +22,7 @@ from rackwright.embedded_aws.snapshot import (
 from rackwright.errors import StateError
 
 REGION = "never-1"
-SERVICES = ("autoscaling", "ec2", "efs", "fsx", "kms", "logs", "ssm")
+SERVICES: tuple[Any, ...] = ("autoscaling", "ec2", "efs", "fsx", "kms", "logs", "ssm")
 
 
 def test_a_state_that_names_the_former_modules_is_read() -> None:

@@ -16,10 +16,12 @@ from rackwright.model.field_kinds import models_in
 from rackwright.model.units import Dimension, Quantity
 
 FRAGMENTS = {
-    "Above", "Absent", "After", "Along", "As", "At", "Before", "Behind", "Below", "Beside", "Between",
-    "By", "For", "From", "How", "If", "In", "Inside", "It", "Its", "Like", "Of", "On", "Outside", "That",
-    "The_same", "There", "They", "To", "Under", "Until", "What", "When", "Where", "Whether", "Which",
-    "While", "Who", "Whose", "Why", "With", "Without",
+    "Above", "Absent", "Accept", "Added", "After", "Along", "As", "At", "Attach", "Before",
+    "Behind", "Below", "Beside", "Between", "Bought", "By", "Decides", "For", "From", "How",
+    "If", "In", "Inside", "It", "Its", "Judged", "Just", "Like", "Locked", "Make", "Of", "On",
+    "Outside", "Reserved", "Says", "Serve", "Spread", "That", "The_same", "There", "They",
+    "Those", "To", "Under", "Until", "What", "When", "Where", "Whether", "Which", "While", "Who",
+    "Whoever", "Whose", "Why", "With", "Without",
 }  # fmt: skip
 """First words that need the name of the field, or its neighbour, to be understood."""
 

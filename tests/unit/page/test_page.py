@@ -116,7 +116,7 @@ def test_every_finding_is_there_once_with_its_place(fabric: tuple[Plan, Report, 
     }
     assert set(dgx.classes) == classes
     sources = {place.source for row in rows for place in row.places if place.source}
-    assert sources <= {source.source for source in plan.onprem[0].sources}
+    assert sources <= {source.source for source in plan.onprem[0].power.sources}
     assert sources
     assert [row.state for row in rows][:2] == ["blocks", "blocks"]
     assert rows[-1].state in {"warns", "preview", "unknown"}
@@ -164,8 +164,14 @@ def hostile_sites() -> Iterator[Plan]:
         onprem=(
             replace(
                 site,
-                sources=tuple(replace(one, missing_parents=0) for one in site.sources),
-                halls=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.halls),
+                power=replace(
+                    site.power,
+                    sources=tuple(replace(one, missing_parents=0) for one in site.power.sources),
+                ),
+                cooling=replace(
+                    site.cooling,
+                    halls=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.cooling.halls),
+                ),
                 racks=tuple(
                     replace(one, hall=HOSTILE_TEXT, hostlist=HOSTILE_TEXT) for one in site.racks
                 ),

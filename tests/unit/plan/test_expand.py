@@ -30,7 +30,7 @@ from factories import (
     where,
 )
 from known import known
-from rack_records import rack_circuits, rack_devices, rack_fates, rack_feeds, rack_losses
+from rack_records import rack_circuits, rack_devices, rack_fates, rack_feeds, rack_losses, records
 from rackwright.plan.model import SitePlan
 from rackwright.plan.problems import PlanError, PlanProblem
 
@@ -131,21 +131,21 @@ def test_what_does_not_fit_is_kept_and_marked():
 def test_sources_carry_their_lane_and_half_of_a_lost_one():
     plan = a_site_plan()
     for name in ("rpp-a", "ups-b"):
-        row = only(plan.sources, source=name)
+        row = only(plan.power.sources, source=name)
         assert row.load_w == pytest.approx(13_600)
         assert row.worst_w == pytest.approx(20_400)
-    assert only(plan.sources, source="rpp-a").capacity_w == pytest.approx(
+    assert only(plan.power.sources, source="rpp-a").capacity_w == pytest.approx(
         math.sqrt(3) * 415 * 400 * 0.8 * 0.95
     )
-    assert only(plan.sources, source="ups-a").capacity_w == 200_000, "3 modules less a spare"
-    utility = only(plan.sources, source="utility")
+    assert only(plan.power.sources, source="ups-a").capacity_w == 200_000, "3 modules less a spare"
+    utility = only(plan.power.sources, source="utility")
     assert (utility.load_w, utility.worst_w) == pytest.approx((40_800, 40_800))
     assert utility.capacity_w == 600_000
-    assert only(plan.sources, source="rpp-c").ancestors == ("rpp-c", "ups-c", "utility")
+    assert only(plan.power.sources, source="rpp-c").ancestors == ("rpp-c", "ups-c", "utility")
 
 
 def test_a_hall_is_judged_without_its_largest_handler():
-    row = only(a_site_plan().halls)
+    row = only(a_site_plan().cooling.halls)
     # At 300 m the air has 1.1901 / 1.225 = 0.9715 of its density (ISO 2533:1975).
     capacity = (row.air_capacity_w, row.air_capacity_n1_w)
     assert capacity == pytest.approx((291_452, 194_301), rel=1e-4)
@@ -226,7 +226,7 @@ def test_a_gb200_rack_splits_its_heat_between_liquid_and_air():
     assert row.kind.flow_lpm == pytest.approx(171, abs=0.5)
     assert row.kind.airflow_cfm == pytest.approx(1.756 * 17_000 / 14)
     assert row.kind.weight_kg == pytest.approx(1600), "the product includes its rack"
-    loop = only(plan.loops)
+    loop = only(plan.cooling.loops)
     assert (loop.heat_w, loop.capacity_w, loop.capacity_n1_w) == (115_000, 2e6, 1e6)
     assert (loop.cdu_flow_lpm, loop.cdu_flow_n1_lpm) == (3000, 1500)
     assert plan.totals.hosts == 18
@@ -267,7 +267,7 @@ def test_a_rear_door_moves_air_heat_into_the_loop():
     assert row.kind.air_into_loop_w == 30_000
     assert row.kind.heat_air_w == pytest.approx(15_202, abs=1)
     assert row.kind.flow_lpm == pytest.approx(43.2, abs=0.05)
-    assert only(plan.loops).heat_w == 30_000
+    assert only(plan.cooling.loops).heat_w == 30_000
 
 
 # Unknown inputs
@@ -302,7 +302,7 @@ def table_of(plan: SitePlan, name: str) -> Sequence[object]:
     }
     if name in of_racks:
         return of_racks[name]
-    found = getattr(plan, name)
+    found = records(plan, name)
     return found if isinstance(found, tuple) else [found]
 
 
@@ -322,14 +322,14 @@ def test_an_unknown_airflow_follows_from_the_rise_or_stays_unknown():
     del hall["air"]["temperature_rise"]
     plan = a_site_plan(catalogue, halls=[hall])
     assert only(plan.racks).kind.airflow_cfm is None
-    assert only(plan.halls).supply_cfm is None
+    assert only(plan.cooling.halls).supply_cfm is None
 
 
 def test_unknown_supplies_hide_the_loads_of_the_feeds_and_not_those_of_the_sources():
     plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {"power_supplies": None}}))
     assert set(column(rack_fates(plan), "state")) == {"unknown"}
     assert set(column(rack_feeds(plan), "load_w")) == {None}
-    assert set(column(plan.sources, "load_w")) == {40_800.0}
+    assert set(column(plan.power.sources, "load_w")) == {40_800.0}
 
 
 def test_unknown_outlets_and_altitude_and_pue_are_null():
@@ -337,7 +337,7 @@ def test_unknown_outlets_and_altitude_and_pue_are_null():
     del site["altitude"], site["pue"]
     plan = a_plan(site, catalogue=CATALOGUE.patched({"pdu-208v-30a": {"outlets": None}})).onprem[0]
     assert set(column(rack_circuits(plan), "c19_available")) == {None}
-    assert only(plan.halls).density_ratio is None
+    assert only(plan.cooling.halls).density_ratio is None
     assert plan.totals.facility_w is None
 
 
@@ -471,7 +471,7 @@ def summary(plan: SitePlan) -> tuple[Any, ...]:
     totals = {k: _rounded(v) for k, v in asdict(plan.totals).items()}
     halls = {
         row.hall: {k: _rounded(v) for k, v in asdict(row).items() if k != "path"}
-        for row in plan.halls
+        for row in plan.cooling.halls
     }
     return totals, halls, sorted(rows, key=str)
 
@@ -494,20 +494,20 @@ def test_the_order_of_writing_changes_no_sum(data):
         part[:] = data.draw(st.permutations(part))
     after = a_plan(shuffled).onprem[0]
     assert summary(after) == summary(before)
-    for row in before.sources:
-        other = only(after.sources, source=row.source)
+    for row in before.power.sources:
+        other = only(after.power.sources, source=row.source)
         assert other.capacity_w == row.capacity_w
-    ups = sum(column(where(before.sources, kind="ups"), "load_w"))
-    assert sum(column(where(after.sources, kind="ups"), "load_w")) == pytest.approx(ups)
+    ups = sum(column(where(before.power.sources, kind="ups"), "load_w"))
+    assert sum(column(where(after.power.sources, kind="ups"), "load_w")) == pytest.approx(ups)
 
 
 @given(st.permutations([0, 1, 2]))
 def test_the_order_of_sites_changes_nothing_within_one(order):
     sites = [a_site(name=f"s{n}", node_groups=[some_nodes(count=n + 1)]) for n in range(3)]
     plans = a_plan(*[sites[n] for n in order]).onprem
-    assert [plan.site.name for plan in plans] == [f"s{n}" for n in order]
+    assert [plan.spec.name for plan in plans] == [f"s{n}" for n in order]
     for plan in plans:
-        count = int(plan.site.name[1]) + 1
+        count = int(plan.spec.name[1]) + 1
         assert plan.totals.it_power_w == pytest.approx(count * 10_200)
 
 
@@ -518,8 +518,8 @@ def test_one_more_node_never_lowers_a_load(count):
             halls=[a_hall(rows=[a_row(a_rack_group("c[01-03]"))])],
             node_groups=[some_nodes(count=nodes, racks="c[01-03]")],
         )
-        sources = {r.source: (known(r.load_w), known(r.worst_w)) for r in plan.sources}
-        return sources, known(plan.totals.it_power_w), known(only(plan.halls).heat_air_w)
+        sources = {r.source: (known(r.load_w), known(r.worst_w)) for r in plan.power.sources}
+        return sources, known(plan.totals.it_power_w), known(only(plan.cooling.halls).heat_air_w)
 
     before, after = loads(count), loads(count + 1)
     assert after[1] > before[1]
@@ -531,7 +531,7 @@ def test_one_more_node_never_lowers_a_load(count):
 
 def test_the_utility_carries_what_the_site_draws():
     plan = a_plan(a_big_site()).onprem[0]
-    utility = only(plan.sources, source="utility").load_w
+    utility = only(plan.power.sources, source="utility").load_w
     assert utility == pytest.approx(plan.totals.it_power_w)
 
 
@@ -568,10 +568,10 @@ def test_a_source_that_two_of_three_lanes_need_takes_both():
     next(s for s in lanes if s["name"] == "ups-c")["fed_by"] = ["utility", "gen"]
     unsaid = CATALOGUE.patched({"dgx-h100": {"power_supplies": {"degraded": None}}})
     plan = a_site_plan(unsaid, power={"sources": lanes})
-    row = only(plan.sources, source="ups-c")
+    row = only(plan.power.sources, source="ups-c")
     assert row.worst_lost == "utility"
     assert row.worst_w == pytest.approx(40_800), "two of six supplies carry everything"
-    assert only(plan.sources, source="gen").worst_w == pytest.approx(40_800)
+    assert only(plan.power.sources, source="gen").worst_w == pytest.approx(40_800)
 
 
 def test_racks_of_too_many_kinds_are_refused():

@@ -86,8 +86,9 @@ def test_sections_of_the_blueprint_are_attributes_of_the_plan() -> None:
         assert getattr(plan, name) is getattr(blueprint, name), name
     assert plan.site_names == tuple(site.name for site in blueprint.sites)
     for site in plan.onprem:
-        for name in ("name", "power", "security", "nfs", "altitude", "pue_budget"):
-            assert getattr(site, name) is getattr(site.site, name), name
+        for name in ("name", "security", "nfs", "altitude", "pue_budget"):
+            assert getattr(site, name) is getattr(site.spec, name), name
+        assert site.power.settings is site.spec.power
     for cloud in plan.aws:
         for name in ("name", "region", "network", "limits", "file_systems"):
-            assert getattr(cloud, name) is getattr(cloud.site, name), name
+            assert getattr(cloud, name) is getattr(cloud.spec, name), name

@@ -34,7 +34,7 @@ def fix(loaded: LoadedPlan, *missing: str) -> str | None:
 def test_a_field_of_the_blueprint_is_told_with_the_line_where_it_belongs(
     loaded: LoadedPlan,
 ) -> None:
-    name = loaded.plan.onprem[0].site.name
+    name = loaded.plan.onprem[0].spec.name
     place = loaded.tree.locate(("sites", 0, "pue"))
     assert fix(loaded, Missing("x", ("sites", 0, "pue"))) == f"set 'sites.{name}.pue' ({place})"
     assert place.file.endswith("blueprint.yaml")

@@ -66,7 +66,7 @@ def test_cables_have_rack_unit_port_and_label_at_both_ends(
 
 def test_circuits_add_up_to_their_sources(written: dict[str, list[dict[str, str]]]) -> None:
     (site,) = load_plan(FABRIC).plan.onprem
-    for source in site.sources:
+    for source in site.power.sources:
         own = [row for row in written["power"] if row["source"] == source.source]
         if own:
             assert sum(float(row["load_w"]) for row in own) == pytest.approx(source.load_w, abs=1)

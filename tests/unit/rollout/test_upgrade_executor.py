@@ -90,7 +90,7 @@ def expected(version: str) -> dict[str, HostExpectations]:
     key = ("versions", "driver")
     item = Expectation("version driver", "version", key, Comparing.VERSION, version)
     names = ("gpu-1", "gpu-2", "login-1")
-    return {name: HostExpectations(name, name, "/dev/nvidia*", (item,)) for name in names}
+    return {name: HostExpectations(name, name, ("/dev/nvidia*",), (item,)) for name in names}
 
 
 def an_upgrade(

@@ -131,7 +131,7 @@ def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
     drained = {
         name
         for name, info in SoftwareBill.model_fields.items()
-        if any(rollout.action == Action.DRAIN for rollout in rollouts_of(info))
+        if any(rollout.action == Action.DRAIN.value for rollout in rollouts_of(info))
     }
     installed_anew = {"system", "server_system"}
     assert {name for name, manner in MANNERS.items() if manner.drain} == drained - installed_anew

@@ -55,7 +55,7 @@ def install() -> None:
     put(AutoScalingResponse, describe_scaling_activities=describe_scaling_activities)
 
 
-def limit(regions: Mapping[str, Mapping[str, int | None]]) -> None:
+def limit(regions: Mapping[str, Mapping[str, Any]]) -> None:
     """Set the instances of each type that a region has for Auto Scaling in all; None for no end of them.
 
     Raises:

@@ -37,7 +37,7 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                 versions = {
                     "rdma_stack": "doca",
                     "rdma_ofed_version": bill.ofed.version,
-                    "rdma_ofed_kernel": bill.ofed.kernel,
+                    "rdma_ofed_kernel": bill.kernel_of_group(group.name) or bill.ofed.kernel,
                     "rdma_kernel": kernel,
                 }
                 known |= {key: value for key, value in versions.items() if value is not None}

@@ -308,7 +308,7 @@ def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, A
     plugin = scheduler.extra.get("JobContainerType") if scheduler is not None else None
     for site in plan.onprem:
         for group in site.groups:
-            if (wanted := group.group.scratch) is None:
+            if (wanted := group.spec.scratch) is None:
                 continue
             drives = group.product.local_drives
             count = drives and fact_value(drives.count)
@@ -321,7 +321,7 @@ def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, A
                 "local_scratch_keep": wanted.keep and f"{wanted.keep / 86400:.0f}d",
                 "local_scratch_job_container": plugin == JOB_CONTAINER,
                 "local_scratch_unknown": [
-                    f"'{key}' of the local drives of '{group.group.type}' in the catalogue"
+                    f"'{key}' of the local drives of '{group.spec.type}' in the catalogue"
                     for key, value in facts.items()
                     if value is None
                 ],

@@ -82,7 +82,7 @@ def fsx_variables(
         Pairs of a group, a node group or a role of servers, and its variables. What the outputs or
         the software bill do not say is listed in ``lustre_client_unknown``, which stops the role.
     """
-    groups = {nodes.group.name: nodes for nodes in _planned(plan, site).groups}
+    groups = {nodes.spec.name: nodes for nodes in _planned(plan, site).groups}
     for group, mine in _mounted(plan, site):
         variables = client_software(plan, site)
         variables["lustre_client_unknown"] += [

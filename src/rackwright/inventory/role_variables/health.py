@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.inventory.role_variables.fabric import rdma_ports
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import health_programs
-from rackwright.plan.software.versions import WIDE_NVLINK, has_nvswitch
+from rackwright.plan.software.versions import WIDE_NVLINK, has_nvlsm, has_nvswitch
 
 MOST_CLOCK_S = 1.0
 """Our judgement: NTP keeps milliseconds, and MUNGE takes minutes."""
@@ -37,7 +37,9 @@ def health_variables(plan: Plan) -> Mapping[tuple[str, str], dict[str, Any]]:
                 "nvlink": wide or has_nvswitch(board.accelerators),
                 "persistence": True,
                 "throttling": True,
-            }
+            } | ({"domain": True} if wide else {})
+            if has_nvlsm(board.accelerators):
+                known["health_check_processes"] = ["nvlsm"]
             known["health_check_dcgm"] = bill.dcgm is not None
     operations = plan.operations
     for (site, _), known in found.items():

@@ -10,6 +10,7 @@ from rackwright.model.queues import Qos
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import covers
+from rackwright.plan.slurm.state import StateStorage
 
 
 def qos_variables(plan: Plan) -> dict[str, Any]:
@@ -42,6 +43,18 @@ def reservation_variables(plan: Plan) -> dict[str, Any]:
             for departure in slurm.departures
         ]
     }
+
+
+def state_variables(state: StateStorage) -> dict[str, Any]:
+    """Return the variables of all controllers about their state."""
+    found: dict[str, Any] = {"slurm_controller_state_folder": state.folder}
+    if len(state.controllers) > 1:
+        found["slurm_controller_count"] = len(state.controllers)
+        if state.mount is not None:
+            found["slurm_controller_shared_mount"] = state.mount
+        if state.kind is not None:
+            found["slurm_controller_shared_type"] = state.kind
+    return found
 
 
 def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:

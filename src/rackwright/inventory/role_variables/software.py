@@ -17,7 +17,13 @@ from rackwright.plan.software.needs import (
     oldest_installer,
     plugin_need,
 )
-from rackwright.plan.software.versions import WIDE_NVLINK, has_nvswitch, numbers, upstream
+from rackwright.plan.software.versions import (
+    WIDE_NVLINK,
+    has_nvlsm,
+    has_nvswitch,
+    numbers,
+    upstream,
+)
 
 
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
@@ -72,6 +78,7 @@ def _driver(bill: SoftwareBill, board: Board) -> dict[str, Any]:
         "nvidia_driver_gpus": board.gpus,
         "nvidia_driver_fabric_manager": has_nvswitch(board.accelerators),
         "nvidia_driver_fabric_manager_version": bill.fabric_manager,
+        "nvidia_driver_nvlsm": has_nvlsm(board.accelerators) or None,
         "nvidia_driver_imex": board.accelerators.gres in WIDE_NVLINK,
         "nvidia_driver_imex_version": bill.imex,
     }

@@ -35,7 +35,7 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
             if (kind, entry_id) not in seen:
                 seen.add((kind, entry_id))
                 entry = plan.catalogue.get(kind, entry_id)
-                yield Use(site.name, entry, path, site.site.allow_estimates)
+                yield Use(site.name, entry, path, site.spec.allow_estimates)
     for aws in plan.aws:
         found: dict[str, tuple[Entry, Path]] = {}
         for group in aws.groups:
@@ -44,12 +44,12 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
             if servers.instance is not None:
                 found.setdefault(servers.instance.id, (servers.instance, (*servers.path, "type")))
         for entry, path in found.values():
-            yield Use(aws.site.name, entry, path, allow_estimates=False)
+            yield Use(aws.spec.name, entry, path, allow_estimates=False)
 
 
 def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
     """Every product that a bare-metal site names."""
-    site, path = planned.site, planned.path
+    site, path = planned.spec, planned.path
     for n, group in enumerate(site.node_groups):
         yield Node, group.type, (*path, "node_groups", n, "type")
     for f, fabric in enumerate(site.fabrics):
@@ -82,14 +82,14 @@ def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
             found[site.name, kind, product] += count
     for aws in plan.aws:
         for group in aws.groups:
-            found[aws.site.name, "instance", group.group.type] += group.group.count
+            found[aws.spec.name, "instance", group.spec.type] += group.spec.count
         for server in aws.servers:
-            found[aws.site.name, "instance", server.server.type] += server.server.count
+            found[aws.spec.name, "instance", server.server.type] += server.server.count
     return found
 
 
 def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
-    site = planned.site
+    site = planned.spec
     for group in site.node_groups:
         yield "node", group.type, group.count
     for fabric in site.fabrics:

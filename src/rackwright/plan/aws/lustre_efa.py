@@ -62,7 +62,7 @@ their links, which the host alone knows.
 def lnet_over_efa(nodes: GroupPlan) -> dict[str, Any] | None:
     """What the role sets up on instances of a group; None where they stay on TCP."""
     use = _USED.get(nodes.instance.instance_type)
-    if use is None or not nodes.group.efa or not nodes.efa_interfaces:
+    if use is None or not nodes.spec.efa or not nodes.efa_interfaces:
         return None
     devices = min(use.devices, nodes.efa_interfaces)
     wanted: dict[str, Any] = {
@@ -89,18 +89,18 @@ def lines_of_efa(
     """
     connections: dict[str, int] = {}
     for nodes in planned.groups:
-        systems = clients.get(nodes.group.name, ())
-        if not systems or not nodes.group.efa:
+        systems = clients.get(nodes.spec.name, ())
+        if not systems or not nodes.spec.efa:
             continue
         wanted = lnet_over_efa(nodes)
         if wanted is None:
             yield (
-                f"'{nodes.group.name}' mounts {_names(systems)} over TCP: Lustre over EFA is not set up"
+                f"'{nodes.spec.name}' mounts {_names(systems)} over TCP: Lustre over EFA is not set up"
                 f" on {nodes.instance.instance_type}, but on {', '.join(_USED)}"
             )
             continue
         for system in systems:
-            count = wanted["devices"] * nodes.group.count
+            count = wanted["devices"] * nodes.spec.count
             connections[system.name] = connections.get(system.name, 0) + count
     for name, count in connections.items():
         if count > CONNECTIONS:

@@ -60,7 +60,7 @@ def site_prefix(cluster: str, site: str) -> str:
 
 def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     """Every name of a site that has to be short enough; of the hosts of a group the longest."""
-    site, path = planned.site, planned.path
+    site, path = planned.spec, planned.path
     prefix = site_prefix(cluster, site.name)
     for role in instance_roles(site):
         if getattr(site.access.instance_profiles, role) is None:
@@ -75,13 +75,13 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     for group in sorted(groups):
         yield AwsName("security group", f"{prefix}-{group}", path)
     for plan in planned.groups:
-        name, of = plan.group.name, f"node group '{plan.group.name}'"
+        name, of = plan.spec.name, f"node group '{plan.spec.name}'"
         where = (*plan.path, "name")
         yield AwsName("launch template", f"{prefix}-{name}", where, of)
         yield AwsName("Auto Scaling group", f"{prefix}-{name}", where, of)
         if plan.placement.group == "cluster":
             yield AwsName("placement group", f"{prefix}-{name}", where, of)
-        if plan.group.count:
+        if plan.spec.count:
             yield from _host(plan.host_names[-1], site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")

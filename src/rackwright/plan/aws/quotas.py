@@ -87,14 +87,14 @@ def quota_uses(sites: Sequence[AwsSitePlan]) -> Iterator[QuotaUse]:
 
     Sites of one blueprint in one region are taken to be in one account.
     """
-    for region in dict.fromkeys(planned.site.region for planned in sites):
-        near = tuple(planned for planned in sites if planned.site.region == region)
+    for region in dict.fromkeys(planned.spec.region for planned in sites):
+        near = tuple(planned for planned in sites if planned.spec.region == region)
         for quota in QUOTAS:
             rows: list[Contributor] = []
             missing: list[str] = []
             drawing: list[AwsSitePlan] = []
             for planned in near:
-                named = f"{planned.site.name} " if len(near) > 1 else ""
+                named = f"{planned.spec.name} " if len(near) > 1 else ""
                 found, lacks = _taken(planned, quota)
                 rows += [Contributor(named + row.name, row.count, row.each) for row in found]
                 missing += lacks
@@ -102,7 +102,7 @@ def quota_uses(sites: Sequence[AwsSitePlan]) -> Iterator[QuotaUse]:
                     drawing.append(planned)
             if drawing:
                 rows.sort(key=lambda row: (-row.total, row.name))
-                limits = [p.site.limits.quotas.get(quota.code) for p in near if p.site.limits]
+                limits = [p.spec.limits.quotas.get(quota.code) for p in near if p.spec.limits]
                 recorded = min((value for value in limits if value is not None), default=None)
                 yield QuotaUse(
                     region,
@@ -123,14 +123,14 @@ def _taken(planned: AwsSitePlan, quota: Quota) -> tuple[list[Contributor], list[
 
 def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
     """Each counts, whether it has an address or not: 33 of a p5 with 32 cards."""
-    site = planned.site
+    site = planned.spec
     rows: list[Contributor] = []
     missing: list[str] = []
     for group in planned.groups:
         if group.nics is None:
             missing.append(of_product(group.instance.id, "cards", "network cards"))
         else:
-            rows.append(Contributor(group.group.name, group.group.count, len(group.nics)))
+            rows.append(Contributor(group.spec.name, group.spec.count, len(group.nics)))
     zones = len(site.network.availability_zones)
     rows += [Contributor(plan.role, plan.server.count, 1) for plan in planned.servers]
     rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in made_file_systems(site)]
@@ -141,7 +141,7 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
 
 
 def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
-    site = planned.site
+    site = planned.spec
     if quota is VPCS:
         yield Contributor(site.name, int(site.network.existing is None), 1)
     elif quota is ADDRESSES:
@@ -150,9 +150,7 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
         yield from (Contributor(system.name, 1, 1) for system in made_efs(site))
     elif quota is VOLUMES:
         for group in planned.groups:
-            yield Contributor(
-                group.group.name, group.group.count, math.ceil(group.group.root_volume)
-            )
+            yield Contributor(group.spec.name, group.spec.count, math.ceil(group.spec.root_volume))
         for plan in planned.servers:
             yield Contributor(plan.role, plan.server.count, math.ceil(plan.server.root_volume))
         if planned.data_volume is not None:

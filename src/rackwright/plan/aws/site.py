@@ -53,7 +53,8 @@ class AwsPlanError(PlanError):
 class GroupPlan:
     """A node group with what follows from its instance type."""
 
-    group: AwsNodeGroup
+    spec: AwsNodeGroup
+    """The group as the blueprint declares it."""
     path: SitePath
     instance: Instance
     nics: tuple[nic.Nic, ...] | None
@@ -74,13 +75,13 @@ class GroupPlan:
     @property
     def host_names(self) -> tuple[str, ...]:
         """Host names of its instances: ``train-1`` to ``train-16``."""
-        return numbered(self.group.name, self.group.count, self.group.name_digits)
+        return numbered(self.spec.name, self.spec.count, self.spec.name_digits)
 
     @property
     def vcpus(self) -> int | None:
         """Virtual CPUs of the whole group, None where the catalogue lacks them."""
         each = fact_value(self.instance.vcpus)
-        return None if each is None else each * self.group.count
+        return None if each is None else each * self.spec.count
 
     def launch_template(
         self,
@@ -95,10 +96,10 @@ class GroupPlan:
         """
         if self.nics is None:
             raise self.layout_error or nic.UnknownLayoutError(
-                f"the interfaces of '{self.group.type}' are unknown"
+                f"the interfaces of '{self.spec.type}' are unknown"
             )
         return launch_template.launch_template_args(
-            self.group, self.nics, name=name, tags=tags, wiring=wiring
+            self.spec, self.nics, name=name, tags=tags, wiring=wiring
         )
 
 
@@ -145,7 +146,8 @@ class ServerPlan:
 class AwsSitePlan:
     """A site on AWS with everything that follows from the blueprint and the catalogue."""
 
-    site: AwsSite
+    spec: AwsSite
+    """The site as the blueprint declares it."""
     path: SitePath
     groups: tuple[GroupPlan, ...]
     servers: tuple[ServerPlan, ...]
@@ -157,42 +159,42 @@ class AwsSitePlan:
     @property
     def name(self) -> str:
         """Its name, unique in the blueprint."""
-        return self.site.name
+        return self.spec.name
 
     @property
     def region(self) -> str:
         """The AWS region, like ``us-east-1``."""
-        return self.site.region
+        return self.spec.region
 
     @property
     def network(self) -> AwsNetwork:
         """What the blueprint says of its network."""
-        return self.site.network
+        return self.spec.network
 
     @property
     def limits(self) -> Limits | None:
         """Quotas that the blueprint states; None where it states none."""
-        return self.site.limits
+        return self.spec.limits
 
     @property
     def file_systems(self) -> tuple[LustreFileSystem, ...]:
         """Its file systems as the blueprint has them; those of the plan have their rates."""
-        return self.site.file_systems
+        return self.spec.file_systems
 
     @property
     def made_file_systems(self) -> tuple[LustreFileSystem, ...]:
         """Those of them that its stacks make."""
-        return made_file_systems(self.site)
+        return made_file_systems(self.spec)
 
     @property
     def efs(self) -> tuple[ElasticFileSystem, ...]:
         """Its file systems of EFS."""
-        return self.site.efs
+        return self.spec.efs
 
     @property
     def made_efs(self) -> tuple[ElasticFileSystem, ...]:
         """Those of them that its stacks make."""
-        return made_efs(self.site)
+        return made_efs(self.spec)
 
     @property
     def makes_key(self) -> bool:
@@ -203,37 +205,37 @@ class AwsSitePlan:
     @property
     def network_rules(self) -> tuple[SecurityRule, ...]:
         """Rules of the security groups of its network: cluster, login and endpoints."""
-        return network_rules(self.site)
+        return network_rules(self.spec)
 
     @property
     def storage_rules(self) -> tuple[SecurityRule, ...]:
         """Rules of the security groups of its file systems."""
-        return storage_rules(self.site)
+        return storage_rules(self.spec)
 
     @property
     def bucket_names(self) -> tuple[str, ...]:
         """The buckets that it makes for its file systems, each once, in order."""
-        return bucket_names(self.site)
+        return bucket_names(self.spec)
 
     @property
     def access(self) -> AwsAccess:
         """Roles and keys that its account has already, and how hosts are reached."""
-        return self.site.access
+        return self.spec.access
 
     @property
     def login(self) -> AwsServer | None:
         """Its login nodes as the blueprint has them."""
-        return self.site.login
+        return self.spec.login
 
     @property
     def stated_tags(self) -> Mapping[str, str]:
         """Tags that the blueprint states; resources have those of ``tags`` beside."""
-        return self.site.tags
+        return self.spec.tags
 
     @property
     def data_volume(self) -> DataVolume | None:
         """The volume that each of its head nodes has apart from its root; None without."""
-        return self.site.head.data_volume
+        return self.spec.head.data_volume
 
     @property
     def data_hosts(self) -> tuple[str, ...]:
@@ -249,29 +251,29 @@ class AwsSitePlan:
         self, volume: DataVolume, prefix: str, tags: Mapping[str, str]
     ) -> dict[str, Any]:
         """A data volume, exactly as it is deployed."""
-        return volume_args(self.site, volume, prefix=prefix, tags=tags)
+        return volume_args(self.spec, volume, prefix=prefix, tags=tags)
 
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
         """What the role may do that makes snapshots of them, as a document of IAM."""
-        return snapshot_policy(self.site, prefix)
+        return snapshot_policy(self.spec, prefix)
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:
         """The roles of its instances, each with rights of its own."""
-        return tuple(instance_roles(self.site))
+        return tuple(instance_roles(self.spec))
 
     def instance_policy(self, cluster: str, account: str, role: InstanceRole) -> dict[str, Any]:
         """What its instances of a role may do, as a document of IAM."""
-        return instance_policy(cluster, self.site, account, role)
+        return instance_policy(cluster, self.spec, account, role)
 
     @property
     def node_user_data(self) -> str:
         """What compute nodes do to be named, at each boot."""
-        return node_user_data(self.site)
+        return node_user_data(self.spec)
 
     def server_user_data(self, host: str) -> str:
         """What the head or login node ``host`` does to be named, at its first boot."""
-        return server_user_data(self.site, host)
+        return server_user_data(self.spec, host)
 
     @property
     def cluster_subnets(self) -> tuple[SubnetPlan, ...]:
@@ -286,10 +288,10 @@ class AwsSitePlan:
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
         """Tags of every resource of the site; the site's own come first."""
-        own = {"rackwright:cluster": cluster, "rackwright:site": self.site.name}
+        own = {"rackwright:cluster": cluster, "rackwright:site": self.spec.name}
         if owner is not None:
             own["rackwright:owner"] = owner
-        return {**self.site.tags, **own}
+        return {**self.spec.tags, **own}
 
 
 def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instance]) -> AwsSitePlan:
@@ -378,7 +380,7 @@ def _demand(
     for plan in groups:
         if plan.addresses_per_node is None:
             return None
-        nodes += plan.addresses_per_node * plan.group.count
+        nodes += plan.addresses_per_node * plan.spec.count
     return Demand(
         nodes=nodes,
         growth=site.network.growth,

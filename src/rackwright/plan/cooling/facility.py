@@ -256,11 +256,6 @@ def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:
     )
 
 
-def rack_power(classes: Iterable[RackClass]) -> float | None:
-    """W that all racks draw; None as soon as one rack's power is unknown."""
-    return _sum((racks.kind.power_w, racks.count) for racks in classes)
-
-
 def totals_row(
     site: OnPremSite, classes: Sequence[RackClass], counts: Counts, overhead: Overhead
 ) -> SiteTotals:

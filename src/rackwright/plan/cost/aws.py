@@ -83,10 +83,10 @@ class AwsPricing:
 
 def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
     """The lines of ``site``."""
-    pricing = AwsPricing(prices, costs, site.site.region)
+    pricing = AwsPricing(prices, costs, site.spec.region)
     charged: set[str] = set()
     for plan in site.groups:
-        group, capacity = plan.group, plan.group.capacity
+        group, capacity = plan.spec, plan.spec.capacity
         if isinstance(capacity, CapacityBlock):
             if capacity.id not in charged:
                 yield _block(site, pricing, plan, capacity)
@@ -151,20 +151,20 @@ def _block(
 
     EC2 User Guide, "Capacity Blocks pricing and billing".
     """
-    name, path = plan.group.type, (*plan.path, "capacity")
+    name, path = plan.spec.type, (*plan.path, "capacity")
     price, missing = pricing.instance(name, Offer.CAPACITY_BLOCK)
     for field, value in (("instances", block.instances), ("starts", block.starts)):
         if value is None:
             missing = (*missing, Missing(f"'{field}' of '{block.id}'", (*path, field)))
     if block.instances is None or block.starts is None or price is None:
         what = f"'{block.id}' of {name}, paid up front"
-        return CostLine(site.name, plan.group.name, "instances", what, None, price, missing, path)
+        return CostLine(site.name, plan.spec.name, "instances", what, None, price, missing, path)
     hours = Decimal((block.ends - block.starts) // dt.timedelta(seconds=1)) / 3600
     what = (
         f"{block.instances:,} × {name} {TERMS[Offer.CAPACITY_BLOCK]}, {hours:,.0f} h paid up front"
     )
     micros = money.recurring(Decimal(block.instances), price.amount, hours)
-    return CostLine(site.name, plan.group.name, "instances", what, micros, price, (), path)
+    return CostLine(site.name, plan.spec.name, "instances", what, micros, price, (), path)
 
 
 def _unused(
@@ -174,22 +174,22 @@ def _unused(
 
     EC2 User Guide, "Capacity Reservation pricing and billing".
     """
-    name, path = plan.group.type, (*plan.path, "capacity", "instances")
+    name, path = plan.spec.type, (*plan.path, "capacity", "instances")
     if reservation.instances is None:
         missing = (Missing(f"'instances' of '{reservation.id}'", path),)
         what = f"instances of '{reservation.id}' that are not launched"
-        yield CostLine(site.name, plan.group.name, "instances", what, None, None, missing, path)
+        yield CostLine(site.name, plan.spec.name, "instances", what, None, None, missing, path)
         return
     launched = sum(
-        one.group.count
+        one.spec.count
         for one in site.groups
-        if isinstance(one.group.capacity, Reservation) and one.group.capacity.id == reservation.id
+        if isinstance(one.spec.capacity, Reservation) and one.spec.capacity.id == reservation.id
     )
     unused = max(0, reservation.instances - launched)
     if unused:
         what = f"{unused:,} × {name} reserved in '{reservation.id}' and not launched"
         found = pricing.instance(name, pricing.offer(name))
-        yield _line(site, plan.group.name, "instances", what, Decimal(unused), found, "hour", path)
+        yield _line(site, plan.spec.name, "instances", what, Decimal(unused), found, "hour", path)
 
 
 def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
@@ -205,7 +205,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
     """Those that are made: one that exists is paid for by whoever has it."""
-    for index, system in enumerate(site.site.file_systems):
+    for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue
         capacity, throughput = made_size(system)
@@ -241,7 +241,7 @@ def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _network(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    network = site.site.network
+    network = site.spec.network
     zones = len(network.availability_zones)
     gateways = {"none": 0, "single": 1, "per-zone": zones}[network.nat]
     public = sum(plan.server.count for plan in site.servers if plan.public)
@@ -272,7 +272,7 @@ def _line(
 ) -> CostLine:
     price, missing = found
     if not quantity:  # nothing costs nothing, whatever its price
-        return CostLine(site.site.name, group, kind, what, 0, price, (), path)
+        return CostLine(site.spec.name, group, kind, what, 0, price, (), path)
     periods = money.HOURS_PER_YEAR if period == "hour" else money.MONTHS_PER_YEAR
     micros = None if price is None else money.recurring(quantity, price.amount, periods)
-    return CostLine(site.site.name, group, kind, what, micros, price, missing, path)
+    return CostLine(site.spec.name, group, kind, what, micros, price, missing, path)

@@ -91,14 +91,14 @@ def compare(
     prices = plan.catalogue.prices if prices is None else prices
     summary = summarise(plan, prices) if summary is None else summary
     costs = plan.blueprint.costs or Costs()
-    region = region or costs.rental_region or next((a.site.region for a in plan.aws), None)
+    region = region or costs.rental_region or next((a.spec.region for a in plan.aws), None)
     owned = {site.name: site.amount for site in summary.sites}
     found = []
     for site in plan.onprem:
         market = (plan.catalogue, costs, prices, region)
         matches = _matches(site, market)
         if matches:
-            name = site.site.name
+            name = site.spec.name
             rented = add_up(match.line for match in matches)
             other = tuple(_otherwise(matches, market))
             found.append(
@@ -159,7 +159,7 @@ def _rented(match: Match, market: _Market, offer: Offer) -> CostLine:
 def _matches(site: SitePlan, market: _Market) -> tuple[Match, ...]:
     catalogue, *_ = market
     found = []
-    for index, group in enumerate(site.site.node_groups):
+    for index, group in enumerate(site.spec.node_groups):
         wanted = catalogue.get(Node, group.type).accelerators
         if wanted is not None:
             path = (*site.path, "node_groups", index)
@@ -192,4 +192,4 @@ def _match(
 
 
 def _line(site: SitePlan, group: str, what: str, path: Path, missing: Missing) -> CostLine:
-    return CostLine(site.site.name, group, "instances", what, None, None, (missing,), path)
+    return CostLine(site.spec.name, group, "instances", what, None, None, (missing,), path)

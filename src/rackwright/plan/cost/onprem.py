@@ -49,11 +49,11 @@ class OwnedPricing:
     rates: OwnedRates = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rates", self.costs.rates(self.site.site.name))
+        object.__setattr__(self, "rates", self.costs.rates(self.site.spec.name))
 
     def rate(self, name: str) -> Path:
         """Where the owner says a rate: of this site, if there is something of it, or of all."""
-        site = self.site.site.name
+        site = self.site.spec.name
         return ("costs", "sites", site, name) if site in self.costs.sites else (*_OWNED, name)
 
     def purchase(self, entry: str) -> tuple[UsedPrice | None, tuple[str, ...]]:
@@ -65,14 +65,14 @@ class OwnedPricing:
         if found is None:
             what = f"purchase price of '{entry}' ('capex' of the costs)"
             return None, (Missing(what, ("costs", "capex", entry)),)
-        if found.is_estimate and not self.site.site.allow_estimates:
+        if found.is_estimate and not self.site.spec.allow_estimates:
             only = f"purchase price of '{entry}' ('capex' of the costs; there is only an estimate)"
             return None, (Missing(only, ("costs", "capex", entry)),)
         return UsedPrice(entry, found.amount, "unit", found), ()
 
     def energy(self) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of a kilowatt hour."""
-        what = f"energy at {self.site.site.name}"
+        what = f"energy at {self.site.spec.name}"
         if self.rates.energy is not None:
             return UsedPrice(what, self.rates.energy, "kWh", None), ()
         region = self.rates.energy_region
@@ -96,22 +96,22 @@ def onprem_lines(
             yield _energy(pricing, group)
         yield from _ownership(pricing, group)
     if pricing.rates.facility is not None:
-        what = f"facility of {site.site.name}"
+        what = f"facility of {site.spec.name}"
         price = UsedPrice(what, pricing.rates.facility, "year", None)
         micros = money.to_micros(price.amount)
         path = ("costs",)
-        yield CostLine(site.site.name, "facility", "facility", what, micros, price, (), path)
+        yield CostLine(site.spec.name, "facility", "facility", what, micros, price, (), path)
 
 
 def _energy(pricing: OwnedPricing, group: _Group) -> CostLine:
-    rates, pue = pricing.rates, pricing.site.site.pue
+    rates, pue = pricing.rates, pricing.site.spec.pue
     price, missing = pricing.energy()
     if group.power is None:
         missing += (of_product(group.entry, "max_power", "published power"),)
     if rates.utilisation is None:
         missing += (Missing(f"'utilisation' of {RATES}", pricing.rate("utilisation")),)
     if pue is None:
-        text = f"'pue' of site {pricing.site.site.name}"
+        text = f"'pue' of site {pricing.site.spec.name}"
         missing += (Missing(text, (*pricing.site.path, "pue")),)
     micros = None
     if not (price is None or group.power is None or rates.utilisation is None or pue is None):
@@ -150,7 +150,7 @@ def _line(
     price: UsedPrice | None,
     missing: tuple[str, ...],
 ) -> CostLine:
-    site = pricing.site.site.name
+    site = pricing.site.spec.name
     return CostLine(site, group.name, kind, what, micros, price, missing, group.path)
 
 
@@ -180,11 +180,11 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
                     group.power = None
                 else:
                     group.power = so_far + each * racks.count
-    for index, loop in enumerate(site.site.loops):
+    for index, loop in enumerate(site.spec.loops):
         if loop.in_rack:  # they are among the devices
             continue
         add("cooling", loop.cdu, (*site.path, "loops", index), loop.count)
-    for index, hall in enumerate(site.site.halls):
+    for index, hall in enumerate(site.spec.halls):
         if hall.air is not None:
             add("cooling", hall.air.type, (*site.path, "halls", index, "air"), hall.air.count)
     return list(found.values())
@@ -194,9 +194,9 @@ def _purpose(site: SitePlan, kind: str, path: Path) -> str:
     """The group of a device: node group, ``fabric/tier``, or ``racks`` for what feeds it."""
     match path[len(site.path) :]:
         case ("node_groups", int(index)):
-            return site.site.node_groups[index].name
+            return site.spec.node_groups[index].name
         case ("fabrics", int(fabric), "tiers", int(tier)):
-            made = site.site.fabrics[fabric]
+            made = site.spec.fabrics[fabric]
             return f"{made.name}/{made.tiers[tier].name}"
         case _:
             return {"pdu": "racks", "shelf": "racks", "cdu": "cooling"}.get(kind, kind)

@@ -95,17 +95,17 @@ def summarise(plan: Expansion, prices: Prices | None = None) -> CostSummary:
     lines: dict[str, tuple[CostLine, ...]] = {}
     sites: dict[str, SiteCost] = {}
     for aws in plan.aws:
-        name = aws.site.name
+        name = aws.spec.name
         lines[name] = tuple(aws_lines(aws, costs, prices))
-        counts = {group.group.name: group.group.count for group in aws.groups}
+        counts = {group.spec.name: group.spec.count for group in aws.groups}
         counts |= {servers.role: servers.server.count for servers in aws.servers}
         groups = _group_costs(lines[name], counts)
         sites[name] = SiteCost(name, "aws", aws.path, add_up(lines[name]), groups)
     for owned in plan.onprem:
-        name = owned.site.name
+        name = owned.spec.name
         lines[name] = tuple(onprem_lines(owned, costs, prices, plan.catalogue))
-        counts = {group.name: group.count for group in owned.site.node_groups}
-        for fabric in owned.site.fabrics:
+        counts = {group.name: group.count for group in owned.spec.node_groups}
+        for fabric in owned.spec.fabrics:
             counts |= {f"{fabric.name}/{tier.name}": tier.count for tier in fabric.tiers}
         groups = _group_costs(lines[name], counts)
         sites[name] = SiteCost(name, "onprem", owned.path, add_up(lines[name]), groups)

@@ -57,7 +57,7 @@ def _build(plan: Expansion) -> tuple[NamePlan, list[PlanProblem]]:
     zones: list[DnsZone] = []
     problems: list[PlanProblem] = []
     for planned in plan.onprem:
-        if (declared := planned.site.addresses) is not None:
+        if (declared := planned.spec.addresses) is not None:
             site = _Site(planned, declared, plan.catalogue, problems)
             own = NamePlan(networks=tuple(site.networks()))
             networks += own.networks
@@ -105,7 +105,7 @@ class _Site:
     """The network in which a thing has its addresses with a suffix, by version of IP."""
 
     def __post_init__(self) -> None:
-        site = self.planned.site
+        site = self.planned.spec
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
         self.own_names = {group.name: group.host_names for group in site.node_groups}
         self.digits = {group.name: group.name_digits for group in site.node_groups}
@@ -189,7 +189,7 @@ class _Site:
         ]
         gateway = place.network.gateway
         return PlannedNetwork(
-            site=self.planned.site.name,
+            site=self.planned.spec.name,
             domain=self.declared.domain,
             name=place.network.name,
             path=place.path,
@@ -282,7 +282,7 @@ class _Site:
         outside = []
         for index, server in enumerate(self.declared.name_servers):
             path = (*self.planned.path, "addresses", "name_servers", index)
-            name = self.planned.site.name
+            name = self.planned.spec.name
             found = [own.address_of(name, server.host, version) for version in (4, 6)]
             known = tuple(ip_address(text) for text in found if text is not None)
             if server.address is None:
@@ -297,7 +297,7 @@ class _Site:
                 message = f"'{server.host}' is a name of this site, whose address follows from it"
                 self._refuse((*path, "address"), message, "leave the address out, or rename it")
         return DnsZone(
-            site=self.planned.site.name,
+            site=self.planned.spec.name,
             domain=self.declared.domain,
             serial=self.declared.serial,
             servers=servers,

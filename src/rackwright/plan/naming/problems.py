@@ -39,7 +39,7 @@ def called_so(name: str, stem: str) -> bool:
 
 def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
     """Groups and tiers whose hosts and switches would have names of others, or look like them."""
-    site, path = planned.site, planned.path
+    site, path = planned.spec, planned.path
     named = [
         ((*path, "node_groups", n), group.name)
         for n, group in enumerate(site.node_groups)
@@ -194,10 +194,10 @@ def shared_domains(plan: Expansion) -> Iterator[PlanProblem]:
     """Domains that two sites would have."""
     seen: dict[str, str] = {}
     for planned in plan.onprem:
-        if (declared := planned.site.addresses) is not None:
-            other = seen.setdefault(declared.domain, planned.site.name)
-            if other != planned.site.name:
-                message = f"the sites '{other}' and '{planned.site.name}' have the same domain"
+        if (declared := planned.spec.addresses) is not None:
+            other = seen.setdefault(declared.domain, planned.spec.name)
+            if other != planned.spec.name:
+                message = f"the sites '{other}' and '{planned.spec.name}' have the same domain"
                 path = (*planned.path, "addresses", "domain")
                 yield PlanProblem(path, message, "give each a domain of its own")
 
@@ -211,9 +211,9 @@ def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
         owner = f"the network '{network.name}' of '{network.site}'"
         claims[network.whole.version][_of_prefix(network.whole, owner)] = network.path
     for planned in plan.onprem:
-        declared = planned.site.addresses
+        declared = planned.spec.addresses
         named = {(one.fabric, one.segment) for one in (declared.networks if declared else ())}
-        for fabric in planned.site.fabrics:
+        for fabric in planned.spec.fabrics:
             for segment in fabric.segments:
                 if segment.prefix is not None and (fabric.name, segment.name) not in named:
                     prefix = ip_network(segment.prefix)
@@ -240,7 +240,7 @@ def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:
     ranges = [
         (network, one)
         for network in names.networks
-        if network.site == planned.site.name
+        if network.site == planned.spec.name
         for one in network.ranges
     ]
     for where, servers, server, address in _nids(planned):
@@ -260,7 +260,7 @@ def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:
 
 def _nids(planned: SitePlan) -> Iterator[tuple[Path, str, int, str]]:
     """Place, node group, index of the server and address of each NID of a site."""
-    for number, system in enumerate(planned.site.file_systems):
+    for number, system in enumerate(planned.spec.file_systems):
         for part in ("management", "metadata", "objects"):
             served = getattr(system, part)
             for index, text in enumerate((served and served.nids) or ()):

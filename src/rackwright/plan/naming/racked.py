@@ -38,8 +38,8 @@ def _named(
 ) -> Iterator[tuple[Path, Iterator[tuple[str, int]], Sequence[tuple[str, ...]]]]:
     """Place, racks with their units, and the names of each unit of every node group and switch tier."""
     for group in site.groups:
-        names = _in_units(group.host_names, group.group.count)
-        yield group.path, filled(group.group), names
+        names = _in_units(group.host_names, group.spec.count)
+        yield group.path, filled(group.spec), names
     for planned in site.fabrics:
         for index, (tier, switches) in enumerate(
             zip(planned.fabric.tiers, planned.switches, strict=True)

@@ -13,8 +13,7 @@ from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
-from rackwright.plan.power.demand import Loads
-from rackwright.plan.power.draws import AS_CARRIED, Draws
+from rackwright.plan.power.demand import AS_CARRIED, Draws, Loads
 from rackwright.plan.power.electrical import Legs, circuit_capacity
 from rackwright.plan.power.products import unsaid_of
 from rackwright.plan.power.source_loss import Outages

@@ -13,9 +13,8 @@ from collections.abc import Set as AbstractSet
 from operator import le
 from typing import NamedTuple
 
-from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.demand import AS_CARRIED, Draws, FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.draws import AS_CARRIED, Draws
 from rackwright.plan.power.source_loss import Change, after, leaf_changes
 
 _NOISE = 1 + 1e-9

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.draws import Draws
 from rackwright.plan.power.overhead import Overhead, losses_of
 
 Steps = dict[int, float | None]

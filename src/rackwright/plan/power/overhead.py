@@ -20,9 +20,8 @@ from rackwright.plan.base import Path
 from rackwright.plan.listing import first_of, listed
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import Loads
+from rackwright.plan.power.demand import Draws, Loads
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.draws import Draws
 
 _CARRIERS = frozenset({"utility", "generator", "transformer", "switchgear"})
 """Kinds of sources that feed cooling beside IT."""

@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.draws import Draws
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads
 
 Change = tuple[float, ...]
 """By how many W the load of a source changes, of several kinds; NaN where unknown, as sums with it are."""

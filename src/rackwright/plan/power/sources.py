@@ -8,9 +8,8 @@ from typing import NamedTuple
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import FedRacks, FeedDemand
+from rackwright.plan.power.demand import Draws, FedRacks, FeedDemand
 from rackwright.plan.power.distribution import PowerTree, add_legs, capacity_of, idle_sources
-from rackwright.plan.power.draws import Draws
 from rackwright.plan.power.electrical import Legs, line_deviation, rotate
 from rackwright.plan.power.flows import Flow, LoadsAfterLoss, judge_flows
 from rackwright.plan.power.generators import largest_steps

@@ -41,7 +41,7 @@ class CircuitRoom:
     def __init__(self, site: SitePlan, *, after_losses: bool) -> None:
         self._site = site
         self._after_losses = after_losses
-        self._loads = list_loads(site.site, site.path)
+        self._loads = list_loads(site.spec, site.path)
         self._found: dict[Hashable, Fewer | None] = {}
 
     def most(self, racks: RackClass) -> Fewer | None:
@@ -72,7 +72,7 @@ class CircuitRoom:
         return None
 
     def _build(self, described: AssignedRacks) -> WiredRack:
-        return build_rack(described, self._loads, self._site.site, self._site.catalogue)
+        return build_rack(described, self._loads, self._site.spec, self._site.catalogue)
 
 
 def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
@@ -80,8 +80,8 @@ def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
 
     None where a load or a rating is unknown.
     """
-    loads = list_loads(site.site, site.path)
-    rack = build_rack(_describe(site, racks, loads), loads, site.site, site.catalogue)
+    loads = list_loads(site.spec, site.path)
+    rack = build_rack(_describe(site, racks, loads), loads, site.spec, site.catalogue)
     return _fits(rack, after_losses=True)
 
 
@@ -91,7 +91,7 @@ def enough_racks(site: SitePlan, group: Path, each: int) -> bool:
     False where no node group or switch tier is at the place ``group``.
     """
     return any(
-        _enough(load, each) for load in list_loads(site.site, site.path) if load.path == group
+        _enough(load, each) for load in list_loads(site.spec, site.path) if load.path == group
     )
 
 
@@ -112,7 +112,7 @@ def _describe(site: SitePlan, racks: RackClass, loads: Sequence[Load]) -> Assign
 
 
 def _key(described: AssignedRacks) -> Hashable:
-    return described.content, described.group.hall, kind_key(described.group.group)
+    return described.content, described.group.hall, kind_key(described.group.spec)
 
 
 def _largest(described: AssignedRacks, loads: Sequence[Load], rack: WiredRack) -> tuple[int, int]:

@@ -162,5 +162,5 @@ def subject(
 ) -> Subject:
     """Return the subject of a class of racks, like ``sjc1 racks c[01-08] feed A``."""
     noun = "rack" if racks.count == 1 else "racks"
-    name = f"{site.site.name} {noun} {racks.hostlist} {suffix}".rstrip()
+    name = f"{site.spec.name} {noun} {racks.hostlist} {suffix}".rstrip()
     return Subject(name, racks.path if path is None else path)

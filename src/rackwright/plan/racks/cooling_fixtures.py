@@ -35,7 +35,7 @@ def cooling_fixtures(
         catalogue: the products.
         rise: rise in K of the air across devices whose maker publishes no airflow; None if unknown.
     """
-    cooling, path = placed.group.cooling, placed.path
+    cooling, path = placed.spec.cooling, placed.path
     for number, loop in enumerate(site.loops):
         if loop.name == cooling.loop and loop.in_rack:
             # A site is at "sites", n.
@@ -51,7 +51,7 @@ def cooling_fixtures(
     if door is not None:
         made = passive("door", door.product or REAR_DOOR, "rear door", 0.0, door.weight)
         yield replace(made, flow_lpm=door.flow, pressure_drop_kpa=door.rated_drop)
-    yield from _fluid_of(catalogue.get(RackType, placed.group.type))
+    yield from _fluid_of(catalogue.get(RackType, placed.spec.type))
 
 
 def _fluid_of(rack: RackType) -> Iterator[RackDevice]:

@@ -69,7 +69,7 @@ def missing_of_stage(site: SitePlan, stage: CoolingStage | RideThrough) -> tuple
     found = [*stage.missing]
     for hall in stage.halls:
         found += missing_of_hall(site, hall)
-    for row in site.loops:
+    for row in site.cooling.loops:
         if row.loop in stage.loops:
             found += missing_of_loop(site, row)
     return each_once(found)
@@ -77,7 +77,7 @@ def missing_of_stage(site: SitePlan, stage: CoolingStage | RideThrough) -> tuple
 
 def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
     hall, row, group = (int(where[n]) for n in (-5, -3, -1))
-    found = site.site.halls[hall]
+    found = site.spec.halls[hall]
     return found, found.rows[row].rack_groups[group]
 
 
@@ -96,7 +96,7 @@ def _missing(site: SitePlan, where: Path) -> Iterator[Missing]:
     elif hall.air.temperature_rise is None:
         what = f"'temperature_rise' of the air of the hall '{hall.name}'"
         yield Missing(what, (*air, "temperature_rise"))
-    for index, loop in enumerate(site.site.loops):
+    for index, loop in enumerate(site.spec.loops):
         if loop.name == cooling.door_loop and loop.supply_temperature is None:
             place = (*site.path, "loops", index, "supply_temperature")
             yield Missing(f"'supply_temperature' of the loop '{loop.name}'", place)

@@ -5,13 +5,14 @@ Classes of racks that differ in names, places and sources alone share one kind.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Outlets, RackType, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, Shipping
+from rackwright.plan.power.conductors import OfFeeds
 from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.electrical import imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical
@@ -56,7 +57,7 @@ def build_racks(
     made: dict[Hashable, tuple[WiredRack, RackKind]] = {}
     built = []
     for cls in classes:
-        group, hall = cls.group.group, site.halls[cls.group.hall]
+        group, hall = cls.group.spec, site.halls[cls.group.hall]
         key = (cls.content, cls.group.hall, kind_key(group))
         if key not in made:
             wired = build_rack(cls, loads, site, catalogue)
@@ -95,6 +96,15 @@ def fed_racks(built: BuiltRacks) -> FedRacks:
         if loose
         else None,
     )
+
+
+def conductors_of(classes: Iterable[BuiltRacks]) -> OfFeeds:
+    """Return the conductors of the circuits of each feed, by class of racks and name of the feed."""
+    return {
+        (built.racks, feed.name): feed.conductors
+        for built in classes
+        for feed in built.assigned.group.spec.feeds
+    }
 
 
 def kind_key(group: RackGroup) -> Hashable:

@@ -30,12 +30,12 @@ def check_loops(
             yield PlanProblem(where, text, "each rack on the loop then has 'count' of them")
     in_racks = {loop.name for loop in site.loops if loop.in_rack}
     for placed in groups:
-        cooling = placed.group.cooling
-        tank = catalogue.get(RackType, placed.group.type).immersion is not None
+        cooling = placed.spec.cooling
+        tank = catalogue.get(RackType, placed.spec.type).immersion is not None
         if tank is not (cooling.mode == "immersion"):
             where = (*placed.path, "cooling", "mode")
             noun = "a tank, which needs" if tank else "no tank for"
-            text = f"a {placed.group.type} is {noun} the cooling mode 'immersion'"
+            text = f"a {placed.spec.type} is {noun} the cooling mode 'immersion'"
             yield PlanProblem(where, text)
         if cooling.rear_door_loop in in_racks and cooling.rear_door_loop != cooling.loop:
             where = (*placed.path, "cooling", "rear_door_loop")

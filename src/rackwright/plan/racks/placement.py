@@ -23,7 +23,7 @@ MOST_CLASSES = 2_000
 class PlacedGroup:
     """A rack group with its hall, its row and its place in the blueprint."""
 
-    group: RackGroup
+    spec: RackGroup
     hall: int
     row: int
     path: Path

@@ -111,7 +111,7 @@ def build_rack(
     Raises:
         UnknownEntryError: a product is not in the catalogue.
     """
-    group = cls.group.group
+    group = cls.group.spec
     rack_type = catalogue.get(RackType, group.type)
     air = site.halls[cls.group.hall].air
     rise = air.temperature_rise if air else None

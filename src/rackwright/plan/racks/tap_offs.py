@@ -22,7 +22,7 @@ def check_tap_offs(site: OnPremSite, groups: Sequence[PlacedGroup]) -> Iterator[
     """Tap-off boxes on what is no busway."""
     kinds = {source.name: source.kind for source in site.power.sources}
     for placed in groups:
-        for index, feed in enumerate(placed.group.feeds):
+        for index, feed in enumerate(placed.spec.feeds):
             kind = kinds.get(feed.source, "busway")
             if feed.tap_off is not None and kind != "busway":
                 where = (*placed.path, "feeds", index, "tap_off")
@@ -48,7 +48,7 @@ def _of_class(built: BuiltRacks, site: OnPremSite, group_racks: int) -> Iterator
         group_racks: racks of the group; those that share a box are taken to be like this one.
     """
     rack, own = built.wired, built.racks
-    for index, feed in enumerate(built.assigned.group.group.feeds):
+    for index, feed in enumerate(built.assigned.group.spec.feeds):
         box, circuit = feed.tap_off, feed.circuit
         if box is None:
             continue

@@ -20,29 +20,29 @@ class NodeGroupPlan:
     """A node group of a bare-metal site with its product.
 
     Attributes:
-        group: as the blueprint has it.
+        spec: the group as the blueprint declares it.
         path: its place there.
         product: what the catalogue says of one unit.
     """
 
-    group: NodeGroup
+    spec: NodeGroup
     path: Path
     product: Node
 
     @property
     def name(self) -> str:
         """Its name, unique in the site."""
-        return self.group.name
+        return self.spec.name
 
     @property
     def hosts(self) -> int:
         """Number of operating systems: 18 for each NVL72, 1 for each server."""
-        return self.group.count * self.product.hosts
+        return self.spec.count * self.product.hosts
 
     @property
     def host_names(self) -> tuple[str, ...]:
         """The hosts in the order in which racks are filled: ``dgx-01`` to ``dgx-32``."""
-        return names_of(self.group.name, self.hosts, self.group.host_names, self.group.name_digits)
+        return names_of(self.spec.name, self.hosts, self.spec.host_names, self.spec.name_digits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,13 +68,13 @@ class FailureDomains:
                 if device.path is not None:
                     placed = self._placed_by_group.setdefault(device.path, {})
                     placed.setdefault(racks, []).append(device)
-        self._tree = site.distribution
-        self._loops = {row.loop: row for row in site.loops}
+        self._tree = site.power.tree
+        self._loops = {row.loop: row for row in site.cooling.loops}
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""
         placed = self._placed(group)
-        of = self._site.groups[group].group.count
+        of = self._site.groups[group].spec.count
         yield self._rack(placed, of)
         yield self._source(placed, of)
         yield from self._leaves(group)
@@ -181,7 +181,7 @@ class FailureDomains:
             if loop is not None and wet:
                 on_loop[loop] = on_loop.get(loop, 0) + wet * racks.count
                 in_rack[loop] = max(in_rack.get(loop, 0), wet)
-        for row in self._site.loops:
+        for row in self._site.cooling.loops:
             if row.loop not in on_loop:
                 continue
             if row.in_rack:

@@ -133,13 +133,13 @@ def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
                 group=group.name,
                 path=group.path,
                 hosts=group.hosts,
-                compute=group.group.role == "compute",
+                compute=group.spec.role == "compute",
                 onprem=True,
             )
     for aws in plan.aws:
-        for index, launched in enumerate(aws.site.node_groups):
+        for index, launched in enumerate(aws.spec.node_groups):
             yield GroupHosts(
-                site=aws.site.name,
+                site=aws.spec.name,
                 group=launched.name,
                 path=(*aws.path, "node_groups", index),
                 hosts=launched.count,
@@ -210,6 +210,6 @@ def count_controllers(plan: Expansion) -> int:
     if plan.scheduler is not None:
         return len(plan.scheduler.controllers)
     heads = sum(
-        group.hosts for site in plan.onprem for group in site.groups if group.group.role == "head"
+        group.hosts for site in plan.onprem for group in site.groups if group.spec.role == "head"
     )
-    return heads + sum(aws.site.head.count for aws in plan.aws)
+    return heads + sum(aws.spec.head.count for aws in plan.aws)

@@ -131,11 +131,6 @@ def blocked(scheduler: Scheduler, sets: Sequence[NodeSet]) -> tuple[NodeSet, ...
     return members(scheduler, sets, "block") if "block" in wanted else ()
 
 
-def divisors(number: int) -> tuple[int, ...]:
-    """Every number that divides ``number``, the largest first."""
-    return tuple(n for n in range(number, 0, -1) if number % n == 0)
-
-
 def wrong_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     """Sizes that are no power-of-two multiple of the one before (Slurm's topology.yaml manual)."""
     wrong = []

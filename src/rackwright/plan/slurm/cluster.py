@@ -20,6 +20,7 @@ from rackwright.plan.slurm.nodes import (
     partition_sets,
 )
 from rackwright.plan.slurm.settings import check_settings
+from rackwright.plan.slurm.state import StateStorage, state_storage
 from rackwright.plan.slurm.topology import PlannedTopology, topologies
 
 
@@ -64,6 +65,11 @@ class SlurmCluster:
     def topologies(self) -> tuple[PlannedTopology, ...]:
         """Every topology that its partitions use, its own first."""
         return self._topologies[0]
+
+    @cached_property
+    def state(self) -> StateStorage:
+        """Storage of its controllers' state."""
+        return state_storage(self.plan, self.scheduler)
 
     @property
     def departures(self) -> tuple[Departure, ...]:

@@ -36,11 +36,11 @@ def departures(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Departure, ...
     found: dict[str, tuple[dt.datetime, list[str]]] = {}
     for cloud in plan.aws:
         for planned in cloud.groups:
-            capacity = planned.group.capacity
-            names = nodes.get((cloud.site.name, planned.group.name))
+            capacity = planned.spec.capacity
+            names = nodes.get((cloud.spec.name, planned.spec.name))
             if isinstance(capacity, CapacityBlock) and names is not None:
                 # Groups of one block may record its end differently; AWS-011 tells it.
-                ended = capacity.terminates(planned.group.type)
+                ended = capacity.terminates(planned.spec.type)
                 first, hosts = found.setdefault(capacity.id, (ended, []))
                 if ended < first:
                     found[capacity.id] = ended, hosts

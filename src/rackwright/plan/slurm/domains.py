@@ -49,7 +49,7 @@ def tray_losses(plan: Expansion, nodes: Sequence[NodeSet]) -> Iterator[TrayLoss]
     in_blocks = {(one.site, one.group) for one in sets}
     sizes = () if scheduler is None else scheduler.topology.block_sizes or base_block(sets)
     for site in plan.onprem:
-        roles = {group.name: group.group.role for group in site.groups}
+        roles = {group.name: group.spec.role for group in site.groups}
         for domains in site.nvlink_domains:
             if roles[domains.group] != "compute":
                 continue

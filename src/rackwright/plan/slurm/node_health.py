@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.plan.expansion import Expansion
+from rackwright.plan.slurm.devices import device_files, device_pattern
 from rackwright.plan.slurm.nodes import NodeSet
 
-DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
-"""Pattern of the device files of accelerators, by their maker."""
+EPILOG = "/usr/local/sbin/rackwright-epilog"
+"""Path of the epilog that comes with the health checks; any other one is a team's own."""
+
+LIBRARY = "/usr/local/lib/rackwright/node_health.py"
+"""Program of the role ``health_check`` that all others run."""
+
+VERDICT_INTERVALS = 3
+"""Intervals of the health check for which the prolog trusts a verdict. Judgement: a check may be late."""
 
 LUSTRE = "lustre"
 NFS = "nfs4"
@@ -33,16 +40,16 @@ def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[Mou
     """Where the hosts of a group have shared file systems mounted, sorted."""
     found: set[MountPoint] = set()
     for planned in plan.onprem:
-        for system in planned.site.file_systems if planned.name == site else ():
+        for system in planned.spec.file_systems if planned.name == site else ():
             if group in {client.group for client in system.clients or ()}:
                 found.add(MountPoint(system.mount, LUSTRE))
         for share in planned.nfs if planned.name == site else ():
             if group in share.clients:
                 found.add(MountPoint(share.mount, NFS, share.read_only))
     for cloud in plan.aws:
-        if cloud.site.name == site and role in {"compute", "login"}:
-            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.site.file_systems}
-        if cloud.site.name == site:
+        if cloud.spec.name == site and role in {"compute", "login"}:
+            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.spec.file_systems}
+        if cloud.spec.name == site:
             found |= {
                 MountPoint(system.mount, NFS)
                 for system in cloud.efs
@@ -65,6 +72,10 @@ def health_programs(plan: Expansion) -> Mapping[str, Any]:
         found["health_check_program"] = scheduler.health_check.program
     if scheduler.prolog is not None:
         found["health_check_prolog"] = scheduler.prolog
+    if scheduler.epilog == EPILOG:
+        found["health_check_epilog"] = EPILOG
+    if scheduler.health_check is not None:
+        found["health_check_verdict_s"] = VERDICT_INTERVALS * scheduler.health_check.interval
     if found and scheduler.auth != "munge":
         found["health_check_services"] = []
     if found and operations.drain_on_xids:
@@ -76,10 +87,12 @@ def health_of_group(plan: Expansion, nodes: NodeSet) -> Mapping[str, Any]:
     """Variables of the role ``health_check`` for the nodes of one group."""
     if not health_programs(plan):
         return {}
-    vendor = nodes.gres.vendor if nodes.gres is not None else "nvidia"
     places = mount_points(plan, nodes.site, nodes.group, "compute")
+    starts = health_programs(plan).get("health_check_program") and nodes.gres is not None
     return {
-        "health_check_device_pattern": DEVICES.get(vendor, DEVICES["nvidia"]),
+        **({"slurm_compute_before": f"{LIBRARY} --start"} if starts else {}),
+        "health_check_device_pattern": device_pattern(nodes),
+        "health_check_devices": list(device_files(nodes)),
         "health_check_mounts": [
             {"path": place.path, "type": place.kind}
             | ({"read_only": True} if place.read_only else {})

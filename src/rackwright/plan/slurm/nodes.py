@@ -221,7 +221,7 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
         if not covers(scheduler, planned.name):
             continue
         for group in planned.groups:
-            if group.group.role != "compute":
+            if group.spec.role != "compute":
                 continue
             entry = group.product
             memory = fact_value(entry.host_memory)
@@ -243,28 +243,28 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 known_gres=gres,
                 uneven=entry.accelerators is not None and gres is None,
                 shape=_shape(entry),
-                own_names=group.group.host_names,
-                digits=group.group.name_digits,
+                own_names=group.spec.host_names,
+                digits=group.spec.name_digits,
             )
 
 
 def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
     for planned in plan.aws:
-        if not covers(scheduler, planned.site.name):
+        if not covers(scheduler, planned.spec.name):
             continue
         for group in planned.groups:
-            if not group.group.count:
+            if not group.spec.count:
                 continue  # a group of no instances is a launch template only
             entry: Instance = group.instance
             memory = fact_value(entry.memory)
             gres = gres_of(entry.accelerators, 1)
             yield NodeSet(
-                group=group.group.name,
-                site=planned.site.name,
+                group=group.spec.name,
+                site=planned.spec.name,
                 path=group.path,
                 entry=entry.id,
                 is_cloud=True,
-                count=group.group.count,
+                count=group.spec.count,
                 unit_hosts=None,
                 cpus=fact_value(entry.vcpus),
                 known_cpus=fact_value(entry.vcpus),
@@ -272,7 +272,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 known_memory=_share(memory, 100.0),
                 gres=gres,
                 known_gres=gres,
-                digits=group.group.name_digits,
+                digits=group.spec.name_digits,
             )
 
 
@@ -355,14 +355,14 @@ def _hosts(plan: Expansion, wanted: Collection[str] | None) -> Iterator[tuple[Se
 
     for planned in plan.onprem:
         for group in planned.groups:
-            if group.group.host_names is not None or may_have(group.name):
+            if group.spec.host_names is not None or may_have(group.name):
                 yield group.host_names, planned.name
     for cloud in plan.aws:
         for servers in cloud.servers:
-            yield servers.names, cloud.site.name
+            yield servers.names, cloud.spec.name
         for nodes in cloud.groups:
-            if may_have(nodes.group.name):
-                yield nodes.host_names, cloud.site.name
+            if may_have(nodes.spec.name):
+                yield nodes.host_names, cloud.spec.name
 
 
 def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:

@@ -67,7 +67,7 @@ class Shares:
     Attributes:
         memory_per_gpu: MiB for each GPU.
         cpus_per_gpu: logical CPUs for each GPU.
-        memory_per_cpu: MiB for each CPU, in a partition without GPUs.
+        memory_per_cpu: MiB for each CPU, of a job without GPUs.
     """
 
     memory_per_gpu: int | None = None
@@ -76,10 +76,12 @@ class Shares:
 
 
 def shares(scheduler: Scheduler, entry: PartitionSets) -> Shares:
-    """The equal shares of a partition's nodes, the least of them where they differ.
+    """Return the equal shares of a partition's nodes, the least of them where they differ.
 
-    A job that has its nodes to itself shares them with nobody. Slurm takes memory by GPU or by CPU
-    and not both, and knows no such share of other accelerators.
+    A job that has its nodes to itself shares them with nobody. The manual calls memory by GPU and by CPU
+    mutually exclusive; slurmctld takes both of a partition, and uses the one for jobs with GPUs and the
+    other for jobs without, which would get all memory of their nodes. Of other accelerators it knows no
+    such share.
     """
     partition = entry.partition
     with_gpus = _with_gpus(entry)
@@ -92,9 +94,11 @@ def shares(scheduler: Scheduler, entry: PartitionSets) -> Shares:
     if not with_gpus:
         return Shares(memory_per_cpu=None if by_hand else _least(map(_memory_per_cpu, entry.sets)))
     cpus_by_hand = scheduler.extra_value("DefCpuPerGPU")
+    by_gpu = None if by_hand else _least(map(_memory_per_gpu, with_gpus))
     return Shares(
-        own.memory_per_gpu or (None if by_hand else _least(map(_memory_per_gpu, with_gpus))),
+        own.memory_per_gpu or by_gpu,
         own.cpus_per_gpu or (None if cpus_by_hand else _least(map(_cpus_per_gpu, with_gpus))),
+        None if by_hand else _least(map(_memory_per_cpu, with_gpus)),
     )
 
 

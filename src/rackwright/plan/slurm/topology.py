@@ -132,7 +132,7 @@ def _fabric_trees(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
         prefix = f"{planned.name}-" if len(bare) > 1 else ""
         _add_site(tree, planned, own, prefix)
     for cloud in plan.aws:
-        _add_cloud(tree, [nodes for nodes in sets if nodes.site == cloud.site.name])
+        _add_cloud(tree, [nodes for nodes in sets if nodes.site == cloud.spec.name])
     tree.problems += _check_tree(tree.switches, sets)
     return tree
 

@@ -17,6 +17,9 @@ from rackwright.plan.storage.filesystem import serves_lustre
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
 """GPUs whose 8-way boards have NVSwitches that the fabric manager of the node sets up."""
 
+NVLINK_5 = frozenset({"b200", "b300"})
+"""Those of them whose fabric manager needs NVLSM, the subnet manager of NVLink from the fifth on."""
+
 WIDE_NVLINK = frozenset({"gb200", "gb300"})
 """GPUs whose NVLink spans hosts; memory is shared across them by IMEX."""
 
@@ -59,7 +62,7 @@ def site_software(plan: Expansion) -> Iterator[SiteSoftware]:
     for site in plan.onprem:
         yield _onprem(site, *bill_of(operations, site.name))
     for aws in plan.aws:
-        yield _aws(aws, *bill_of(operations, aws.site.name))
+        yield _aws(aws, *bill_of(operations, aws.spec.name))
 
 
 def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | None, Path]:
@@ -71,12 +74,12 @@ def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | No
 
 
 def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
-    """The kernel that the bill states for the hosts of a group; servers of Lustre may have their own."""
+    """Return the kernel that is stated for the hosts of a group: its own, that of Lustre servers, or the site's."""
     bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
-    own = bill.server_kernel if serves_lustre(plan, site, group) else None
-    return own or bill.kernel
+    servers = bill.server_kernel if serves_lustre(plan, site, group) else None
+    return bill.kernel_of_group(group) or servers or bill.kernel
 
 
 def system_of(plan: Expansion, site: str, group: str) -> str | None:
@@ -91,7 +94,7 @@ def system_of(plan: Expansion, site: str, group: str) -> str | None:
 def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
     nodes = [group.product for group in site.groups]
     boards = [node.accelerators for node in nodes if node.accelerators is not None]
-    systems = site.site.file_systems
+    systems = site.spec.file_systems
     return SiteSoftware(
         site=site.name,
         bill=bill,
@@ -107,28 +110,33 @@ def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 
 
 def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
-    running = [group for group in site.groups if group.group.count]
+    running = [group for group in site.groups if group.spec.count]
     boards = [
-        (group.instance.accelerators, group.group.efa)
+        (group.instance.accelerators, group.spec.efa)
         for group in running
         if group.instance.accelerators is not None
     ]
     nvidia = [(board, efa) for board, efa in boards if board.vendor == "nvidia"]
     return SiteSoftware(
-        site=site.site.name,
+        site=site.spec.name,
         bill=bill,
         path=path,
         gpu=bool(nvidia),
         nvswitch=any(has_nvswitch(board) for board, _ in nvidia),
         imex=any(board.gres in WIDE_NVLINK for board, _ in nvidia),
         efa=any(efa for _, efa in nvidia),
-        lustre_client=bool(site.site.file_systems),
+        lustre_client=bool(site.spec.file_systems),
     )
 
 
 def has_nvswitch(board: Accelerators) -> bool:
     """Whether the host of ``board`` has NVSwitches that its own fabric manager sets up."""
     return board.gres in NVSWITCH and board.count >= 8
+
+
+def has_nvlsm(board: Accelerators) -> bool:
+    """True if the host of ``board`` runs NVLSM beside its fabric manager."""
+    return board.gres in NVLINK_5 and has_nvswitch(board)
 
 
 def numbers(version: str) -> tuple[int, ...]:

@@ -203,11 +203,11 @@ class FileSystem:
 def file_systems(plan: Expansion) -> Iterator[FileSystem]:
     """Every file system of the plan, those of bare-metal sites first."""
     for site in plan.onprem:
-        for index, system in enumerate(site.site.file_systems):
+        for index, system in enumerate(site.spec.file_systems):
             yield _lustre(site, system, (*site.path, "file_systems", index))
     for aws in plan.aws:
-        for index, fsx in enumerate(aws.site.file_systems):
-            yield _fsx(aws.site, fsx, (*aws.path, "file_systems", index))
+        for index, fsx in enumerate(aws.spec.file_systems):
+            yield _fsx(aws.spec, fsx, (*aws.path, "file_systems", index))
 
 
 def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
@@ -242,7 +242,7 @@ def serves_lustre(plan: Expansion, site: str, group: str) -> bool:
         service is not None and service.servers == group
         for planned in plan.onprem
         if planned.name == site
-        for system in planned.site.file_systems
+        for system in planned.spec.file_systems
         for service in (system.management, system.metadata, system.objects)
     )
 

@@ -76,7 +76,7 @@ def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tu
     racks = row.worst_w if row.redundancy == "N-1" else row.load_w
     if racks is not None:
         return ()
-    return site.distribution.missing or below.lacking(row.source)
+    return site.power.tree.missing or below.lacking(row.source)
 
 
 def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) -> Iterator[str]:
@@ -87,8 +87,8 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
     Returns:
         What is missing, one by one; nothing where the load is known.
     """
-    if row.carries_facility and site.overhead.beyond is None:
-        yield from site.overhead.missing or site.distribution.missing or below.anywhere()
+    if row.carries_facility and site.power.overhead.beyond is None:
+        yield from site.power.overhead.missing or site.power.tree.missing or below.anywhere()
     if row.lacks is not None:
         yield row.lacks
 
@@ -99,7 +99,7 @@ def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, 
     Returns:
         What is missing: the first few by name, the others counted.
     """
-    tree = site.distribution
+    tree = site.power.tree
     found = [
         tree.unsaid(name, "recharge") for name in batteries if tree.sources[name].recharge is None
     ]
@@ -112,7 +112,7 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
     Returns:
         The field of the source, of its modules or of its product, that would say it in W.
     """
-    tree = site.distribution
+    tree = site.power.tree
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
         return missing_rating(site, name)
@@ -134,10 +134,10 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     value, limit = site.totals.facility_w, site.totals.contract_w
     over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
-    shares = with_overhead(shares, site.overhead)
-    missing = unknowns(site, "power_w") + site.overhead.missing
+    shares = with_overhead(shares, site.power.overhead)
+    missing = unknowns(site, "power_w") + site.power.overhead.missing
     if value is None and not missing:
-        missing = site.distribution.missing
+        missing = site.power.tree.missing
     if limit is None:
         place = (*site.path, "power", "contract")
         missing += (Missing("'contract' of the site's power", place),)

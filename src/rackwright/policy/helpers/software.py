@@ -53,10 +53,7 @@ def accelerator_vendors(plan: Plan, site: str) -> frozenset[str]:
     Returns:
         Each vendor once; none for a site without accelerators.
     """
-    products = [
-        *(group.product for one in plan.onprem if one.name == site for group in one.groups),
-        *(group.instance for one in plan.aws if one.name == site for group in one.groups),
-    ]
-    return frozenset(
-        product.accelerators.vendor for product in products if product.accelerators is not None
-    )
+    owned = [group.product for one in plan.onprem if one.name == site for group in one.groups]
+    rented = [group.instance for one in plan.aws if one.name == site for group in one.groups]
+    accelerators = [*(one.accelerators for one in owned), *(one.accelerators for one in rented)]
+    return frozenset(one.vendor for one in accelerators if one is not None)

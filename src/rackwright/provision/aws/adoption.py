@@ -18,8 +18,8 @@ from rackwright.errors import UsageError
 from rackwright.plan.aws.fsx import association_slug, bucket_name, bucket_slug
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.provision.aws.calls import error_code, refusals
 from rackwright.provision.aws.cloud import Cloud
+from rackwright.provision.aws_errors import error_code, refusals
 
 _NO_BUCKET = frozenset({"NoSuchBucket", "404"})
 _OTHERS = "rename it in the blueprint, or remove the other one if nobody needs it"

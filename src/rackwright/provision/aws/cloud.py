@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.provision.aws.calls import make_client, refusals
+from rackwright.provision.aws.calls import make_client
+from rackwright.provision.aws_errors import refusals
 from rackwright.provision.targets import Target
 
 _PREFIXES = {"efs": "elasticfilesystem"}

@@ -17,8 +17,9 @@ from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.names import site_prefix
-from rackwright.provision.aws.calls import error_code, make_client, refusals
+from rackwright.provision.aws.calls import make_client
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
+from rackwright.provision.aws_errors import error_code, refusals
 from rackwright.provision.naming import (
     GROUP_TAG,
     HOST_TAG,

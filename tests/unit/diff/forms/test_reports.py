@@ -45,7 +45,7 @@ def at(name: str) -> Subject:
 
 def nodes_conf(plan: Plan) -> dict[str, str]:
     """Stands for a generator: one line a node group."""
-    groups = [group for site in plan.onprem for group in site.site.node_groups]
+    groups = [group for site in plan.onprem for group in site.spec.node_groups]
     lines = [f"NodeName={group.name} Count={group.count}" for group in groups]
     return {"lab/slurm.conf": "\n".join(["ClusterName=demo", *lines, ""])}
 

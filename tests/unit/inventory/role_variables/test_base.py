@@ -56,7 +56,7 @@ def test_secure_boot_is_looked_at_where_the_blueprint_says_it_of_bare_metal(tmp_
     plan = load_plan(FIXTURES / "operated.yaml").plan
     assert base_of(plan, "dgx-1")["base_secure_boot"] is True
     assert "base_secure_boot" not in base_of(plan, "train-1")
-    site = plan.onprem[0].site.name
+    site = plan.onprem[0].spec.name
     layer = f"sites: [{{name: {site}, security: {{secure_boot: false}}}}]\n"
     assert "base_secure_boot" not in base_of(with_layer(tmp_path, "operated.yaml", layer), "dgx-1")
 
@@ -70,6 +70,24 @@ def test_servers_of_lustre_may_have_a_kernel_of_their_own(tmp_path: Path) -> Non
         assert base_of(plan, host.name)["base_kernel"] == kernels[host.name], "as it is accepted"
     assert kernels["oss-1"] == "5.14.0-503.el9.x86_64"
     assert kernels["dgx-1"] == "6.8.0-60-generic"
+
+
+def test_group_has_a_kernel_of_its_own(tmp_path: Path) -> None:
+    """A site of x86 heads and arm64 trays had one kernel, so that base failed one half of it."""
+    bill = "{name: metal, group_kernels: [{group: dgx, kernel: 6.8.0-60-generic-64k}]}"
+    plan = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+    kernels = {}
+    for host in expect(plan):
+        (kernels[host.name],) = (i.expected for i in host.items if i.item == "version kernel")
+        assert base_of(plan, host.name)["base_kernel"] == kernels[host.name], "as it is accepted"
+    assert kernels["dgx-1"] == "6.8.0-60-generic-64k"
+    assert kernels["oss-1"] == "6.8.0-60-generic"
+
+
+def test_kernel_of_a_group_that_no_site_has_is_refused(tmp_path: Path) -> None:
+    bill = "{name: metal, group_kernels: [{group: dgxs, kernel: 6.8.0-60-generic-64k}]}"
+    with pytest.raises(SpecErrors, match=r"there is no node group .dgxs."):
+        with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
 
 
 def test_all_hosts_are_to_run_the_system_of_the_bill(tmp_path: Path) -> None:
@@ -92,7 +110,7 @@ operations:
 
 def test_time_servers_and_kernel_parameters_are_those_of_the_site(tmp_path: Path) -> None:
     """The role had both, and nothing set them."""
-    site = load_plan(FIXTURES / "operated.yaml").plan.onprem[0].site.name
+    site = load_plan(FIXTURES / "operated.yaml").plan.onprem[0].spec.name
     plan = with_layer(tmp_path, "operated.yaml", HOSTS.format(site=site))
     found = base_of(plan, "oss-1")
     assert found["base_time_servers"] == ["ntp-1.example.com", "10.0.0.1"]

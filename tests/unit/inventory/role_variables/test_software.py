@@ -126,7 +126,7 @@ def test_a_group_without_efa_gets_none_of_its_software() -> None:
     plan = load_plan(FIXTURES / "operated.yaml").plan
     (site,) = plan.aws
     (group,) = site.groups
-    bare = replace(group, group=group.group.model_copy(update={"efa": False}), nics=(PRIMARY,))
+    bare = replace(group, spec=group.spec.model_copy(update={"efa": False}), nics=(PRIMARY,))
     found = gpu_software(replace(plan, aws=(replace(site, groups=(bare,)),)))
     assert not [key for key in found["use1", "train"] if key.startswith("efa_")]
     assert found["use1", "train"]["nccl_version"] == "2.30.4-1"

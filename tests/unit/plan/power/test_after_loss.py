@@ -17,9 +17,11 @@ def a_fixture(name: str) -> SitePlan:
 @pytest.mark.parametrize("name", ["air", "busways", "plant", "two-feeds"])
 def test_the_worst_state_is_the_worst_case(name: str) -> None:
     site = a_fixture(name)
-    states = {lost.source: site.after_loss.without(lost.source) for lost in site.sources}
+    states = {
+        lost.source: site.power.after_loss.without(lost.source) for lost in site.power.sources
+    }
     moved = 0
-    for source in site.sources:
+    for source in site.power.sources:
         cases = [source.facility_w]
         cases += [loads[source.source] for loads in states.values() if source.source in loads]
         known = [case for case in cases if case is not None]
@@ -33,7 +35,9 @@ def test_the_worst_state_is_the_worst_case(name: str) -> None:
 
 def test_what_dies_with_a_source_carries_nothing() -> None:
     site = a_fixture("air")
-    lost = [source.source for source in site.sources]
-    dead = {name: site.distribution.outages.dead[name] for name in lost}
+    lost = [source.source for source in site.power.sources]
+    dead = {name: site.power.tree.outages.dead[name] for name in lost}
     assert max(map(len, dead.values())) > 1
-    assert [name for name in lost if not dead[name].isdisjoint(site.after_loss.without(name))] == []
+    assert [
+        name for name in lost if not dead[name].isdisjoint(site.power.after_loss.without(name))
+    ] == []

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from factories import a_source
 from rackwright.model.power import SitePower
-from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.demand import AS_CARRIED, Draws, FeedDemand, Loads
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.draws import AS_CARRIED, Draws
 from rackwright.plan.power.flows import Flow, judge_flows
 from rackwright.plan.power.source_loss import after, leaf_changes
 

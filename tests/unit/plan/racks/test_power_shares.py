@@ -25,7 +25,7 @@ def site() -> SitePlan:
 
 @pytest.mark.parametrize("lost", [None, "rpp-b-1"])
 def test_contributors_of_a_source_are_its_load(site: SitePlan, lost: str | None) -> None:
-    rows = {row.source: row for row in site.sources}
+    rows = {row.source: row for row in site.power.sources}
     for name in ("rpp-a-1", "ups-a-1", "rpp-a-0", "utility"):
         sum_w = sum(c.total for c in source_contributors(site, name, lost))
         more = 1.5 if lost and name in {"rpp-a-1", "ups-a-1"} else 1

@@ -87,13 +87,17 @@ def plans() -> Iterator[SitePlan]:
 
 
 def records_of(site: SitePlan) -> Iterator[Any]:
-    for field in dataclasses.fields(site):
-        value = getattr(site, field.name)
+    yield site.totals
+    yield from site.nvlink_domains
+    owners: tuple[Any, ...] = (site.power, site.cooling)
+    for owner, field in ((one, field) for one in owners for field in dataclasses.fields(one)):
+        value = getattr(owner, field.name)
         for item in value if isinstance(value, tuple) else (value,):
             if type(item) in RECORDS:
                 yield item
     for own in site.racks:
         kind = own.kind
+        yield own
         yield kind
         yield kind.delivery
         yield from (*kind.devices, *kind.feeds, *kind.circuits, *kind.losses, *kind.fates)

@@ -16,7 +16,6 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.slurm.checks import (
     cabling,
     difference,
-    divisors,
     right_sizes,
     wrong_sizes,
 )
@@ -37,14 +36,6 @@ def test_the_sizes_that_are_offered_are_allowed(base: int, hosts: int) -> None:
     sizes = right_sizes(base, hosts)
     assert wrong_sizes(sizes) == ()
     assert len(sizes) == 1 or sizes[-1] <= hosts < 2 * sizes[-1]
-
-
-@given(st.integers(1, 500))
-def test_divisors_divide(number: int) -> None:
-    found = divisors(number)
-    assert found[0] == number
-    assert found[-1] == 1
-    assert all(number % divisor == 0 for divisor in found)
 
 
 @pytest.mark.parametrize(

@@ -175,21 +175,28 @@ def share_of(*sets: NodeSet, **more: Any) -> Shares:
 
 def test_a_gpu_has_an_equal_share_of_memory_and_whole_cores() -> None:
     node = a_set(cpus=224, memory=2_000_007, shape=(2, 56, 2))
-    assert share_of(node) == Shares(memory_per_gpu=250_000, cpus_per_gpu=28)
+    assert share_of(node) == Shares(250_000, 28, 8_928)
     five = a_set(cpus=224, gpus=5, shape=(2, 56, 2))
     assert share_of(five).cpus_per_gpu == 44, "112 cores make 22 for each of five, with 44 threads"
 
 
 def test_what_is_reserved_is_not_shared_out() -> None:
     node = a_set(cpus=224, shape=(2, 56, 2), reserved_cores=8, reserved_memory=80_000)
-    assert share_of(node) == Shares(memory_per_gpu=240_000, cpus_per_gpu=26)
+    assert share_of(node) == Shares(240_000, 26, 9_230)
 
 
 def test_the_least_share_of_a_partition_fits_on_all_its_nodes() -> None:
     small = a_set(cpus=64, memory=500_000, gpus=4)
-    assert share_of(a_set(), small) == Shares(memory_per_gpu=125_000, cpus_per_gpu=16)
+    assert share_of(a_set(), small) == Shares(125_000, 16, 7_812)
     no_gpus = a_set(cpus=8, memory=1_000, gpus=0)
     assert share_of(a_set(), no_gpus) == share_of(a_set())
+
+
+def test_job_without_gpu_leaves_memory_of_a_gpu_node_to_others() -> None:
+    """DefMemPerGPU alone gave a job of one core all memory, and with it the node."""
+    assert share_of(a_set()).memory_per_cpu == 8_928
+    said = {"memory_per_gpu": "100 GiB"}
+    assert share_of(a_set(), partition=said) == Shares(102_400, 28, 8_928)
 
 
 def test_without_gpus_memory_is_shared_by_cpu() -> None:
@@ -205,9 +212,8 @@ def test_a_job_with_a_node_to_itself_has_no_share() -> None:
 
 def test_what_a_partition_says_goes_before_the_share() -> None:
     said = {"memory_per_gpu": "100 GiB", "cpus_per_gpu": 8}
-    expected = Shares(memory_per_gpu=102_400, cpus_per_gpu=8)
-    assert share_of(a_set(), partition=said) == expected
-    assert share_of(a_set(), partition=said, default_shares=False) == expected
+    assert share_of(a_set(), partition=said) == Shares(102_400, 8, 8_928)
+    assert share_of(a_set(), partition=said, default_shares=False) == Shares(102_400, 8)
 
 
 @pytest.mark.parametrize("key", ["DefMemPerCPU", "DefMemPerGPU", "defmempernode"])

@@ -29,7 +29,7 @@ def source_contributors(
     site: SitePlan, source: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
-    tree = site.distribution
+    tree = site.power.tree
     gone = tree.dead(lost)
     found: list[Contributor] = []
     # Of thousands of sources each has few racks below it.
@@ -51,12 +51,12 @@ def plant_contributors(
     site: SitePlan, source: str | None = None, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
-    tree = site.distribution
+    tree = site.power.tree
     gone = tree.dead(lost)
     below = frozenset[str]() if source is None else tree.below(source)
     return tuple(
         Contributor(c.name, c.count, c.each)
-        for c in site.overhead.consumers
+        for c in site.power.overhead.consumers
         if c.each
         and c.fed_by
         and c.name not in gone

@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -18,8 +19,8 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_sts
 from rackwright.errors import ExternalToolError
-from rackwright.provision.aws import session
-from rackwright.provision.aws.session import Job, RoleSession
+from rackwright.provision import role_session
+from rackwright.provision.role_session import Job, RoleSession
 from rackwright.provision.targets import Target
 
 ROLE = "arn:aws:iam::123456789012:role/apply"
@@ -28,7 +29,11 @@ ROLE = "arn:aws:iam::123456789012:role/apply"
 def a_token(lives: dt.timedelta) -> str:
     """Return a JSON Web Token that expires after ``lives``; nobody here checks its signature."""
     expires = (dt.datetime.now(dt.UTC) + lives).timestamp()
-    parts = ({"alg": "RS256"}, {"aud": "sts.amazonaws.com", "exp": expires}, {})
+    parts: tuple[dict[str, Any], ...] = (
+        {"alg": "RS256"},
+        {"aud": "sts.amazonaws.com", "exp": expires},
+        {},
+    )
     return ".".join(
         base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
     )
@@ -99,7 +104,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
         assert request.get_header("Authorization") == "bearer secret"
         return Answer()
 
-    monkeypatch.setattr(session.urllib.request, "urlopen", urlopen)
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
     runner = {
         "ACTIONS_ID_TOKEN_REQUEST_URL": "https://runner.example/token?api-version=2.0",
         "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "secret",
@@ -109,7 +114,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
     own.begin(job)
     first = own.credentials()
     assert len(asked) == 1
-    monkeypatch.setattr(session, "MARGIN", dt.timedelta(days=1))
+    monkeypatch.setattr(role_session, "MARGIN", dt.timedelta(days=1))
     assert own.credentials()["AccessKeyId"] != first["AccessKeyId"]
     assert asked == ["https://runner.example/token?api-version=2.0&audience=sts.amazonaws.com"] * 2
 
@@ -121,7 +126,7 @@ def test_what_is_left_of_credentials_is_used_where_no_token_can_be_had(
     own.begin(job)
     first = own.credentials()
     expire(job)
-    monkeypatch.setattr(session, "MARGIN", dt.timedelta(days=1))
+    monkeypatch.setattr(role_session, "MARGIN", dt.timedelta(days=1))
     assert own.credentials() == first
 
 
@@ -135,15 +140,15 @@ def test_role_with_a_short_maximum_gets_an_hour(
     job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    real = session._assume
+    real = role_session._assume
 
     def assume(job: Job, token: str, seconds: int) -> Any:
         asked.append(seconds)
-        return real(job, token, seconds) if seconds <= session.HOUR else None
+        return real(job, token, seconds) if seconds <= role_session.HOUR else None
 
-    monkeypatch.setattr(session, "_assume", assume)
+    monkeypatch.setattr(role_session, "_assume", assume)
     RoleSession(tmp_path / "session", {}).begin(job)
-    assert asked == [4 * session.HOUR, session.HOUR]
+    assert asked == [4 * role_session.HOUR, role_session.HOUR]
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def _assume(job: Job, token: str, seconds: int) -> Mapping[str, Any] | None:
     from botocore.config import Config
     from botocore.exceptions import ClientError
 
-    from rackwright.provision.aws.calls import error_code, refusals
+    from rackwright.provision.aws_errors import error_code, refusals
 
     with refusals("sts:AssumeRoleWithWebIdentity"):
         client = boto3.session.Session().client(

@@ -1,0 +1,31 @@
+"""SCH-005: jobs that state no time limit have one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.api import Finding, Plan, Policy, Severity, Subject, Suggestion, rule
+
+
+@rule("SCH-005", "Jobs without a stated time have a default", Severity.MEDIUM, since="0.4")
+class DefaultTimes(Policy):
+    """A partition gives jobs that state no time a default, so that back-fill can plan with it."""
+
+    def check(self, plan: Plan) -> Iterator[Finding]:
+        """Yield a finding for each partition."""
+        slurm = plan.slurm
+        if slurm is None:
+            return
+        for entry in slurm.partitions:
+            partition = entry.partition
+            at = Subject(f"partition {partition.name}", (*entry.path, "default_time"))
+            limited = partition.default_time is not None or partition.max_time != "UNLIMITED"
+            yield Finding(
+                at,
+                ok=limited,
+                message=f"a job without a stated time has {partition.default_time or partition.max_time}"
+                if limited
+                else "a job without a stated time runs for ever: back-fill has nothing to plan with",
+                fix=None if limited else "give it a 'default_time', like 0-04:00:00",
+                suggest=None if limited else Suggestion(at.path, "0-04:00:00"),
+            )

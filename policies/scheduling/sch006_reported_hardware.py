@@ -1,0 +1,89 @@
+"""SCH-006: Slurm counts what the kernel of a host reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    NodeSet,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    Subject,
+    rule,
+)
+
+_BYTES_OF_A_PAGE = 64
+"""Bytes in which a kernel describes a page (``struct page`` of 64-bit Linux)."""
+
+
+@rule("SCH-006", "Slurm counts what the kernel of a host reports", Severity.HIGH, since="0.4")
+class ReportedHardware(Policy):
+    """Slurm's memory is less than what is installed, and threads are told from cores."""
+
+    page: Annotated[int, Field(ge=4, le=64)] = 4
+    """Size of a page of the hosts' kernels, in KiB: 4, or 64 on some Arm hosts."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Yield a measure and a finding for each group of compute nodes."""
+        for nodes in plan.slurm.nodes if plan.slurm else ():
+            at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
+            if nodes.memory is not None and nodes.known_memory is not None:
+                yield self._judge_memory(nodes, at)
+            yield _judge_shape(nodes, at)
+            if nodes.detect == "nvml" and plan.slurm is not None:
+                yield _judge_detection(plan.slurm.scheduler.packages.source, at)
+
+    def _judge_memory(self, nodes: NodeSet, at: Subject) -> Measure:
+        described = _BYTES_OF_A_PAGE / (self.page * 1024)
+        limit = (nodes.known_memory or 0) * (1 - described)
+        fix = f"write {int(limit)} MiB or less as 'memory' in 'scheduler.nodes', best what 'slurmd -C' prints"
+        over = nodes.memory is not None and nodes.memory > limit
+        return Measure(
+            at,
+            value=None if nodes.memory is None else nodes.memory / 1024,
+            limit=limit / 1024,
+            unit="GiB",
+            what="memory that a kernel can report, less what it describes its pages in",
+            fix=fix if over else None,
+        )
+
+
+def _judge_shape(nodes: NodeSet, at: Subject) -> Finding:
+    if nodes.shape is None and not {"sockets", "corespersocket"} & {
+        key.lower() for key in nodes.extra
+    }:
+        fields = () if nodes.is_cloud else (ProductField(nodes.entry, "sockets"),)
+        return Finding(
+            at,
+            ok=None,
+            message="every CPU is a core to Slurm, threads as well: two jobs may share a core",
+            missing=(
+                Missing(
+                    f"sockets and threads of a core of {nodes.entry}",
+                    ("scheduler", "nodes"),
+                    *fields,
+                ),
+            ),
+        )
+    return Finding(at, ok=True, message="Slurm is told sockets, cores and threads")
+
+
+def _judge_detection(packages: str, at: Subject) -> Finding:
+    if packages != "distribution":
+        return Finding(
+            at, ok=True, message=f"NVIDIA's library is asked, with packages of '{packages}'"
+        )
+    return Finding(
+        at,
+        ok=False,
+        message="the distribution's slurmd is built without NVIDIA's library, and ends at its start",
+        fix="write 'detect: nvidia', from Slurm 24.11 on, or take packages that are built with it: 'packages'",
+    )
