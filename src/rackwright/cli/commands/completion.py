@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rackwright.cli.options.arguments import in_folder
 from rackwright.exit_codes import ExitCode
 
 SHELLS = ("bash", "zsh", "tcsh")
@@ -50,5 +51,5 @@ def _complete_files(parser: argparse.ArgumentParser, files: Mapping[str, Any]) -
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
                 _complete_files(inner, files)
-        elif action.type is Path:
+        elif action.type in (Path, in_folder):
             action.complete = files  # type: ignore[attr-defined]
