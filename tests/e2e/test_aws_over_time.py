@@ -51,4 +51,5 @@ def test_capacity_that_comes_in_part_and_a_group_that_grows(lab: Any) -> None:
 
     wider = lab.blueprint("year", **{"count: 2": "count: 12\n        name_digits: 2"})
     lab.run("up", wider, *TARGET, "--yes", expect=2)
-    assert hosts(lab, larger) == twelve
+    again = lab.blueprint("year", **{"count: 2": "count: 12"})
+    assert hosts(lab, again) == twelve

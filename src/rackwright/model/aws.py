@@ -239,6 +239,14 @@ class AwsSite(Model):
         OnChange("replace", "nothing moves between regions", keeps_data=True),
     ]
     """AWS region, like ``us-east-1``."""
+    account: Annotated[
+        str | None,
+        Field(pattern=r"^\d{12}$"),
+        HARDWARE,
+        OnChange("in place", "runs with credentials of any other account are refused"),
+    ] = None
+    """Id of the AWS account that holds the site, 12 digits. Runs with credentials of another account are
+    refused. Any account if omitted."""
     network: Annotated[AwsNetwork, PART]
     node_groups: Annotated[
         tuple[AwsNodeGroup, ...],

@@ -47,6 +47,7 @@ class Site:
 
     Attributes:
         gate: what judges in each stack program, before it declares anything.
+        account: id of the only account that it may be in.
     """
 
     blueprint: Path
@@ -55,6 +56,7 @@ class Site:
     name: str
     region: str
     gate: Gate | None = None
+    account: str | None = None
 
     @property
     def stack(self) -> str:
@@ -371,6 +373,9 @@ def open_stack(
             stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options
         )
         stack.set_config("aws:region", automation.ConfigValue(site.region))
+        if site.account is not None and target.name == "aws":
+            allowed = automation.ConfigValue(site.account)
+            stack.set_config("aws:allowedAccountIds[0]", allowed, path=True)
         yield stack
 
 

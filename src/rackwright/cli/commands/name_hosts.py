@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.cli.options.telling import say
     from rackwright.plan.load import load_plan
     from rackwright.provision import nodes
+    from rackwright.provision.aws.calls import refuse_other_account
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     site = choose_site(arguments, loaded)
     fleet = nodes.fleet_in(loaded.plan, site.name)
     target = open_target(arguments.target)
+    refuse_other_account(target, site.region, site.account)
     done = nodes.bind(fleet, target, say=say, dry=arguments.check)
     groups = {one.group: one.as_data() for one in done.namings}
     if arguments.json:

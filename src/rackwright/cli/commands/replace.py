@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.cli.commands.stack import choose_site, confirm
     from rackwright.plan.load import load_plan
     from rackwright.provision import nodes
+    from rackwright.provision.aws.calls import refuse_other_account
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if refused := refused_by(gate_of(arguments), loaded, "nothing was ended"):
         return refused
     target = open_target(arguments.target)
+    refuse_other_account(target, site.region, site.account)
     fleet = nodes.fleet_in(loaded.plan, site.name)
     choice = Choice({}) if arguments.resume else choose(arguments, nodes.read(fleet, target), fleet)
     if not arguments.resume and not choice.ends and not choice.nameless:

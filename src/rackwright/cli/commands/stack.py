@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code."""
     from rackwright.plan.load import load_plan
     from rackwright.provision import engine, nodes, saved_plans
+    from rackwright.provision.aws.calls import refuse_other_account
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
@@ -90,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "preview" and arguments.save_plan:
         saved_plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
+    refuse_other_account(target, site.region, site.account)
     found: Bound | None = None
     trouble: RackwrightError | None = None
     foreseen = False
@@ -312,6 +314,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
         cluster=loaded.plan.name,
         name=name,
         region=plans[name].region,
+        account=plans[name].spec.account,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rackwright.errors import UsageError
+from rackwright.provision.aws_errors import refusals
 from rackwright.provision.targets import Target
 
 ATTEMPTS = 10
@@ -46,3 +48,26 @@ def _session(target: Target) -> Any:
     own.set_config_variable("config_file", target.environment["AWS_CONFIG_FILE"])
     own.set_config_variable("credentials_file", target.environment["AWS_SHARED_CREDENTIALS_FILE"])
     return boto3.session.Session(botocore_session=own)
+
+
+def refuse_other_account(target: Target, region: str, account: str | None) -> None:
+    """Let nothing be changed, or read for a plan, in another account than that of the blueprint.
+
+    Args:
+        target: where it would be; the embedded AWS has an account of its own.
+        region: whose STS is asked.
+        account: id that the blueprint states; None for any.
+
+    Raises:
+        UsageError: the credentials are of another account.
+        ExternalToolError: AWS refuses, or cannot be asked.
+    """
+    if account is None or target.name != "aws":
+        return
+    with refusals("sts:GetCallerIdentity"):
+        here = str(make_client(target, "sts", region).get_caller_identity()["Account"])
+    if here != account:
+        raise UsageError(
+            f"the credentials are of the account {here}, and the site is in {account}",
+            hint="choose the profile or the role of that account; nothing was changed",
+        )
