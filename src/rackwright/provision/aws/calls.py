@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.errors import UsageError
-from rackwright.provision.aws_errors import refusals
+from rackwright.provision.access.errors import refusals
 from rackwright.provision.targets import Target
 
 ATTEMPTS = 10
