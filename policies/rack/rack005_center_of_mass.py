@@ -19,7 +19,7 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
+from rackwright.policy.helpers.racks import center_of_mass_shares, excess, subject, unknowns
 
 
 @rule(
@@ -51,9 +51,7 @@ class CenterOfMass(Policy):
                     limit=limit,
                     unit="U",
                     what="height of the centre of mass",
-                    contributors=contributors(site, "weight_kg", [rack], per_rack=True)
-                    if over
-                    else (),
+                    contributors=center_of_mass_shares(rack.kind.devices) if over else (),
                     fix=f"lower the devices by {over:.1f} U on average, the heaviest first"
                     if over
                     else None,

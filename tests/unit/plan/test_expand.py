@@ -33,6 +33,7 @@ from known import known
 from rack_records import rack_circuits, rack_devices, rack_fates, rack_feeds, rack_losses, records
 from rackwright.plan.model import SitePlan
 from rackwright.plan.problems import PlanError, PlanProblem
+from rackwright.plan.racks.mechanical import center_of_mass_shares
 
 USABLE = math.sqrt(3) * 415 * 60 * 0.8 * 0.95
 
@@ -115,6 +116,9 @@ def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
     # 4 nodes at mid-heights 4, 12, 20, 28 and two 14.8 kg switches at 47.5 and 46.5.
     moments = 130.45 * (4 + 12 + 20 + 28) + 14.8 * (47.5 + 46.5)
     assert row.kind.center_of_mass_u == pytest.approx(moments / (4 * 130.45 + 2 * 14.8))
+    shares = center_of_mass_shares(row.kind.devices)
+    assert sum(share.total for share in shares) == pytest.approx(row.kind.center_of_mass_u)
+    assert {share.name for share in shares} == {"dgx-h100", "qm9700"}, "no PDU beside the rails"
 
 
 def test_a_start_unit_is_honoured():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rackwright.plan.base import Contributor
 from rackwright.plan.records.racks import RackDevice
 
 HEAVY_KG = 50.0
@@ -28,6 +29,24 @@ def center_of_mass(devices: Sequence[RackDevice]) -> float | None:
         moments += device.weight_kg * (device.unit_low - 1 + device.height_u / 2)
         weight += device.weight_kg
     return moments / weight if weight else 0.0
+
+
+def center_of_mass_shares(devices: Sequence[RackDevice]) -> tuple[Contributor, ...]:
+    """Return what the devices of each product add to the height of the centre of mass, in U.
+
+    Weight × middle of a device / weight of all; the sum is ``center_of_mass``. Empty if that is unknown.
+    """
+    height = center_of_mass(devices)
+    if not height:
+        return ()
+    inside = [device for device in devices if device.height_u]
+    whole = sum(device.weight_kg or 0.0 for device in inside)
+    found: dict[str, list[float]] = {}
+    for device in inside:
+        middle = (device.unit_low or 0.0) - 1 + (device.height_u or 0.0) / 2
+        found.setdefault(device.entry, []).append((device.weight_kg or 0.0) * middle / whole)
+    shares = (Contributor(name, len(adds), sum(adds) / len(adds)) for name, adds in found.items())
+    return tuple(sorted(shares, key=lambda share: (-share.total, share.name)))
 
 
 def highest_heavy_unit(devices: Sequence[RackDevice]) -> float | None:

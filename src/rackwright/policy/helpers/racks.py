@@ -14,6 +14,7 @@ from rackwright.plan.racks.contributors import (
     subject,
     unknowns,
 )
+from rackwright.plan.racks.mechanical import center_of_mass_shares
 from rackwright.plan.records.circuits import CircuitAfterLoss, CircuitLoad
 from rackwright.plan.records.racks import POWERED, RackClass, RackKind
 
@@ -22,6 +23,7 @@ __all__ = [
     "NAMES",
     "POWERED",
     "BelowSources",
+    "center_of_mass_shares",
     "circuit",
     "contributors",
     "excess",
