@@ -41,7 +41,7 @@ PARTITIONS = """\
 CHANGES = {
     'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
     "\nscheduler:\n": f"\nscheduler:\n  mpi: pmix\n{QOS}",
-    "    - {name: gpu, groups: [gpu], default: true}\n": PARTITIONS,
+    "    - {name: gpu, groups: [gpu], default: true, default_time: 0-04:00:00, max_time: 7-00:00:00}\n": PARTITIONS,
     "\noperations:\n": WISHES,
 }
 
