@@ -31,9 +31,9 @@ def nic(card: int, device: int, kind: str, group: str) -> dict[str, Any]:
     }
 
 
-def a_template(ec2: Any, *, name: str = "hosts", **more: Any) -> str:
+def a_template(ec2: Any, **more: Any) -> str:
     data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge"} | more
-    made = ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
+    made = ec2.create_launch_template(LaunchTemplateName="hosts", LaunchTemplateData=data)
     return str(made["LaunchTemplate"]["LaunchTemplateId"])
 
 
@@ -281,8 +281,13 @@ def test_a_group_larger_than_its_reservation_launches_what_is_reserved(
 def test_a_launch_that_fails_again_is_an_activity_and_no_error_of_a_read(
     ec2: Any, scaling: Any
 ) -> None:
-    a_group(scaling, a_template(ec2), [a_subnet(ec2)], 1)
-    template = a_template(ec2, name="other", **targeted("cr-0123456789abcdef0"))
+    template = a_template(ec2)
+    a_group(scaling, template, [a_subnet(ec2)], 1)
+    unknown = targeted("cr-0123456789abcdef0")
+    ec2.create_launch_template_version(
+        LaunchTemplateId=template,
+        LaunchTemplateData={"ImageId": IMAGE, "InstanceType": "p5.48xlarge"} | unknown,
+    )
     told = refused(
         scaling.update_auto_scaling_group,
         AutoScalingGroupName="hosts",
