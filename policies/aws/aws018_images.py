@@ -48,7 +48,7 @@ class Images(Policy):
 
 def _unknown(at: Subject, message: str, image: str, what: str) -> Finding:
     words = f"{what} of '{image}', as 'aws ec2 describe-images' shows it: name the image by a public parameter"
-    return Finding(at, ok=None, message=message, missing=(Missing(words, at.path),))
+    return Finding(at, ok=None, message=message, missing=(Missing(words, at.path),), what=what)
 
 
 def _architecture(at: Subject, image: str, needed: str | None, instance_type: str) -> Finding:
@@ -63,8 +63,9 @@ def _architecture(at: Subject, image: str, needed: str | None, instance_type: st
             ok=False,
             message=f"{message}, and the image is built for {built}",
             fix=f"name the image for {needed}",
+            what="architecture",
         )
-    return Finding(at, ok=True, message=message)
+    return Finding(at, ok=True, message=message, what="architecture")
 
 
 def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Finding:
@@ -79,8 +80,9 @@ def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Findi
             message=f"'root_device' is '{stated}', and that of the image is '{device}': the root volume "
             "would be unencrypted and small, with a second volume beside it",
             fix=f"set 'root_device: {device}'",
+            what="root device",
         )
-    return Finding(at, ok=True, message=f"'{device}' is the root device")
+    return Finding(at, ok=True, message=f"'{device}' is the root device", what="root device")
 
 
 def _kernel(plan: Plan, site: AwsSitePlan, at: Subject, image: str) -> Iterator[Finding]:
@@ -101,6 +103,12 @@ def _kernel(plan: Plan, site: AwsSitePlan, at: Subject, image: str) -> Iterator[
             message=f"the software versions pin the kernel {bill.kernel}, and '{image}' names a newer image "
             "from time to time: its hosts would be refused",
             fix="name an AMI id, or a parameter with a date, that has this kernel",
+            what="kernel",
         )
     else:
-        yield Finding(at, ok=True, message=f"the image is fixed, as the kernel {bill.kernel} is")
+        yield Finding(
+            at,
+            ok=True,
+            message=f"the image is fixed, as the kernel {bill.kernel} is",
+            what="kernel",
+        )

@@ -57,6 +57,12 @@ def members(scaling: Any) -> list[dict[str, Any]]:
     return list(group["Instances"])
 
 
+def activities(scaling: Any) -> list[dict[str, Any]]:
+    """Return the activities of the group, newest first."""
+    told = scaling.describe_scaling_activities(AutoScalingGroupName="hosts")
+    return list(told["Activities"])
+
+
 def instances(ec2: Any, ids: list[str]) -> list[dict[str, Any]]:
     reply = ec2.describe_instances(InstanceIds=ids)["Reservations"]
     return [one for held in reply for one in held["Instances"]]
@@ -255,11 +261,47 @@ def test_a_template_makes_instances_of_a_capacity_block(ec2: Any, scaling: Any) 
 def test_a_group_has_no_more_instances_than_its_reservation(ec2: Any, scaling: Any) -> None:
     template = a_template(ec2, **targeted(a_reservation(ec2, 2)))
     a_group(scaling, template, [a_subnet(ec2)], 2)
-    told = refused(
-        scaling.update_auto_scaling_group, AutoScalingGroupName="hosts", MinSize=3, MaxSize=3
-    )
-    assert told.startswith("ReservationCapacityExceeded")
+    scaling.update_auto_scaling_group(AutoScalingGroupName="hosts", MinSize=3, MaxSize=3)
     assert len(members(scaling)) == 2
+    (newest, *launches) = activities(scaling)
+    assert newest["StatusCode"] == "Failed"
+    assert "ReservationCapacityExceeded - The requested reservation" in newest["StatusMessage"]
+    assert [one["StatusCode"] for one in launches] == ["Successful"] * 2
+
+
+def test_a_group_larger_than_its_reservation_launches_what_is_reserved(
+    ec2: Any, scaling: Any
+) -> None:
+    template = a_template(ec2, **targeted(a_reservation(ec2, 2)))
+    a_group(scaling, template, [a_subnet(ec2)], 3)
+    assert len(members(scaling)) == 2
+    assert [one["StatusCode"] for one in activities(scaling)] == ["Failed", *["Successful"] * 2]
+
+
+def test_a_launch_that_fails_again_is_an_activity_and_no_error_of_a_read(
+    ec2: Any, scaling: Any
+) -> None:
+    template = a_template(ec2)
+    a_group(scaling, template, [a_subnet(ec2)], 1)
+    unknown = targeted("cr-0123456789abcdef0")
+    ec2.create_launch_template_version(
+        LaunchTemplateId=template,
+        LaunchTemplateData={"ImageId": IMAGE, "InstanceType": "p5.48xlarge"} | unknown,
+    )
+    told = refused(
+        scaling.update_auto_scaling_group,
+        AutoScalingGroupName="hosts",
+        MinSize=2,
+        MaxSize=2,
+        LaunchTemplate={"LaunchTemplateId": template, "Version": "$Latest"},
+    )
+    assert told.startswith("InvalidCapacityReservationId.NotFound")
+    before = len(activities(scaling))
+    assert len(members(scaling)) == 1
+    (newest, *earlier) = activities(scaling)
+    assert len(earlier) == before
+    assert newest["StatusCode"] == "Failed"
+    assert "InvalidCapacityReservationId.NotFound" in newest["StatusMessage"]
 
 
 def test_a_group_keeps_to_its_least_size(ec2: Any, scaling: Any) -> None:

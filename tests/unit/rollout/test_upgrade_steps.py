@@ -126,6 +126,15 @@ def test_a_record_changes_versions_and_nothing_else(plan: Plan) -> None:
     assert brought.operations == Operations(software=(bill(driver="570.133.20"),))
 
 
+def test_a_kernel_of_one_group_changes_on_its_hosts_alone(plan: Plan) -> None:
+    def with_kernel(release: str) -> SoftwareBill:
+        return bill(kernel="6.1.0-30", group_kernels=[{"group": "gpu", "kernel": release}])
+
+    (found,) = steps(plan, with_kernel("6.1.0-30-64k"), with_kernel("6.1.0-31-64k"))
+    assert (found.component, found.before, found.after) == ("kernel", "6.1.0-30-64k", "6.1.0-31-64k")  # fmt: skip
+    assert (found.hosts, found.drain, found.reboot) == (GPUS, True, True)
+
+
 def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
     """Both say it: the roll-outs at the fields, which 'diff' reads, and the table of upgrades."""
     drained = {
@@ -133,9 +142,12 @@ def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
         for name, info in SoftwareBill.model_fields.items()
         if any(rollout.action == Action.DRAIN.value for rollout in rollouts_of(info))
     }
+    assert "group_kernels" in drained
+    drained.remove("group_kernels")  # hosts carry it as their kernel
     installed_anew = {"system", "server_system"}
     assert {name for name, manner in MANNERS.items() if manner.drain} == drained - installed_anew
-    fields = {*SoftwareBill.model_fields} - installed_anew - {"name", "sites", "server_kernel", "grafana"}  # fmt: skip
+    fields = {*SoftwareBill.model_fields} - installed_anew
+    fields -= {"name", "sites", "server_kernel", "group_kernels", "grafana"}
     assert set(MANNERS) == fields, "every component of a bill that hosts carry"
 
 
