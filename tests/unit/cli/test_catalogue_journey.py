@@ -80,6 +80,8 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "catalogue",
                 "import",
                 "device.yaml",
+                "--kind",
+                "nodes",
                 "--date",
                 "2026-11-20",
                 "--title",

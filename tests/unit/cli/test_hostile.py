@@ -154,7 +154,7 @@ def test_a_linked_configuration_is_refused(repository: Repository, tmp_path: Pat
 def test_a_folder_is_no_blueprint(repository: Repository) -> None:
     repository.file.unlink()
     repository.file.mkdir()
-    repository.check().refused("cannot be read: is a directory")
+    repository.check().refused("blueprint.yaml/blueprint.yaml' cannot be read: no such file")
 
 
 RULE = """

@@ -100,7 +100,7 @@ def test_the_file_says_who_needs_a_field_and_where_it_is_found(blueprint: Path) 
         "#   rackwright check blueprint.yaml --layer todo.yaml\n"
     )
     assert (
-        "  # gb200-nvl72: warmest inlet. Warmest air at its intake in which its maker lets it run.\n"
+        "  # gb200-nvl72: warmest inlet. Warmest air at its intake in which its maker lets it run, in °C.\n"
         "  # Needed by COOL-006. See the data sheet or manual of NVIDIA for GB200 NVL72.\n"
         "  - product: gb200-nvl72\n"
         "    field: inlet_max\n"

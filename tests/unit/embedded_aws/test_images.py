@@ -19,11 +19,24 @@ def found(ec2: Any, **asked: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("image", IMAGES, ids=lambda image: image.name)
 def test_a_public_parameter_names_its_image(aws: Connect, image: Image) -> None:
-    named = aws("ssm").get_parameter(Name=image.parameter)["Parameter"]
-    assert (named["Value"], named["DataType"]) == (image.id, "aws:ec2:image")
+    for parameter in image.parameters:
+        named = aws("ssm").get_parameter(Name=parameter)["Parameter"]
+        assert (named["Value"], named["DataType"]) == (image.id, "aws:ec2:image")
     (read,) = aws("ec2").describe_images(ImageIds=[named["Value"]])["Images"]
     assert (read["Name"], read["Architecture"]) == (image.name, image.architecture)
     assert (read["State"], read["RootDeviceName"]) == ("available", image.root)
+
+
+def test_a_release_of_ubuntu_is_named_by_its_date(aws: Connect) -> None:
+    path = "/aws/service/canonical/ubuntu/server/22.04/stable/{}/amd64/hvm/ebs-gp2/ami-id"
+    current, dated = (
+        aws("ssm").get_parameter(Name=path.format(name))["Parameter"]["Value"]
+        for name in ("current", "20251015")
+    )
+    assert current == dated
+    assert refused(aws("ssm").get_parameter, Name=path.format("20251016")).startswith(
+        "ParameterNotFound"
+    )
 
 
 def test_an_image_is_found_by_its_name_in_every_region(aws: Connect) -> None:

@@ -216,7 +216,7 @@ def test_fewer_in_a_rack_where_the_racks_have_room(
     file.write_text(revised.after)
     mended = check_blueprint(file, only=[policy])
     assert all(result.outcome is not Outcome.FAIL for result in mended.results)
-    full = a_site(tmp_path / "full", (f"count: 32, racks: \"{racks[0]}", f"count: {8 * number}, racks: \"{racks[1]}"))  # fmt: skip
+    full = a_site(tmp_path / "full", (f"count: 32, name_digits: 2, racks: \"{racks[0]}", f"count: {8 * number}, name_digits: 2, racks: \"{racks[1]}"))  # fmt: skip
     assert all(r.suggest is None for r in check_blueprint(full, only=[policy]).results)
 
 

@@ -27,6 +27,12 @@ class Image:
         """Returns an id that depends on the name alone, the same on every machine."""
         return f"ami-{hashlib.sha256(self.name.encode()).hexdigest()[:17]}"
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Public parameters that name the image: Canonical's have one with the date of the release as well."""
+        dated = self.parameter.replace("/current/", f"/{self.name[-8:]}/")
+        return tuple(dict.fromkeys((self.parameter, dated)))
+
 
 IMAGES = (
     Image(
@@ -141,4 +147,4 @@ def moto_images() -> str:
 
 def by_parameter(name: str) -> Image | None:
     """Returns the image that a public parameter names, None for any other parameter."""
-    return next((image for image in IMAGES if image.parameter == name), None)
+    return next((image for image in IMAGES if name in image.parameters), None)

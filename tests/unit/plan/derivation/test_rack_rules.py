@@ -73,7 +73,7 @@ def test_racks_that_follow_come_after_those_that_are_written() -> None:
     assert at(made, "node_groups.b.racks") == "c03"
     assert at(made, "halls.hall-1.rows.row-1.rack_groups.0.racks") == "c[01-03]"
     assert at(made, "fabrics.compute.tiers.leaf.racks") == "n[02-03]"
-    assert at(made, "halls.hall-1.rows.row-1.rack_groups.1.racks") == "n1,n[02-03]"
+    assert at(made, "halls.hall-1.rows.row-1.rack_groups.1.racks") == "n[1,02-03]"
 
 
 def test_nodes_that_serve_stand_with_the_switches() -> None:
