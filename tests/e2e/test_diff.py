@@ -65,7 +65,7 @@ def team(tmp_path: Path) -> Team:
 
 
 BLUEPRINT = "demo/blueprint.yaml"
-DGX = '- {name: dgx, role: compute, type: dgx-h100, count: 32, racks: "c[01-08]", per_rack: 4}'
+DGX = '- {name: dgx, role: compute, type: dgx-h100, count: 32, name_digits: 2, racks: "c[01-08]", per_rack: 4}'
 EXTRA = "- {name: extra, role: compute, type: dgx-h100, count: 1, racks: c01, per_rack: 1}"
 
 

@@ -176,7 +176,7 @@ def test_fields_are_offered_with_what_they_are(folder: Path) -> None:
     text = changed("      contract: 550 kW\n", "      contract: 550 kW\n      |\n")
     (found,) = told(Document(folder / "fields.yaml", text, "completion"))
     fields = offered(found.answer)
-    assert fields["capping"] == "A power-capping controller enforces the budgets."
+    assert fields["capping"] == "True if a power-capping controller enforces the budgets."
     assert "contract" not in fields, "it is there already"
     assert "availability_zones" not in fields, "of another provider"
 
@@ -202,7 +202,7 @@ def test_ids_of_the_catalogue_and_of_the_team_are_offered_and_no_others_forbidde
 def test_hover_tells_what_a_field_is(folder: Path) -> None:
     text = changed("contract: 550 kW", "con|tract: 550 kW")
     (found,) = told(Document(folder / "hover.yaml", text, "hover"))
-    assert "Power the utility has contracted." in found.answer["contents"]["value"]
+    assert "Power the utility has contracted, in kW." in found.answer["contents"]["value"]
 
 
 def test_the_configuration_of_a_team_is_checked_and_completed(folder: Path) -> None:

@@ -17,9 +17,10 @@ from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import wait_for
-from rackwright.plan.fabric.discovered.differences import CableComparison
-from rackwright.plan.fabric.discovered.dump import read_discovery
+from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
+from rackwright.plan.fabric.discovered.dump import Discovery, read_discovery
 from rackwright.plan.fabric.ibsim import network
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.ports import misplaced
 from rackwright.plan.fabric.routes import complaints, loaded_engine
 from rackwright.policy.packs.loader import builtin_pack
@@ -58,9 +59,15 @@ def test_leaves_at_the_top_of_racks_are_a_fat_tree() -> None:
     assert made.balance == 1.0
 
 
+def misplaced_cables(layout: Layout, seen: Discovery) -> tuple[CableDifference, ...]:
+    """Return the differences in place: links of the simulator are slower than any that is planned."""
+    found = CableComparison(layout, seen).differences()
+    return tuple(one for one in found if "the link runs at" not in one.message)
+
+
 def test_hosts_that_were_cabled_leaf_after_leaf_are_told_in_a_top_of_rack_fabric() -> None:
     as_built = network(in_racks(top_of_rack(top_of_rack=False)))
-    found = CableComparison(in_racks(), read_discovery(discover(as_built))).differences()
+    found = misplaced_cables(in_racks(), read_discovery(discover(as_built)))
     # The hosts of the first rack, and no others, are on the leaf and the ports that are meant.
     assert {difference.cable.partition(" ")[0] for difference in found} == {
         f"dgx-{n}" for n in range(3, 9)
@@ -68,7 +75,7 @@ def test_hosts_that_were_cabled_leaf_after_leaf_are_told_in_a_top_of_rack_fabric
 
 
 def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan() -> None:
-    patches = [a_patch("dgx-1", 1, "compute-leaf-2", 1), a_patch("dgx-1", 2, "compute-leaf-1", 1)]
+    patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
     layout = layout_of(a_fabric(patches=patches))
     made = route(layout, "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
@@ -91,12 +98,12 @@ def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree() -> None:
 
 
 def test_what_ibnetdiscover_sees_of_swapped_rails_is_told() -> None:
-    patches = [a_patch("dgx-1", 1, "compute-leaf-2", 1), a_patch("dgx-1", 2, "compute-leaf-1", 1)]
+    patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
     as_built = network(layout_of(a_fabric(patches=patches)))
     seen = read_discovery(discover(as_built))
-    (found,) = CableComparison(layout_of(), seen).differences()
-    assert "swapped with dgx-1 port 2" in found.message
-    assert CableComparison(layout_of(a_fabric(patches=patches)), seen).differences() == ()
+    (found,) = misplaced_cables(layout_of(), seen)
+    assert "swapped with dgx-01 port 2" in found.message
+    assert misplaced_cables(layout_of(a_fabric(patches=patches)), seen) == ()
 
 
 def test_the_record_is_printed_for_the_blueprint(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +119,7 @@ def test_the_record_is_printed_for_the_blueprint(capsys: pytest.CaptureFixture[s
 
 
 def test_two_cables_in_one_port_are_refused_by_the_simulator() -> None:
-    fabric = a_fabric(patches=[a_patch("dgx-1", 1, "compute-leaf-1", 33)])
+    fabric = a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 33)])
     with pytest.raises(ExternalToolError, match="ibsim refused the fabric"):
         route(layout_of(fabric), "ftree")
 

@@ -15,7 +15,7 @@ from hostile_support import BLUEPRINT, Repository, a_repository
 
 pytestmark = pytest.mark.e2e
 
-DGX = '- {name: dgx, role: compute, type: dgx-h100, count: 32, racks: "c[01-08]", per_rack: 4}'
+DGX = '- {name: dgx, role: compute, type: dgx-h100, count: 32, name_digits: 2, racks: "c[01-08]", per_rack: 4}'
 
 
 @pytest.fixture

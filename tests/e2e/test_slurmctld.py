@@ -235,7 +235,7 @@ SIZES = {
 
 
 def test_jobs_have_shares_of_what_the_nodes_do_not_keep(controller: Controller) -> None:
-    node = words(controller.ask("scontrol", "show", "node", "dgx-00001"))
+    node = words(controller.ask("scontrol", "show", "node", "dgx-1"))
     assert (node["CoreSpecCount"], node["MemSpecLimit"]) == ("4", "65536")
     for name in ("gpu", "urgent"):
         shown = controller.ask("scontrol", "show", "partition", name)
@@ -264,8 +264,8 @@ def test_a_host_is_on_the_leaf_that_the_files_say(
     controller: Controller, files: dict[str, str]
 ) -> None:
     written = [words(line) for line in files["topology.conf"].splitlines() if "Nodes=" in line]
-    (first,) = [w["SwitchName"] for w in written if "dgx-00033" in expand_hostlist(w["Nodes"])]
-    shown = controller.ask("scontrol", "show", "topo", "dgx-00033").splitlines()
+    (first,) = [w["SwitchName"] for w in written if "dgx-33" in expand_hostlist(w["Nodes"])]
+    shown = controller.ask("scontrol", "show", "topo", "dgx-33").splitlines()
     assert words(shown[0])["SwitchName"] == first
 
 

@@ -22,7 +22,7 @@ def test_a_public_parameter_names_its_image(aws: Connect, image: Image) -> None:
     for parameter in image.parameters:
         named = aws("ssm").get_parameter(Name=parameter)["Parameter"]
         assert (named["Value"], named["DataType"]) == (image.id, "aws:ec2:image")
-    (read,) = aws("ec2").describe_images(ImageIds=[named["Value"]])["Images"]
+    (read,) = aws("ec2").describe_images(ImageIds=[image.id])["Images"]
     assert (read["Name"], read["Architecture"]) == (image.name, image.architecture)
     assert (read["State"], read["RootDeviceName"]) == ("available", image.root)
 
