@@ -144,11 +144,13 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert code == 5, plan.log
     assert not (tmp_path / "artefacts").exists()
     base = git(team.origin, "rev-parse", "HEAD~1")
+    git(team.origin, "branch", "before", base)
 
     waive(team.origin, "AWS-004", site="cloud", up_to="999")
     request = {
         "github.event_name": "pull_request",
         "github.event.pull_request.head.repo.full_name": "o/r",
+        "github.event.pull_request.base.ref": "before",
         "github.event.pull_request.base.sha": base,
         "github.event.pull_request.updated_at": "2026-11-21T12:00:00Z",
         "github.token": team.forge.token,
