@@ -16,7 +16,7 @@ from rackwright.policy.packs.loader import builtin_pack
 
 LIQUID = builtin_pack() / "fixtures" / "liquid.yaml"
 SHELVES = "shelves: {type: mgx-33kw, count: 8}"
-NVL72 = 'type: gb200-nvl72, count: 4, racks: "g[01-04]", per_rack: 1'
+NVL72 = 'type: gb200-nvl72, count: 4, name_digits: 2, racks: "g[01-04]", per_rack: 1'
 B300 = 'type: dgx-b300-busbar, count: 16, racks: "g[01-04]", per_rack: 4'
 
 

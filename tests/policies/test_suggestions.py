@@ -14,7 +14,7 @@ from rackwright.reading.tree import Path
 
 SUGGESTING = {
     "AWS-001", "AWS-006", "AWS-008", "COOL-006", "IAC-001", "IAC-002", "NET-014", "OPS-001",
-    "OPS-002", "OPS-004", "SCH-001", "SCH-004", "SEC-003",
+    "OPS-002", "OPS-004", "SCH-001", "SCH-004", "SCH-005", "SEC-003",
 }  # fmt: skip
 """The policies for whose failures one value is certain, by their own examples.
 
