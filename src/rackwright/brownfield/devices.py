@@ -40,7 +40,7 @@ def with_role(device: FoundDevice, word: str | None) -> FoundDevice:
 
 
 def problem_of(device: FoundDevice, entry: Entry) -> SpecError | None:
-    """Why nothing can be told of a device whose product is known."""
+    """Return the reason that a device of a known product cannot be taken over; None if it can."""
     what = device.names[0] if device.names else device.product[-1]
     if not isinstance(entry, (Node, Switch)):
         return None
@@ -58,7 +58,7 @@ def problem_of(device: FoundDevice, entry: Entry) -> SpecError | None:
 
 
 def other_height(device: FoundDevice, entry: Entry) -> Iterator[SourceNotice]:
-    """What to say of a device that takes other units than its product does."""
+    """Yield a notice about a device that takes other units than its product does."""
     known = fact_value(getattr(entry, "height", None)) is not None
     if device.low is None or device.high is None or not known:
         return
@@ -88,7 +88,7 @@ def refuse_twins(racks: Sequence[FoundRack]) -> None:
 
 
 def group_name(device: FoundDevice, entry: Entry) -> str:
-    """What a node group is called: its group in our own sheets, else the name of its hosts without numbers."""
+    """Return the name of a node group: its group in our own sheets, else the name of its hosts without numbers."""
     group = label_of(device.group) if device.group else None
     if device.kind is not None and group is not None:
         return group
@@ -98,7 +98,7 @@ def group_name(device: FoundDevice, entry: Entry) -> str:
 
 
 def role_of(device: FoundDevice, entry: Node, base: str, view: SlurmView) -> str | None:
-    """What a node is for, where somebody says it or its product does; None where nobody does."""
+    """Return the role of a node that its source or its product states; None if neither does."""
     if device.role is not None:
         return device.role
     if view.has(device.names) or entry.accelerators is not None:

@@ -1,4 +1,4 @@
-"""What a source calls products and roles, and what a blueprint takes them for."""
+"""Names of products and roles in a source, with the products and roles of the blueprint."""
 
 from __future__ import annotations
 

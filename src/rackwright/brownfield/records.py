@@ -156,7 +156,7 @@ class FoundCluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmBeside:
-    """What a file beside a ``slurm.conf`` says.
+    """Contents of a file beside a ``slurm.conf``.
 
     Attributes:
         types: types of accelerators by the nodes that have them; None stands for all nodes.

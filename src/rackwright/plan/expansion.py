@@ -1,4 +1,4 @@
-"""What a blueprint expands to: its sites, with racks that are alike made once."""
+"""Sites of a blueprint in full, with racks that are alike made once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SitePlan:
     racks: tuple[RackClass, ...] = field(repr=False)
     """Its racks, equal ones of one rack group together, in the order of the blueprint."""
     power: PowerPlan = field(repr=False)
-    """What its sources carry, and what depends on that."""
+    """Sources of the site, their loads, and the records that depend on them."""
     cooling: CoolingPlan = field(repr=False)
     """Its rows, halls and coolant loops, and the machines that carry heat away."""
     nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)

@@ -441,7 +441,7 @@ def tool_error(
 
 
 _CUT_CHECKPOINT = re.compile(r"checkpoint.*(unexpected end of JSON|invalid character|unmarshal)")
-"""What the engine says of a checkpoint that was not written to its end."""
+"""Message of the engine about a checkpoint that was not written to its end."""
 
 
 def _says_something(line: str) -> bool:

@@ -80,7 +80,7 @@ class ClusterOptions:
 
     @property
     def topology(self) -> str:
-        """How Slurm sees the network."""
+        """Kind of topology in a blueprint: ``tree``, ``block`` or ``flat``."""
         said = self.get("topologyplugin") or "topology/flat"
         plugin = said.rpartition("/")[2].lower()
         if plugin not in _TREE:

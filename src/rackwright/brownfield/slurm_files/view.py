@@ -1,4 +1,4 @@
-"""What a ``slurm.conf`` says of nodes by their names, and the scheduler that follows from it."""
+"""Nodes of a ``slurm.conf`` by their names, and the scheduler that follows from it."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class SlurmView:
         return self._spelled.get(name.lower()) or self._spelled.get(short_of(name).lower())
 
     def has(self, names: Sequence[str]) -> bool:
-        """Whether the first of some hosts is a node."""
+        """Return True if the first of some hosts is a node."""
         return bool(names) and names[0] in self._lines
 
     def controls(self, names: Sequence[str]) -> bool:
-        """Whether the first of some hosts runs slurmctld."""
+        """Return True if the first of some hosts runs slurmctld."""
         return bool(names) and names[0] in self._controllers
 
     def key_of(self, names: Sequence[str]) -> Hashable:
-        """What nodes have in common that one node group tells: what is said of them, and their partitions."""
+        """Return the key that nodes of one node group share: their settings and their partitions."""
         if not self.has(names):
             return None
         return self._lines[names[0]].said, self._partitions.get(names[0], ())
@@ -84,7 +84,7 @@ class SlurmView:
         self._groups |= dict.fromkeys(names, group)
 
     def is_told(self, name: str) -> bool:
-        """Whether a host is told by a node group."""
+        """Return True if a node group has told of a host."""
         return name in self._groups
 
     def groups_of(self, names: Sequence[str]) -> list[str]:
@@ -101,7 +101,7 @@ class SlurmView:
         return self._lines.get(name)
 
     def nodes_of(self, group: str) -> SlurmNodes | None:
-        """What is said of the nodes of a group; None of hosts that are no nodes."""
+        """Return the line of the nodes of a group; None for hosts that are no nodes."""
         name = next((name for name, told in self._groups.items() if told == group), None)
         return None if name is None else self._lines.get(name)
 

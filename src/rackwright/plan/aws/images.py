@@ -25,7 +25,7 @@ _FLOATING = re.compile(r"/(current|latest)(/|$)|-latest/")
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """What the parameter of an image states; None is unknown.
+    """Facts that the parameter of an image states; None is unknown.
 
     Attributes:
         architecture: of the CPUs that it runs on.

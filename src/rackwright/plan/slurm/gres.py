@@ -1,4 +1,4 @@
-"""What Slurm counts on a host: accelerators, instances of them, and whatever else a site counts."""
+"""Generic resources of a host: accelerators, instances of them, and others that a site counts."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class NodeSet:
 
     @property
     def counted(self) -> tuple[Gres, ...]:
-        """What Slurm counts on a host, the accelerators first."""
+        """Generic resources of a host, the accelerators first."""
         return (*(() if self.gres is None else (self.gres,)), *self.other_gres)
 
     @property

@@ -21,14 +21,14 @@ _PORT = re.compile(r'\[(\d+)\](?:\([0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
 _RATE = re.compile(r"\b(\d{1,2})x([A-Z]{3}(?:10)?)\s*$")
 _MAP_LINE = re.compile(r'\s*(?:0x)?([0-9a-fA-F]{1,16})\s+"([^"]*)"')
 _AGGREGATION = re.compile(r"\baggregation node\b", re.IGNORECASE)
-"""What SHARP's end points in switches call themselves: no cable leads to them."""
+"""Descriptions of SHARP's end points in switches, to which no cable leads."""
 _UNSET = re.compile(r"^$|\bTechnologies$|^(MT\d+|Infiniscale|Quantum|ConnectX)\b", re.IGNORECASE)
 """Descriptions that firmware gives and nobody has set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What was seen in a hall.
+    """Fabric as it was seen in a hall.
 
     Attributes:
         links: the far end of every connected port, devices by their descriptions.
