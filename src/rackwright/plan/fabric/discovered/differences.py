@@ -71,7 +71,7 @@ class CableComparison:
 
     @cached_property
     def without_rate(self) -> int:
-        """Cables whose rate is not compared, since the plan or the dump does not say it."""
+        """Cables whose rate is not compared, since the plan or the dump does not state it."""
         return sum(
             1
             for wire in wires(self.layout)
@@ -89,6 +89,8 @@ class CableComparison:
             lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
             if found.get(lower) == upper:
                 made += self._slower(wire)
+            elif wire in self._not_seen:
+                continue
             elif lower not in told and found.get(upper, ("", 0))[0] not in nameless:
                 difference, ends = _judge(lower, upper, found, meant)
                 made.append(difference)
@@ -105,6 +107,43 @@ class CableComparison:
                     CableDifference(cable, "it is not in the plan", "take it out, or plan it")
                 )
         return tuple(made)
+
+    @cached_property
+    def _not_seen(self) -> frozenset[Wire]:
+        """Cables at which nothing is seen, and nothing can be: no device at their ends reports, or one is silent."""
+        found, reporting = self._found, self._reporting
+        if reporting is None:
+            return frozenset()
+        silent = {self._names.end(end) for end in self.discovery.silent}
+        return frozenset(
+            wire
+            for wire in wires(self.layout)
+            if (wire.lower, wire.lower_port) not in found
+            and (wire.upper, wire.upper_port) not in found
+            and (
+                not {wire.lower, wire.upper} & reporting
+                or not silent.isdisjoint(
+                    ((wire.lower, wire.lower_port), (wire.upper, wire.upper_port))
+                )
+            )
+        )
+
+    @cached_property
+    def _reporting(self) -> frozenset[str] | None:
+        return self.discovery.reporting
+
+    @property
+    def without_report(self) -> int:
+        """Cables between devices of which no file is given."""
+        reporting = self._reporting
+        if reporting is None:
+            return 0
+        return sum(1 for wire in self._not_seen if not {wire.lower, wire.upper} & reporting)
+
+    @property
+    def silent(self) -> int:
+        """Cables whose port is up, with no neighbour that says what it is."""
+        return len(self._not_seen) - self.without_report
 
     def _slower(self, wire: Wire) -> Iterator[CableDifference]:
         planned, rate = self._planned(wire), self._rate_of(wire)
