@@ -72,7 +72,9 @@ def _port(number: int, part: int | None, parts: int) -> int | None:
 
 def _numberings(names: Sequence[_PortName], parts: Iterable[int]) -> Iterable[Numbering]:
     """Yield the ways of numbering that fit names of one switch, the likeliest first."""
-    plain = [name.numbers[0] for name in names if len(name.numbers) == 1 and name.word == "ethernet"]
+    plain = [
+        name.numbers[0] for name in names if len(name.numbers) == 1 and name.word == "ethernet"
+    ]
     strides = [step for step in _STRIDES if all(number % step == 0 for number in plain)] or [1]
     lead = {name.numbers[0] for name in names if len(name.numbers) > 1}
     by_slot = (True, False) if len(lead) == 1 else (False, True)
