@@ -18,7 +18,7 @@ from rackwright.api import (
     rule,
 )
 from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, uncounted
+from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
 
 
 @rule(
@@ -54,7 +54,7 @@ def _outlets(
     ):
         if used == 0:
             continue
-        missing = () if used is not None else (*uncounted(rack.kind),)
+        missing = () if used is not None else (*uncounted(rack.kind), *without_inlet(rack.kind))
         if available is None:
             missing += (unlisted,)
         yield Measure(
