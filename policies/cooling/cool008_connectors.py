@@ -12,6 +12,7 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
+    Profile,
     RackClass,
     RackDevice,
     Severity,
@@ -31,6 +32,8 @@ from rackwright.policy.helpers.remediation import format_quantity
     Severity.MEDIUM,
     since="0.1",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""

@@ -10,6 +10,7 @@ from rackwright.api import (
     Measure,
     Plan,
     Policy,
+    Profile,
     Severity,
     Subject,
     rule,
@@ -25,6 +26,8 @@ from rackwright.policy.helpers.remediation import provide
     Severity.MEDIUM,
     since="0.1",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class PeakPower(Policy):
     """The sum of all peaks stays inside the overload window of each source."""

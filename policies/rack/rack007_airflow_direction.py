@@ -12,6 +12,7 @@ from rackwright.api import (
     Plan,
     Policy,
     ProductField,
+    Profile,
     RackClass,
     RackDevice,
     Severity,
@@ -29,6 +30,8 @@ from rackwright.policy.helpers.racks import subject
     Severity.MEDIUM,
     since="0.1",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class AirflowDirection(Policy):
     """Air passes every device in the direction in which it passes the rack."""

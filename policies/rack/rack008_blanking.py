@@ -14,6 +14,7 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
+    Profile,
     RackClass,
     Severity,
     SitePlan,
@@ -30,6 +31,8 @@ from rackwright.policy.helpers.remediation import format_quantity
     Severity.MEDIUM,
     since="0.1",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class Blanking(Policy):
     """Exhaust air finds no way back to the inlets of a dense rack."""

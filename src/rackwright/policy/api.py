@@ -168,6 +168,7 @@ class Policy(Model, ABC):
         family: the folder that it is in; set when its pack is loaded.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
+        mandatory_since: the policy set from which an advisory rule is mandatory; None where it never is.
     """
 
     id: ClassVar[str]
@@ -178,6 +179,7 @@ class Policy(Model, ABC):
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
     waivable: ClassVar[bool] = True
+    mandatory_since: ClassVar[str | None] = None
     _judged_on: dt.date | None = PrivateAttr(default=None)
 
     @property
@@ -208,6 +210,7 @@ def rule(
     enforcement: Enforcement | None = None,
     profile: Profile | None = None,
     waivable: bool | None = None,
+    mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
@@ -224,6 +227,7 @@ def rule(
         "enforcement": enforcement,
         "profile": profile,
         "waivable": waivable,
+        "mandatory_since": mandatory_since,
     }
 
     def named(policy: type[P]) -> type[P]:

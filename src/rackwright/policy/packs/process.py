@@ -192,6 +192,7 @@ class PackProcess:
             "enforcement": Enforcement(facts["enforcement"]),
             "profile": Profile(facts["profile"]),
             "waivable": facts["waivable"],
+            "mandatory_since": _set_or_none(facts.get("mandatory_since")),
             "file": path,
             "pack": self,
         }.items():
@@ -314,3 +315,7 @@ def _end(process: subprocess.Popen[bytes], said: Any) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _set_or_none(name: Any) -> str | None:
+    return None if name is None else str(name)

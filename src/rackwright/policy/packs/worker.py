@@ -57,6 +57,7 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "enforcement": policy.enforcement,
         "profile": policy.profile,
         "waivable": policy.waivable,
+        "mandatory_since": policy.mandatory_since,
         "file": str(policy_file(policy)),
         "fields": list(policy.model_fields),
     }
