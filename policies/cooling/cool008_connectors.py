@@ -30,6 +30,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Quick connectors stand flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class Connectors(Policy):
