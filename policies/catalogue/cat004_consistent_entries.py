@@ -27,6 +27,7 @@ _CORDLESS = frozenset({"hardwired", "busbar"})
     "Catalogue entries in use do not contradict themselves",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class ConsistentEntries(Policy):

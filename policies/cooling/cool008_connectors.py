@@ -31,6 +31,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Quick connectors stand flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

@@ -29,6 +29,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Pumps give each rack its flow with one CDU lost",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class PumpHead(Policy):

@@ -46,6 +46,7 @@ from rackwright.policy.helpers.software import (
     "Versions of drivers, kernel modules and libraries fit together",
     Severity.HIGH,
     since="0.2",
+    stage="build",
 )
 class SoftwareMatrix(Policy):
     """Each site's software bill is complete, and its versions are known to work together."""

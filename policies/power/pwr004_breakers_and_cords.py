@@ -27,6 +27,7 @@ from rackwright.policy.helpers.racks import subject, unknown_draw, without_inlet
     "Breakers, branches and outlets fit what is plugged in",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class BreakersAndCords(Policy):

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
     "PDUs have the outlets that racks need",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletCount(Policy):

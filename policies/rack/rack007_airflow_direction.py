@@ -29,6 +29,7 @@ from rackwright.policy.helpers.racks import subject
     "All devices of a rack move air the same way",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

@@ -30,6 +30,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Dense racks have blanking panels and a contained aisle",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

@@ -39,6 +39,7 @@ CONTROL = ("head", "management")
     "No single loss takes much of a node group",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class SpreadDomains(Policy):
