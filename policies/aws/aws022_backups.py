@@ -22,6 +22,7 @@ from rackwright.policy.helpers.aws import fsx
     "Files without a backup are stated",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Backups(Policy):
