@@ -15,7 +15,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import AwsName, resource_names
+from rackwright.plan.aws.names import AwsName, resource_names
 
 
 @rule("AWS-013", "Names are short enough", Severity.HIGH, since="0.3", profile=Profile.LAB)
