@@ -17,6 +17,7 @@ from rackwright.plan.aws.security_groups import SecurityRule
     "No security group is open to the world",
     Severity.CRITICAL,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OpenPorts(Policy):

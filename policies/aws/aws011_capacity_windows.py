@@ -28,6 +28,7 @@ from rackwright.model.aws_instances import CapacityBlock, Reservation
     "Reserved capacity has not ended",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.LAB,
 )
 class CapacityWindows(Policy):

@@ -25,6 +25,7 @@ from rackwright.catalog.offerings import builtin_offerings
     "Instance types are offered in their zone",
     Severity.HIGH,
     since="0.4",
+    stage="concept",
     profile=Profile.LAB,
 )
 class OfferedTypes(Policy):

@@ -9,7 +9,13 @@ from rackwright.model.hardware import Confidence
 from rackwright.plan.audit.catalogue_usage import used_entries
 
 
-@rule("CAT-002", "Numbers in use are founded, not estimated", Severity.HIGH, since="0.1")
+@rule(
+    "CAT-002",
+    "Numbers in use are founded, not estimated",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class FoundedNumbers(Policy):
     """No product in use rests on estimates, unless the site allows them."""
 

@@ -28,6 +28,7 @@ from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
     "Liquid-cooled devices stand in liquid-cooled racks",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class LiquidRacks(Policy):

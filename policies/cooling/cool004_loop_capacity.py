@@ -32,6 +32,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
     "CDUs carry the heat and flow of a loop with one of them lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
 )
 class LoopCapacity(Policy):
     """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating.

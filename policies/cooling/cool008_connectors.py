@@ -11,6 +11,7 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
+    Profile,
     RackClass,
     RackDevice,
     Severity,
@@ -31,7 +32,10 @@ from rackwright.policy.helpers.racks import is_over
     "Quick connectors stand flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""

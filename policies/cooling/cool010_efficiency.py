@@ -27,6 +27,7 @@ from rackwright.policy.helpers.racks import excess
     "The facility stays inside its PUE budget and utility contract",
     Severity.MEDIUM,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Efficiency(Policy):

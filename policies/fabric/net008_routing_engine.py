@@ -14,6 +14,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run,
     "The chosen routing engine routes the fabric",
     Severity.HIGH,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingEngine(Policy):

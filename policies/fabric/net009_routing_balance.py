@@ -17,6 +17,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run,
     "Routes load the links of a fabric evenly",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingBalance(Policy):

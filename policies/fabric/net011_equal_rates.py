@@ -14,7 +14,11 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, 
 
 
 @rule(
-    "NET-011", "Both ends of a cable and the cable itself have one rate", Severity.HIGH, since="0.2"
+    "NET-011",
+    "Both ends of a cable and the cable itself have one rate",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""

@@ -27,6 +27,7 @@ from rackwright.policy.helpers.fabrics import (
     "Switches hang on two feeds and nodes on two switches",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class RedundantPaths(Policy):

@@ -29,6 +29,7 @@ from rackwright.policy.helpers.attestation import declared
     "Every product has a firmware baseline that is enforced",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
 )
 class Firmware(Policy):
     """Nodes of one product have one firmware, and another one takes no jobs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
+    CircuitLoad,
     Finding,
     Measure,
     Missing,
@@ -18,8 +19,7 @@ from rackwright.api import (
 )
 from rackwright.plan.missing import of_product
 from rackwright.plan.racks.contributors import subject
-from rackwright.plan.records.circuits import CircuitLoad
-from rackwright.policy.helpers.racks import uncounted
+from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 
 @rule(
@@ -27,6 +27,7 @@ from rackwright.policy.helpers.racks import uncounted
     "PDUs have the outlets that racks need",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletCount(Policy):
@@ -55,7 +56,7 @@ def _outlets(
     ):
         if used == 0:
             continue
-        missing = () if used is not None else (*uncounted(rack.kind),)
+        missing = () if used is not None else (*uncounted(rack.kind), *without_inlet(rack.kind))
         if available is None:
             missing += (unlisted,)
         yield Measure(

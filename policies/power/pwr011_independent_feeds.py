@@ -15,6 +15,7 @@ from rackwright.plan.racks.contributors import subject
     "The feeds of a rack come from different sources",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.PRODUCTION,
 )
 class IndependentFeeds(Policy):

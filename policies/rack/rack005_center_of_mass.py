@@ -29,6 +29,7 @@ from rackwright.policy.helpers.racks import excess
     "The centre of mass of a rack is low",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class CenterOfMass(Policy):

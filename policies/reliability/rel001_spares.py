@@ -29,6 +29,7 @@ from rackwright.plan.reliability.failures import DAY, GroupHosts, daily_rate, sp
     "Spare hosts stand by for those that are being repaired",
     Severity.MEDIUM,
     since="0.2",
+    stage="run",
     enforcement=Enforcement.ADVISORY,
     profile=Profile.PRODUCTION,
 )

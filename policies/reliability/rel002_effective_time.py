@@ -16,7 +16,13 @@ from rackwright.plan.reliability.failures import (
 )
 
 
-@rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")
+@rule(
+    "REL-002",
+    "Large jobs spend their time on steps that count",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class EffectiveTime(Policy):
     """The expected effective training time ratio of each job reaches its target."""
 

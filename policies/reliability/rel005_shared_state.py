@@ -13,6 +13,7 @@ from rackwright.plan.slurm.state import StateStorage
     "Controllers share the scheduler's state",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class SharedState(Policy):

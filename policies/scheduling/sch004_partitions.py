@@ -12,7 +12,7 @@ from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, PartitionSets
 from rackwright.reading.suggest import did_you_mean
 
 
-@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")
+@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2", stage="design")
 class SlurmPartitions(Policy):
     """Partitions name groups that exist, cover every host, and one of them is the default."""
 

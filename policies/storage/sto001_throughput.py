@@ -12,7 +12,9 @@ from rackwright.policy.helpers.remediation import provide
 UNIT = "MB/s"
 
 
-@rule("STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2")
+@rule(
+    "STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2", stage="design"
+)
 class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""
 

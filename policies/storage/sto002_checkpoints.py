@@ -26,7 +26,13 @@ from rackwright.plan.storage.filesystem import (
 from rackwright.policy.helpers.remediation import either, provide
 
 
-@rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
+@rule(
+    "STO-002",
+    "A checkpoint is written in the time it may take",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Checkpoints(Policy):
     """The time to write a checkpoint at the full write throughput is within its limit."""
 

@@ -23,7 +23,7 @@ from rackwright.model.storage import MetadataTargets
 from rackwright.plan.storage.filesystem import FileSystem, files_of_target
 
 
-@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2")
+@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2", stage="design")
 class Inodes(Policy):
     """The files that are expected fit on the metadata targets."""
 

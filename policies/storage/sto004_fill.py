@@ -19,6 +19,7 @@ from rackwright.plan.storage.filesystem import FileSystem, fsx_capacity
     "Object targets stay below the fill at which they slow down",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
 )
 class Fill(Policy):
     """The data that is expected fills no more than a share of the capacity."""

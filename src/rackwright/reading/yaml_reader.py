@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import yaml
 from yaml import (
@@ -27,16 +29,15 @@ from yaml import (
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.reading.syntax_errors import DEEPEST, TOO_DEEP, syntax_error
 from rackwright.reading.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
-DEEPEST = 64
 MOST_NODES = 500_000
 LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
-_TOO_DEEP = f"nested more than {DEEPEST} deep"
 
 _TOO_LARGE = "the document is too large once its aliases are expanded"
 
@@ -54,6 +55,7 @@ _TEXT_TAGS = frozenset((None, "!", _CORE + "str"))
 _SCALAR_TAGS = _TEXT_TAGS | {_CORE + tag for tag in ("null", "bool", "int", "float", "timestamp")}
 _COLLECTION_TAGS = frozenset((None, "!", _CORE + "seq", _CORE + "map"))
 _UNKNOWN = object()
+STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -67,13 +69,17 @@ def read_file(path: Path) -> Item:
 
 
 def read_raw(path: Path) -> bytes:
-    """The content of the file ``path``, at most one byte more than is accepted.
+    """Return the content of the file ``path``, at most one byte more than is accepted.
+
+    The path ``-`` is the standard input, which is read once.
 
     Raises:
         SpecErrors: it cannot be read, or is no regular file.
     """
     name = str(path)
     try:
+        if name == STANDARD_INPUT:
+            return _standard_input(sys.stdin.buffer)
         # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -83,6 +89,11 @@ def read_raw(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
+
+
+@lru_cache(maxsize=1)
+def _standard_input(stream: BinaryIO) -> bytes:
+    return stream.read(LARGEST_FILE + 1)
 
 
 def read_bytes(raw: bytes, name: str) -> Item:
@@ -117,15 +128,8 @@ def read_text(text: str, name: str) -> Item:
             return _Reader(name, loader.get_event).document()
         finally:
             loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Location(name, mark.line + 1, mark.column + 1) if mark else None
-        at = text[mark.index : mark.index + 1] if mark else ""
-        raise SpecErrors([_syntax_error(error, where, at)]) from None
     except yaml.YAMLError as error:
-        raise SpecErrors(
-            [SpecError(f"'{visible(name)}' is not YAML: {_first_line(error)}")]
-        ) from None
+        raise SpecErrors([syntax_error(error, text, name)]) from None
     except UnicodeError:
         raise SpecErrors([SpecError(f"'{visible(name)}' holds text that is not Unicode")]) from None
 
@@ -217,7 +221,7 @@ class _Reader:
         if depth > self._deepest:
             self._deepest = depth
             if depth > DEEPEST:
-                self._stop(_TOO_DEEP, mark)
+                self._stop(TOO_DEEP, mark)
         value = self._mapping(depth) if kind is MappingStartEvent else self._list(depth)
         self._nodes += len(value)
         if self._nodes > MOST_NODES:
@@ -241,7 +245,9 @@ class _Reader:
         if tag not in (_SCALAR_TAGS if scalar else _COLLECTION_TAGS):
             self._complain(f"the tag '{visible(tag)}' is not allowed", event.start_mark)
         if name in self._anchors:
-            self._stop(f"the anchor '&{visible(name)}' is given twice", event.start_mark)
+            self._stop(
+                "two anchors have one name", event.start_mark, "give one of them another name"
+            )
         if name:
             self._anchors[name] = None
         nodes, deepest, self._deepest = self._nodes, self._deepest, depth
@@ -259,7 +265,7 @@ class _Reader:
         """Return the part of the document that an alias repeats."""
         if event.anchor not in self._anchors:
             hint = "define the anchor with '&' before it is used"
-            self._stop("found undefined alias", event.start_mark, hint)
+            self._stop("an alias names no anchor", event.start_mark, hint)
         anchor = self._anchors[event.anchor]
         if anchor is None:  # an alias within the part that it repeats has no end
             self._stop(_TOO_LARGE, event.start_mark)
@@ -344,44 +350,6 @@ def events(text: str) -> Iterator[yaml.Event]:
             yield loader.get_event()
     finally:
         loader.dispose()
-
-
-def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) -> SpecError:
-    problem = error.problem or "the text is not YAML"
-    if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
-        return SpecError(_TOO_DEEP, location=where)
-    hint = None
-    if at == "\t" or "tab character" in problem:
-        hint = "indent with spaces"
-    elif "cannot start any token" in problem:
-        hint = f"put a value that starts with '{at}' in quotes"
-    elif "could not find expected ':'" in problem or "mapping values" in problem:
-        hint = "check the indentation and the ':' of this line and the one before"
-    elif error.context_mark is not None:
-        problem, hint = _in_words(problem, error.context_mark, where)
-    return SpecError(problem, hint=hint, location=where)
-
-
-def _in_words(problem: str, began: yaml.Mark, where: Location | None) -> tuple[str, str | None]:
-    """What the parser means, and what to do; ``began`` is where the part begins that it was in."""
-    line, column = began.line + 1, began.column + 1
-    if unclosed := re.search(r"expected ',' or '([]}])'", problem):
-        opening = {"]": "[", "}": "{"}[unclosed[1]]
-        hint = f"close it with '{unclosed[1]}', or put a ',' between two values"
-        return f"the '{opening}' of line {line} is not closed here", hint
-    if "unexpected end of stream" in problem:
-        return f"the quotes of line {line} are not closed", None
-    if "expected key" not in problem and "'-' indicator" not in problem:
-        return problem, None
-    what = "items, each with its '-'," if "'-'" in problem else "keys"
-    if where is not None and where.column != column:
-        text = f"the indentation does not fit: column {where.column}, and the {what} from line"
-        return f"{text} {line} on begin in column {column}", "indent with as many blanks as there"
-    return f"the {what} from line {line} on end here with something else", None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["unreadable"])[0]
 
 
 def _meaning(text: str) -> Any:

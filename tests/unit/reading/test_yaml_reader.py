@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from known import known
 from rackwright.errors import Location, SpecErrors
+from rackwright.reading.syntax_errors import DEEPEST
 from rackwright.reading.tree import Tree, to_data
 from rackwright.reading.yaml_reader import (
-    DEEPEST,
     LARGEST_FILE,
     MOST_NODES,
     read_file,
@@ -417,7 +417,7 @@ def test_tags_and_anchors_of_keys_and_values_change_nothing():
 
 
 def test_an_anchor_is_given_once():
-    assert mistakes("a: &x 1\nb: &x 2") == [("the anchor '&x' is given twice", 2, 4)]
+    assert mistakes("a: &x 1\nb: &x 2") == [("two anchors have one name", 2, 4)]
 
 
 def check(value: object) -> None:
