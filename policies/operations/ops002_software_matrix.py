@@ -18,7 +18,7 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.software import (
+from rackwright.plan.software.needs import (
     BUNDLES,
     CONFLICTS,
     CUDA_NEEDS,
@@ -29,16 +29,13 @@ from rackwright.policy.helpers.software import (
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
-    SiteSoftware,
-    at_least,
     bundle_of,
     conflict_of,
-    numbers,
     oldest_driver,
     oldest_installer,
     plugin_need,
-    upstream,
 )
+from rackwright.plan.software.versions import SiteSoftware, at_least, numbers, upstream
 
 
 @rule(

@@ -17,8 +17,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 
 @rule(
