@@ -96,14 +96,14 @@ def policy_pages() -> Iterator[tuple[str, str]]:
     policies = sorted(load_packs(), key=lambda policy: policy.id)
     rows = [
         f"| [{policy.id}](policies/{policy.id}.md) | {_cell(policy_title(policy))} | {policy.severity} "
-        f"| {policy.enforcement} | {policy.since} |\n"
+        f"| {policy.enforcement} | {policy.profile} | {policy.stage} | {policy.since} |\n"
         for policy in policies
     ]
     yield (
         "reference/policies.md",
         "# Policies\n\nThe built-in rules. A team's own stand beside them in packs "
         "([contributing](contributing.md)).\n\n"
-        "| Policy | Demands | Severity | Enforcement | Since set |\n|---|---|---|---|---|\n"
+        "| Policy | Demands | Severity | Enforcement | Profile | Stage | Since set |\n|---|---|---|---|---|---|---|\n"
         + "".join(rows),
     )
     for policy in policies:
@@ -124,7 +124,7 @@ def _policy_page(policy: type[Policy]) -> str:
     parameters = "".join(f"- {_angles(line)}\n" for line in describe_parameters(policy))
     return (
         f"{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
-        f"Policy set: {policy.since}{preview}.\n\n{parameters}"
+        f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n\n{parameters}"
     )
 
 

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.missing import of_product
     "Nodes have all EFA interfaces of their instance type",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class EfaLayout(Policy):

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.aws import required_group
     "Placement follows the kind of capacity, in one zone",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class PlacementRule(Policy):

@@ -30,6 +30,7 @@ from rackwright.policy.helpers.missing import of_product
     "The cluster's subnet has addresses to spare",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class SubnetAddresses(Policy):

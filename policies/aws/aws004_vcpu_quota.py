@@ -24,7 +24,14 @@ _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
 
 
-@rule("AWS-004", "vCPU quotas allow the instances", Severity.HIGH, since="0.1", profile=Profile.LAB)
+@rule(
+    "AWS-004",
+    "vCPU quotas allow the instances",
+    Severity.HIGH,
+    since="0.1",
+    stage="build",
+    profile=Profile.LAB,
+)
 class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
 

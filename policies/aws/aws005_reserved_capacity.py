@@ -26,7 +26,12 @@ from rackwright.api import (
 
 
 @rule(
-    "AWS-005", "Reserved capacity holds the nodes", Severity.HIGH, since="0.1", profile=Profile.LAB
+    "AWS-005",
+    "Reserved capacity holds the nodes",
+    Severity.HIGH,
+    since="0.1",
+    stage="design",
+    profile=Profile.LAB,
 )
 class ReservedCapacity(Policy):
     """No more nodes are launched into a reservation or block than it holds."""

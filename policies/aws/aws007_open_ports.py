@@ -26,6 +26,7 @@ from rackwright.api import (
     "No security group is open to the world",
     Severity.CRITICAL,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OpenPorts(Policy):

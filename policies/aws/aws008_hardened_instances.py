@@ -34,6 +34,7 @@ _ENCRYPTION = "encryption of volumes"
     "Volumes are encrypted and metadata needs a token",
     Severity.HIGH,
     since="0.1",
+    stage="build",
     profile=Profile.LAB,
 )
 class HardenedInstances(Policy):

@@ -18,6 +18,7 @@ from rackwright.policy.helpers.aws import fsx
     "File systems have few data repositories, none inside another",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class DataRepositories(Policy):

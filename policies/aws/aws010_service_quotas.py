@@ -13,6 +13,7 @@ from rackwright.policy.helpers.aws import QuotaUse, quota_uses
     "Service quotas allow interfaces, storage, addresses and VPCs",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.LAB,
 )
 class ServiceQuotas(Policy):

@@ -29,6 +29,7 @@ from rackwright.api import (
     "Reserved capacity has not ended",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.LAB,
 )
 class CapacityWindows(Policy):

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.aws import NEEDED, SERVICES, endpoint_type, is_kn
     "Nodes reach the services that they need",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
 )
 class Endpoints(Policy):

@@ -25,6 +25,7 @@ from rackwright.policy.helpers.aws import image_facts
     "Images fit their instances",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Images(Policy):

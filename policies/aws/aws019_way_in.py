@@ -26,6 +26,7 @@ _PUSHED = "instance-connect"
     "Ansible can log in to the hosts",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class WayIn(Policy):

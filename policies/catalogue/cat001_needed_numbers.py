@@ -36,6 +36,7 @@ _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     "Products in use have the numbers that budgets rest on",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class NeededNumbers(Policy):

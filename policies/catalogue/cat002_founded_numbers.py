@@ -8,7 +8,13 @@ from rackwright.api import Confidence, Finding, Measure, Plan, Policy, Severity,
 from rackwright.policy.helpers.catalogue import used_entries
 
 
-@rule("CAT-002", "Numbers in use are founded, not estimated", Severity.HIGH, since="0.1")
+@rule(
+    "CAT-002",
+    "Numbers in use are founded, not estimated",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class FoundedNumbers(Policy):
     """No product in use rests on estimates, unless the site allows them."""
 

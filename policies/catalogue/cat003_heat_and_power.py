@@ -27,6 +27,7 @@ from rackwright.policy.helpers.missing import of_product
     "Published heat and power agree",
     Severity.LOW,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class HeatAndPower(Policy):

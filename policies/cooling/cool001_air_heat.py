@@ -26,6 +26,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
     "Air handlers carry the heat of a hall with one of them lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
 )
 class AirHeat(Policy):
     """Heat into the air of a hall stays inside the capacity of its air handlers less one."""

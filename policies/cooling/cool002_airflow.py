@@ -21,7 +21,13 @@ from rackwright.policy.helpers.racks import contributors, excess, unknowns
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
-@rule("COOL-002", "Air handlers move enough air with one of them lost", Severity.HIGH, since="0.1")
+@rule(
+    "COOL-002",
+    "Air handlers move enough air with one of them lost",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class Airflow(Policy):
     """The air that devices draw, and what leaks past them, is supplied at the site's altitude."""
 

@@ -28,6 +28,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Liquid-cooled devices stand in liquid-cooled racks",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class LiquidRacks(Policy):

@@ -29,6 +29,7 @@ from rackwright.policy.helpers.remediation import add_units, either, format_quan
     "CDUs carry the heat and flow of a loop with one of them lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
 )
 class LoopCapacity(Policy):
     """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating.

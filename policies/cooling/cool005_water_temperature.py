@@ -32,6 +32,7 @@ from rackwright.policy.helpers.racks import is_over
     "Water class and supply temperature suit the equipment",
     Severity.CRITICAL,
     since="0.1",
+    stage="design",
 )
 class WaterTemperature(Policy):
     """The water class suits the equipment; the supply lies above facility water and dew point."""

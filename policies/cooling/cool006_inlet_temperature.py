@@ -24,7 +24,13 @@ from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE, ASHRAE_RECOMMEND
 from rackwright.policy.helpers.missing import of_product
 
 
-@rule("COOL-006", "Inlet temperature suits devices and ASHRAE class", Severity.HIGH, since="0.1")
+@rule(
+    "COOL-006",
+    "Inlet temperature suits devices and ASHRAE class",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class InletTemperature(Policy):
     """The design inlet temperature lies in the range of every device and of the ASHRAE class."""
 

@@ -40,6 +40,7 @@ METRES_PER_KELVIN: Mapping[AirClass, float] = {
     "Inlet temperature suits the altitude of the site",
     Severity.MEDIUM,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Altitude(Policy):

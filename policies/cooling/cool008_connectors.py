@@ -12,6 +12,7 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
+    Profile,
     RackClass,
     RackDevice,
     Severity,
@@ -30,7 +31,10 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Quick connectors stand flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""

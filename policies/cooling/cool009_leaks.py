@@ -13,6 +13,7 @@ from rackwright.policy.helpers.racks import subject
     "Racks with liquid detect leaks and shut themselves off",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class Leaks(Policy):

@@ -27,6 +27,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "The facility stays inside its PUE budget and utility contract",
     Severity.MEDIUM,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Efficiency(Policy):

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.remediation import provide
     "Cooling carries the heat after the loss of any power source",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class CoolingAfterLosses(Policy):

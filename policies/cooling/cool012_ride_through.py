@@ -43,6 +43,7 @@ _STOPPED = {
     "The heat is held until cooling is back on generators",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class CoolingRideThrough(Policy):

@@ -28,6 +28,7 @@ from rackwright.policy.helpers.remediation import provide
     "Heat leaves the site on its design day with one unit lost",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class DesignDay(Policy):

@@ -29,6 +29,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Pumps give each rack its flow with one CDU lost",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class PumpHead(Policy):
@@ -75,7 +76,7 @@ def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
             ("shutoff_head", row.cdu_shutoff_head_kpa, "pressure of its pumps at no flow"),
             ("flow", row.cdu_flow_lpm, "published flow"),
         ):
-            if value is None:
+            if value is None and (field != "shutoff_head" or row.cdu_head_kpa is not None):
                 yield of_product(row.cdu, field, words)
 
 

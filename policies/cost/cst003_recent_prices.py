@@ -22,7 +22,7 @@ from rackwright.api import (
 )
 
 
-@rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2")
+@rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2", stage="build")
 class RecentPrices(Policy):
     """No price is much older than the day that the costs must hold for."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "Owned accelerators cost no more than rented ones",
     Severity.LOW,
     since="0.2",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class OwnedOrRented(Policy):

@@ -18,7 +18,13 @@ from rackwright.policy.helpers.fabrics import (
 from rackwright.policy.helpers.remediation import compress_hostlist
 
 
-@rule("NET-001", "A fabric has the switches that its size asks for", Severity.HIGH, since="0.2")
+@rule(
+    "NET-001",
+    "A fabric has the switches that its size asks for",
+    Severity.HIGH,
+    since="0.2",
+    stage="concept",
+)
 class SwitchCounts(Policy):
     """Each tier has enough switches, and cables spread evenly over the tier above."""
 

@@ -37,6 +37,7 @@ from rackwright.policy.helpers.fabrics import (
     "A fabric is not oversubscribed more than its role allows",
     Severity.HIGH,
     since="0.2",
+    stage="concept",
 )
 class Oversubscription(Policy):
     """Downward over upward bandwidth of the busiest switch of each tier stays within a ratio."""

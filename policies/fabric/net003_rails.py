@@ -16,7 +16,13 @@ from rackwright.policy.helpers.fabrics import (
 )
 
 
-@rule("NET-003", "Every interface is on the leaf of its rail", Severity.HIGH, since="0.2")
+@rule(
+    "NET-003",
+    "Every interface is on the leaf of its rail",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Rails(Policy):
     """The rails of a rail-optimised fabric are kept apart, and every cable keeps to its rail."""
 

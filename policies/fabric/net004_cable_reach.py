@@ -31,7 +31,13 @@ from rackwright.policy.helpers.fabrics import (
 from rackwright.policy.helpers.missing import each_once, of_product
 
 
-@rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")
+@rule(
+    "NET-004",
+    "Cables are no longer than their parts reach",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class CableReach(Policy):
     """The longest cable of each kind is within the reach of the parts at both ends."""
 

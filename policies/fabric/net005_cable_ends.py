@@ -13,6 +13,7 @@ from rackwright.policy.helpers.fabrics import fabrics_of, mismatches, unattached
     "Medium, fibre, shell and technology match along every cable",
     Severity.HIGH,
     since="0.2",
+    stage="design",
 )
 class CableEnds(Policy):
     """What is ordered for a kind of cables can be plugged in at both ends and lit."""

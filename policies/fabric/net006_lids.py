@@ -19,7 +19,7 @@ from rackwright.policy.helpers.fabrics import (
 )
 
 
-@rule("NET-006", "An InfiniBand subnet has enough LIDs", Severity.HIGH, since="0.2")
+@rule("NET-006", "An InfiniBand subnet has enough LIDs", Severity.HIGH, since="0.2", stage="design")
 class Lids(Policy):
     """The ports of nodes and the switches of a subnet are no more than there are unicast LIDs."""
 

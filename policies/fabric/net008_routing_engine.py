@@ -13,6 +13,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, miss
     "The chosen routing engine routes the fabric",
     Severity.HIGH,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingEngine(Policy):

@@ -16,6 +16,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, miss
     "Routes load the links of a fabric evenly",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingBalance(Policy):

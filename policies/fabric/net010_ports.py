@@ -23,7 +23,11 @@ from rackwright.policy.helpers.fabrics import (
 
 
 @rule(
-    "NET-010", "Every port holds one cable and every cable has two ends", Severity.HIGH, since="0.2"
+    "NET-010",
+    "Every port holds one cable and every cable has two ends",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class Ports(Policy):
     """Switches have the ports that are used, hosts find theirs, and nothing is plugged twice."""

@@ -22,7 +22,11 @@ from rackwright.policy.helpers.missing import each_once, of_product
 
 
 @rule(
-    "NET-011", "Both ends of a cable and the cable itself have one rate", Severity.HIGH, since="0.2"
+    "NET-011",
+    "Both ends of a cable and the cable itself have one rate",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""

@@ -25,6 +25,7 @@ from rackwright.policy.helpers.missing import of_product
     "Switches hang on two feeds and nodes on two switches",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class RedundantPaths(Policy):

@@ -25,6 +25,7 @@ from rackwright.policy.helpers.fabrics import (
     "The loss of a leaf takes only a share of a scalable unit",
     Severity.MEDIUM,
     since="0.2",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class BlastRadius(Policy):

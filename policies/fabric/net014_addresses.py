@@ -41,6 +41,7 @@ from rackwright.policy.helpers.fabrics import (
     "Numbers and addresses of fabrics are unique, and their MTU is as meant",
     Severity.HIGH,
     since="0.2",
+    stage="design",
 )
 class Addresses(Policy):
     """Nothing is given out twice, every host gets its addresses, and frames are as large as meant."""

@@ -31,6 +31,7 @@ _SHOWN = 5
     "Trays hold the cables that lie in them",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class FilledTrays(Policy):

@@ -20,16 +20,19 @@ from rackwright.api import (
 )
 from rackwright.policy.helpers.software import (
     BUNDLES,
+    CONFLICTS,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
     PLUGIN_NEEDS,
     Bundle,
+    Conflict,
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
     SiteSoftware,
     at_least,
     bundle_of,
+    conflict_of,
     numbers,
     oldest_driver,
     oldest_installer,
@@ -43,6 +46,7 @@ from rackwright.policy.helpers.software import (
     "Versions of drivers, kernel modules and libraries fit together",
     Severity.HIGH,
     since="0.2",
+    stage="build",
 )
 class SoftwareMatrix(Policy):
     """Each site's software bill is complete, and its versions are known to work together."""
@@ -55,6 +59,8 @@ class SoftwareMatrix(Policy):
     """Libraries that an EFA installer brings; other installers are not compared."""
     cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
     """Oldest driver by major release of CUDA."""
+    conflicts: tuple[Conflict, ...] = CONFLICTS
+    """Releases of NCCL that do not work over a series of libfabric."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each site with GPUs, RDMA or Lustre."""
@@ -131,6 +137,13 @@ class SoftwareMatrix(Policy):
         else:
             yield _minimum(site, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
             yield _minimum(site, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
+        if (conflict := conflict_of(nccl, libfabric, self.conflicts)) is not None:
+            yield Finding(
+                at,
+                ok=False,
+                message=f"NCCL {nccl} over libfabric {libfabric}: {conflict.report}",
+                fix="install another release of NCCL, or an EFA installer with a newer libfabric",
+            )
         yield from self._judge_installer(site, bill, nccl, plugin, libfabric)
 
     def _judge_installer(

@@ -30,6 +30,7 @@ from rackwright.policy.helpers.catalogue import used_entries
     "Every product has a firmware baseline that is enforced",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
 )
 class Firmware(Policy):
     """Nodes of one product have one firmware, and another one takes no jobs."""

@@ -30,6 +30,7 @@ _NAMES = {"nvidia": "NVIDIA", "amd": "AMD", "aws": "AWS"}
     "Software versions are those of the site's accelerators",
     Severity.HIGH,
     since="0.4",
+    stage="build",
 )
 class SoftwareOfAccelerators(Policy):
     """The software versions of a site are of the vendors of its accelerators, and of each of them."""

@@ -15,6 +15,7 @@ from rackwright.policy.helpers.remediation import either, held, hold, provide
     "Rack circuits carry their load continuously",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class FeedCapacity(Policy):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "The other circuits carry a rack after one feed or PDU is lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class FeedLoss(Policy):

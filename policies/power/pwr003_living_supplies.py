@@ -26,6 +26,7 @@ from rackwright.policy.helpers.racks import MOST_FEEDS, subject
     "Devices keep enough power supplies after one feed or PDU is lost",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
 )
 class LivingSupplies(Policy):
     """Every device keeps the power supplies that full performance needs."""

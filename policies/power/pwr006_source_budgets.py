@@ -38,6 +38,7 @@ from rackwright.policy.helpers.remediation import either, place_fewer, provide
     "Sources, rows and halls stay inside their power budgets",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class SourceBudgets(Policy):

@@ -30,6 +30,7 @@ from rackwright.policy.helpers.racks import subject, unknown_draw, unrated
     "Circuits keep a reserve for growth",
     Severity.LOW,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Headroom(Policy):

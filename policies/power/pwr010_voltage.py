@@ -30,6 +30,7 @@ _NO_CORD = frozenset({"hardwired", "busbar"})
     "The voltage at the outlets suits the devices",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletVoltage(Policy):

@@ -24,6 +24,7 @@ from rackwright.policy.helpers.racks import subject
     "The feeds of a rack come from different sources",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.PRODUCTION,
 )
 class IndependentFeeds(Policy):

@@ -35,7 +35,11 @@ MARGIN_S = 10.0
 
 
 @rule(
-    "PWR-012", "Power shelves are N+1 and bridge the generators' start", Severity.HIGH, since="0.1"
+    "PWR-012",
+    "Power shelves are N+1 and bridge the generators' start",
+    Severity.HIGH,
+    since="0.1",
+    stage="design",
 )
 class PowerShelves(Policy):
     """Shelves are N+1, survive the loss of a feed, and bridge the start of the generators."""

@@ -32,6 +32,7 @@ from rackwright.policy.helpers.remediation import provide
     "Sources carry the charging of batteries after an outage",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class BatteryRecharge(Policy):

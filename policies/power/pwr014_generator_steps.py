@@ -28,6 +28,7 @@ from rackwright.policy.helpers.remediation import provide
     "Generators take each load step after their start",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class GeneratorSteps(Policy):

@@ -29,6 +29,7 @@ from rackwright.policy.helpers.remediation import either, provide
     "Tap-off boxes of busways carry their racks",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
 )
 class TapOffBoxes(Policy):

@@ -26,6 +26,7 @@ from rackwright.policy.helpers.remediation import provide
     "Breakers, busways and PDUs stand the fault current at their place",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
     waivable=False,
 )

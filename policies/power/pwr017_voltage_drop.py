@@ -39,6 +39,7 @@ _NO_CORD = frozenset({"hardwired", "busbar"})
     "Conductors leave devices the voltage that they need",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class VoltageDrops(Policy):

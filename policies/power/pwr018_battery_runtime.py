@@ -31,6 +31,7 @@ from rackwright.policy.helpers.remediation import provide
     "Batteries of UPSs last until generators carry the load",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class BatteryRuntime(Policy):

@@ -26,6 +26,7 @@ from rackwright.api import (
     "Fuel of generators lasts as long as it should",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Fuel(Policy):

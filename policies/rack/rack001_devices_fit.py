@@ -26,6 +26,7 @@ from rackwright.policy.helpers.remediation import place_fewer
     "Every device has a place in its rack",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class DevicesFit(Policy):

@@ -14,6 +14,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     "A rack draws no more than its place in the hall allows",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class Density(Policy):

@@ -31,6 +31,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     "A rack carries the weight of its content",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
     waivable=False,
 )

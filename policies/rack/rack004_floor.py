@@ -36,6 +36,7 @@ LOADS = (
     "The floor carries the racks",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
     waivable=False,
 )

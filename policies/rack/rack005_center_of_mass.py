@@ -27,6 +27,7 @@ from rackwright.policy.helpers.racks import center_of_mass_shares, excess, subje
     "The centre of mass of a rack is low",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class CenterOfMass(Policy):

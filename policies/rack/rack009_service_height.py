@@ -20,7 +20,13 @@ from rackwright.policy.helpers.racks import is_over, subject, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 
-@rule("RACK-009", "Devices can be lifted out of their tanks", Severity.HIGH, since="0.3")
+@rule(
+    "RACK-009",
+    "Devices can be lifted out of their tanks",
+    Severity.HIGH,
+    since="0.3",
+    stage="design",
+)
 class ServiceHeight(Policy):
     """The hall is high enough above a tank for its longest device to be lifted out."""
 

@@ -30,6 +30,7 @@ Place = Literal["rack", "caster", "area"]
     "Racks and floors carry racks with cables, manifolds and coolant",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
     waivable=False,
 )

@@ -28,6 +28,7 @@ from rackwright.policy.helpers.racks import subject, unknowns
     "Racks come to their hall",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.PILOT,
 )
 class Delivery(Policy):

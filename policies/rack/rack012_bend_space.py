@@ -49,6 +49,7 @@ class _Plug:
     "Cables bend behind devices no tighter than they may",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class BendSpace(Policy):

@@ -34,6 +34,7 @@ from rackwright.policy.helpers.reliability import (
     "Spare hosts stand by for those that are being repaired",
     Severity.MEDIUM,
     since="0.2",
+    stage="run",
     enforcement=Enforcement.ADVISORY,
     profile=Profile.PRODUCTION,
 )

@@ -26,7 +26,13 @@ from rackwright.policy.helpers.reliability import (
 from rackwright.policy.helpers.remediation import format_quantity
 
 
-@rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")
+@rule(
+    "REL-002",
+    "Large jobs spend their time on steps that count",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class EffectiveTime(Policy):
     """The expected effective training time ratio of each job reaches its target."""
 

@@ -39,6 +39,7 @@ CONTROL = ("head", "management")
     "No single loss takes much of a node group",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class SpreadDomains(Policy):
@@ -56,13 +57,18 @@ class SpreadDomains(Policy):
             for index, group in enumerate(site.groups):
                 if group.spec.role == "compute":
                     at = Subject(f"{site.name} {group.name}", group.path)
+                    few = self._is_small(domains.racks_of([index]))
                     for loss in domains.losses(index):
-                        yield self._judge(at, loss)
+                        yield self._judge(at, loss, few)
             yield from _controllers(plan, site, domains)
         for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
             yield self._judge_tray(tray)
 
-    def _judge(self, at: Subject, loss: Loss) -> Measure:
+    def _is_small(self, racks: int) -> bool:
+        """Return True if even an equal share of the group in each rack would be too much."""
+        return racks * self.most_lost < 100
+
+    def _judge(self, at: Subject, loss: Loss, few: bool) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
         shares: tuple[Contributor, ...] = ()
         if loss.taken:
@@ -77,6 +83,7 @@ class SpreadDomains(Policy):
             contributors=shares,
             fix=_fix(loss, self.most_lost),
             missing=loss.missing,
+            advisory=few and loss.kind in {"rack", "leaf", "pump"},
         )
 
     def _judge_tray(self, tray: TrayLoss) -> Measure:
@@ -95,6 +102,7 @@ class SpreadDomains(Policy):
             if tray.block is None
             else f"use blocks of {trays - 1}, which leave a spare tray",
             missing=tray.missing,
+            advisory=self._is_small(tray.domains.racks),
         )
 
 

@@ -28,6 +28,7 @@ from rackwright.policy.helpers.reliability import count_controllers
     "The scheduler survives the loss of a controller",
     Severity.HIGH,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Controllers(Policy):

@@ -22,6 +22,7 @@ from rackwright.api import (
     "Controllers share the scheduler's state",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class SharedState(Policy):

@@ -28,7 +28,9 @@ from rackwright.policy.helpers.slurm import (
 )
 
 
-@rule("SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2")
+@rule(
+    "SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2", stage="design"
+)
 class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
 

@@ -18,7 +18,7 @@ from rackwright.api import (
 )
 
 
-@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2")
+@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2", stage="design")
 class SlurmResources(Policy):
     """What Slurm is told of a host equals the catalogue: accelerators exactly, the rest at most."""
 

@@ -28,7 +28,7 @@ from rackwright.policy.helpers.slurm import (
 )
 
 
-@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2")
+@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2", stage="design")
 class SlurmBlocks(Policy):
     """The base size is that of a unit, except spares; larger sizes double it and fit the cluster."""
 

@@ -27,7 +27,7 @@ from rackwright.policy.helpers.slurm import (
 )
 
 
-@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")
+@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2", stage="design")
 class SlurmPartitions(Policy):
     """Partitions name groups that exist, cover every host, and one of them is the default."""
 

@@ -24,7 +24,13 @@ _BYTES_OF_A_PAGE = 64
 """Bytes in which a kernel describes a page (``struct page`` of 64-bit Linux)."""
 
 
-@rule("SCH-006", "Slurm counts what the kernel of a host reports", Severity.HIGH, since="0.4")
+@rule(
+    "SCH-006",
+    "Slurm counts what the kernel of a host reports",
+    Severity.HIGH,
+    since="0.4",
+    stage="build",
+)
 class ReportedHardware(Policy):
     """Slurm's memory is less than what is installed, and threads are told from cores."""
 

@@ -36,7 +36,11 @@ SETTINGS = (
 
 
 @rule(
-    "SEC-003", "InfiniBand is managed by the holders of its keys only", Severity.HIGH, since="0.2"
+    "SEC-003",
+    "InfiniBand is managed by the holders of its keys only",
+    Severity.HIGH,
+    since="0.2",
+    stage="build",
 )
 class FabricKeys(Policy):
     """Every InfiniBand fabric has its management and administration keys set."""

@@ -34,6 +34,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "What spans sites has a line for it, and a site may be lost",
     Severity.HIGH,
     since="0.2",
+    stage="concept",
 )
 class Spread(Policy):
     """Jobs and partitions over several sites have lines between them; a site may be lost."""

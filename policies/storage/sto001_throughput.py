@@ -21,7 +21,9 @@ from rackwright.policy.helpers.storage import Rate
 UNIT = "MB/s"
 
 
-@rule("STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2")
+@rule(
+    "STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2", stage="design"
+)
 class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""
 

@@ -21,7 +21,13 @@ from rackwright.policy.helpers.remediation import either, format_quantity, provi
 from rackwright.policy.helpers.storage import checkpoint_size, throughput_for, write_time
 
 
-@rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
+@rule(
+    "STO-002",
+    "A checkpoint is written in the time it may take",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Checkpoints(Policy):
     """The time to write a checkpoint at the full write throughput is within its limit."""
 

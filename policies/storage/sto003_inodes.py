@@ -24,7 +24,7 @@ from rackwright.api import (
 from rackwright.policy.helpers.storage import files_of_target
 
 
-@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2")
+@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2", stage="design")
 class Inodes(Policy):
     """The files that are expected fit on the metadata targets."""
 

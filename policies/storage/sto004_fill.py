@@ -29,6 +29,7 @@ from rackwright.policy.helpers.storage import fsx_capacity
     "Object targets stay below the fill at which they slow down",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
 )
 class Fill(Policy):
     """The data that is expected fills no more than a share of the capacity."""

@@ -10,7 +10,11 @@ from rackwright.policy.helpers.storage import judge_networks
 
 
 @rule(
-    "STO-005", "Clients and servers of a file system reach each other", Severity.HIGH, since="0.2"
+    "STO-005",
+    "Clients and servers of a file system reach each other",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class Networks(Policy):
     """The NIDs of the MGS lie in declared networks, and all parts share one of them."""

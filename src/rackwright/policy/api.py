@@ -35,6 +35,7 @@ __all__ = [
     "ProductField",
     "Profile",
     "Severity",
+    "Stage",
     "Subject",
     "Suggestion",
     "rule",
@@ -67,6 +68,22 @@ class Profile(StrEnum):
     LAB = "lab"
     PILOT = "pilot"
     PRODUCTION = "production"
+
+
+class Stage(StrEnum):
+    """How far a design is, from the first sketch to a cluster that runs jobs."""
+
+    CONCEPT = "concept"
+    DESIGN = "design"
+    BUILD = "build"
+    RUN = "run"
+
+    def before(self, other: Stage) -> bool:
+        """Return True if this stage comes before ``other``."""
+        return _STAGES.index(self) < _STAGES.index(other)
+
+
+_STAGES = tuple(Stage)
 
 
 class Outcome(StrEnum):
@@ -167,7 +184,10 @@ class Policy(Model, ABC):
         since: the policy set that the rule came with; older blueprints see it as a preview.
         family: the folder that it is in; set when its pack is loaded.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
+        stage: from which on the facts that the rule needs must be known; before it, unknown facts
+            are counted and block nothing.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
+        mandatory_since: the policy set from which an advisory rule is mandatory; None where it never is.
     """
 
     id: ClassVar[str]
@@ -177,7 +197,9 @@ class Policy(Model, ABC):
     family: ClassVar[str]
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
+    stage: ClassVar[Stage] = Stage.CONCEPT
     waivable: ClassVar[bool] = True
+    mandatory_since: ClassVar[str | None] = None
     _judged_on: dt.date | None = PrivateAttr(default=None)
 
     @property
@@ -207,7 +229,9 @@ def rule(
     since: str,
     enforcement: Enforcement | None = None,
     profile: Profile | None = None,
+    stage: Literal["concept", "design", "build", "run"] | None = None,
     waivable: bool | None = None,
+    mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
@@ -223,7 +247,9 @@ def rule(
         "since": since,
         "enforcement": enforcement,
         "profile": profile,
+        "stage": None if stage is None else Stage(stage),
         "waivable": waivable,
+        "mandatory_since": mandatory_since,
     }
 
     def named(policy: type[P]) -> type[P]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import yaml
 from yaml import (
@@ -28,10 +30,10 @@ from yaml import (
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.reading.syntax_errors import DEEPEST, TOO_DEEP, syntax_error
 from rackwright.reading.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
-DEEPEST = 64
 SAFE_DEPTH = 2_500
 """What the recursion of libyaml's binding certainly takes: 20,000 levels fit into 8 MiB of stack."""
 MOST_NODES = 500_000
@@ -39,7 +41,6 @@ LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
-_TOO_DEEP = f"nested more than {DEEPEST} deep"
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
@@ -62,6 +63,7 @@ _TAGS = {
     yaml.MappingNode: _CORE + "map",
 }
 _UNKNOWN = object()
+STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -81,13 +83,17 @@ def read_file(path: Path) -> Item:
 
 
 def read_raw(path: Path) -> bytes:
-    """The content of the file ``path``, at most one byte more than is accepted.
+    """Return the content of the file ``path``, at most one byte more than is accepted.
+
+    The path ``-`` is the standard input, which is read once.
 
     Raises:
         SpecErrors: it cannot be read, or is no regular file.
     """
     name = str(path)
     try:
+        if name == STANDARD_INPUT:
+            return _standard_input(sys.stdin.buffer)
         # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -97,6 +103,11 @@ def read_raw(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
+
+
+@lru_cache(maxsize=1)
+def _standard_input(stream: BinaryIO) -> bytes:
+    return stream.read(LARGEST_FILE + 1)
 
 
 def read_bytes(raw: bytes, name: str) -> Item:
@@ -144,15 +155,8 @@ def _read_nodes(text: str, name: str) -> Item:
             node = loader.get_single_node()
         finally:
             loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Location(name, mark.line + 1, mark.column + 1) if mark else None
-        at = text[mark.index : mark.index + 1] if mark else ""
-        raise SpecErrors([_syntax_error(error, where, at)]) from None
     except yaml.YAMLError as error:
-        raise SpecErrors(
-            [SpecError(f"'{visible(name)}' is not YAML: {_first_line(error)}")]
-        ) from None
+        raise SpecErrors([syntax_error(error, text, name)]) from None
     except UnicodeError:
         raise SpecErrors([SpecError(f"'{visible(name)}' holds text that is not Unicode")]) from None
     except RecursionError:
@@ -314,51 +318,9 @@ def _check_depth(text: str, name: str) -> None:
             if depth > DEEPEST:
                 mark: Any = event.start_mark
                 where = Location(name, mark.line + 1, mark.column + 1)
-                raise SpecErrors([SpecError(_TOO_DEEP, location=where)])
+                raise SpecErrors([SpecError(TOO_DEEP, location=where)])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-
-
-def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) -> SpecError:
-    problem = error.problem or "the text is not YAML"
-    if "expected a single document" in (error.context or ""):
-        return SpecError("a file holds one document", hint="remove '---'", location=where)
-    if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
-        return SpecError(_TOO_DEEP, location=where)
-    hint = None
-    if at == "\t" or "tab character" in problem:
-        hint = "indent with spaces"
-    elif "cannot start any token" in problem:
-        hint = f"put a value that starts with '{at}' in quotes"
-    elif "could not find expected ':'" in problem or "mapping values" in problem:
-        hint = "check the indentation and the ':' of this line and the one before"
-    elif "undefined alias" in problem:
-        hint = "define the anchor with '&' before it is used"
-    elif error.context_mark is not None:
-        problem, hint = _in_words(problem, error.context_mark, where)
-    return SpecError(problem, hint=hint, location=where)
-
-
-def _in_words(problem: str, began: yaml.Mark, where: Location | None) -> tuple[str, str | None]:
-    """What the parser means, and what to do; ``began`` is where the part begins that it was in."""
-    line, column = began.line + 1, began.column + 1
-    if unclosed := re.search(r"expected ',' or '([]}])'", problem):
-        opening = {"]": "[", "}": "{"}[unclosed[1]]
-        hint = f"close it with '{unclosed[1]}', or put a ',' between two values"
-        return f"the '{opening}' of line {line} is not closed here", hint
-    if "unexpected end of stream" in problem:
-        return f"the quotes of line {line} are not closed", None
-    if "expected key" not in problem and "'-' indicator" not in problem:
-        return problem, None
-    what = "items, each with its '-'," if "'-'" in problem else "keys"
-    if where is not None and where.column != column:
-        text = f"the indentation does not fit: column {where.column}, and the {what} from line"
-        return f"{text} {line} on begin in column {column}", "indent with as many blanks as there"
-    return f"the {what} from line {line} on end here with something else", None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["unreadable"])[0]
 
 
 class _Reader:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from known import known
 from rackwright.errors import Location, SpecErrors
+from rackwright.reading.syntax_errors import DEEPEST
 from rackwright.reading.tree import Tree, to_data
 from rackwright.reading.yaml_reader import (
-    DEEPEST,
     LARGEST_FILE,
     MOST_NODES,
     _most_depth,

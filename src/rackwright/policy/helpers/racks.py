@@ -127,6 +127,13 @@ def uncounted(kind: RackKind) -> Iterator[str]:
         yield of_product(entry, "power_supplies.count", "number of power supplies")
 
 
+def without_inlet(kind: RackKind) -> Iterator[Missing]:
+    """Yield the inlet of each product of a rack whose power supplies have an unknown one."""
+    entries = {d.entry for d in kind.devices if d.psu_count and d.psu_inlet is None}
+    for entry in sorted(entries):
+        yield of_product(entry, "power_supplies.inlet", "inlet of its power supplies")
+
+
 def unrated(path: Path) -> Missing:
     """The rating of the circuit of a feed at ``path``, which nobody says.
 

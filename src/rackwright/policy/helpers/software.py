@@ -5,14 +5,17 @@ from __future__ import annotations
 from rackwright.plan.model import Plan
 from rackwright.plan.software.needs import (
     BUNDLES,
+    CONFLICTS,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
     PLUGIN_NEEDS,
     Bundle,
+    Conflict,
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
     bundle_of,
+    conflict_of,
     oldest_driver,
     oldest_installer,
     plugin_need,
@@ -27,10 +30,12 @@ from rackwright.plan.software.versions import (
 
 __all__ = [
     "BUNDLES",
+    "CONFLICTS",
     "CUDA_NEEDS",
     "INSTALLER_NEEDS",
     "PLUGIN_NEEDS",
     "Bundle",
+    "Conflict",
     "CudaNeeds",
     "InstallerNeeds",
     "PluginNeeds",
@@ -38,6 +43,7 @@ __all__ = [
     "accelerator_vendors",
     "at_least",
     "bundle_of",
+    "conflict_of",
     "numbers",
     "oldest_driver",
     "oldest_installer",
