@@ -16,8 +16,9 @@ from rackwright.api import (
     Switch,
     rule,
 )
-from rackwright.policy.helpers.catalogue import Use, fact_value, supply_inlet, used_entries
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.hardware import fact_value, supply_inlet
+from rackwright.plan.audit.catalogue_usage import Use, used_entries
+from rackwright.plan.missing import of_product
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 
@@ -27,6 +28,7 @@ _CORDLESS = frozenset({"hardwired", "busbar"})
     "Catalogue entries in use do not contradict themselves",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class ConsistentEntries(Policy):

@@ -26,6 +26,7 @@ _ELSEWHERE = {"aws": "an image with the Neuron driver and tools, which no role i
     "Software versions are those of the site's accelerators",
     Severity.HIGH,
     since="0.4",
+    stage="build",
 )
 class SoftwareOfAccelerators(Policy):
     """The software versions of a site name nothing that its accelerators cannot run."""

@@ -18,8 +18,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, unknown_draw, without_inlet
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import unknown_draw, without_inlet
 
 
 @rule(
@@ -27,6 +28,7 @@ from rackwright.policy.helpers.racks import subject, unknown_draw, without_inlet
     "Breakers, branches and outlets fit what is plugged in",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class BreakersAndCords(Policy):

@@ -17,8 +17,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 
 @rule(
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
     "PDUs have the outlets that racks need",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletCount(Policy):

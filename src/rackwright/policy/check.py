@@ -14,7 +14,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, UsageError
 from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.api import Enforcement, Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, asked_by, hold
 from rackwright.policy.base_approval.edited_packs import base_versions, worst_of
 from rackwright.policy.engine import Report, evaluate
@@ -23,9 +23,11 @@ from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exce
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.policy_sets import Standing
+from rackwright.policy.questions import questions
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
 from rackwright.policy.stated_facts import stated_facts, unfilled_layers
+from rackwright.policy.unknowns import Remedies
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -99,6 +101,7 @@ def check_plan(
     exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     lenient: bool = False,
+    stage: Stage | None = None,
 ) -> Report:
     """The report about a plan.
 
@@ -110,6 +113,7 @@ def check_plan(
         exceptions: waivers and baseline, read from where they count; None judges without.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
+        stage: check for this stage instead of the blueprint's own; a later one of the base applies.
     """
     blueprint = loaded.plan.blueprint
     today = datetime.now(UTC).date() if exceptions is None else exceptions.today
@@ -122,6 +126,8 @@ def check_plan(
         judged, told = grant(loaded, approval)
     known = with_own(judging_rules(packs), policies)
     head = asked_by(blueprint, loaded.tree)
+    if stage is not None:
+        head = replace(head, regime=replace(head.regime, stage=stage))
     configured: Sequence[Policy] = configure(
         known,
         head.settings,
@@ -150,7 +156,8 @@ def check_plan(
         data, catalogue = judged.tree.data, judged.plan.catalogue
         dated = [policy.on(today) for policy in policies]
         looked = judged_apart(dated, silent, data, catalogue)
-        return evaluate(judged.plan, looked, standings, locate, held.regime)
+        remedies = Remedies(judged.plan, locate, loaded.names)
+        return evaluate(judged.plan, looked, standings, locate, held.regime, remedies)
 
     def permitted(report: Report) -> Report:
         if exceptions is None:
@@ -168,7 +175,8 @@ def check_plan(
     if judged is not loaded or (own, wanted) != (held.policies, held.standings):
         # As it is written, which is how the branch is judged once the change is merged.
         report = worst_of(report, permitted(judge(loaded, own, wanted)))
-    report = replace(report, lowered=held.lowered)
+    remedies = Remedies(loaded.plan, locate, loaded.names)
+    report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
     if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
