@@ -14,7 +14,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, UsageError
 from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.api import Enforcement, Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, Judgement, asked_by, hold
 from rackwright.policy.base_approval.worse_verdict import worst_of
 from rackwright.policy.engine import Report, evaluate
@@ -22,9 +22,11 @@ from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
+from rackwright.policy.questions import questions
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
 from rackwright.policy.stated_facts import stated_facts, unfilled_layers
+from rackwright.policy.unknowns import Remedies
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -98,6 +100,7 @@ def check_plan(
     exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     lenient: bool = False,
+    stage: Stage | None = None,
 ) -> Report:
     """The report about a plan.
 
@@ -109,6 +112,7 @@ def check_plan(
         exceptions: waivers and baseline, read from where they count; None judges without.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
+        stage: check for this stage instead of the blueprint's own; a later one of the base applies.
     """
     blueprint = loaded.plan.blueprint
     today = datetime.now(UTC).date() if exceptions is None else exceptions.today
@@ -121,6 +125,8 @@ def check_plan(
         judged, told = grant(loaded, approval)
     known = with_own(judging_rules(packs), policies)
     head = asked_by(blueprint, loaded.tree)
+    if stage is not None:
+        head = replace(head, regime=replace(head.regime, stage=stage))
     configured: Sequence[Policy] = configure(
         known,
         head.settings,
@@ -146,7 +152,8 @@ def check_plan(
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
         dated = [policy.on(today) for policy in judgement.policies]
         looked = judged_apart(dated, silent, plan.tree.data, plan.plan.catalogue)
-        found = evaluate(plan.plan, looked, standings, locate, held.regime)
+        remedies = Remedies(plan.plan, locate, loaded.names)
+        found = evaluate(plan.plan, looked, standings, locate, held.regime, remedies)
         return (
             found if exceptions is None else apply_exceptions(found, exceptions, severities, only)
         )
@@ -155,7 +162,8 @@ def check_plan(
     report = report_on(loaded, held.own)
     if judged is not loaded or held.base is not held.own:
         report = worst_of(report, report_on(judged, held.base))
-    report = replace(report, lowered=held.lowered)
+    remedies = Remedies(loaded.plan, locate, loaded.names)
+    report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
     if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))

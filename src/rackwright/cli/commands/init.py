@@ -81,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
             wrong, or a file exists or cannot be written.
     """
     from rackwright.files import missing, undone
-    from rackwright.render.blueprints import BLUEPRINT, find_template, write_blueprint
+    from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
-    from rackwright.templates.making import SCHEMA
+    from rackwright.templates.making import BLUEPRINT, SCHEMA
     from rackwright.templates.record import RECORD_FOLDER
 
     if arguments.list:

@@ -1,7 +1,7 @@
 """What a blueprint asks to be judged by, and what of it a base revision has approved.
 
 A change does not approve itself: where its base has the blueprint, the base's ``policies``,
-``profile`` and ``policy_set`` hold until it is merged. Where the change asks for more, that holds.
+``profile``, ``policy_set`` and ``stage`` hold until it is merged. Where the change asks for more, that holds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting, Reason
-from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 from rackwright.policy.base_approval.base_packs import BasePack, State, base_packs
 from rackwright.policy.base_approval.former_blueprint import former_path
 from rackwright.policy.exception_report import Lowered, Notice, NoticeKind
@@ -35,7 +35,7 @@ from rackwright.reading.loader import take_layers, tree_of, validate
 from rackwright.reading.tree import Item, Tree
 from rackwright.team.base import BaseConfig, base_config
 
-_PROFILES = tuple(Profile)
+_PROFILES, _STAGES = tuple(Profile), tuple(Stage)
 
 
 class _Settings(Model):
@@ -43,6 +43,7 @@ class _Settings(Model):
 
     profile: Profile | None = None
     policy_set: str | None = None
+    stage: Stage | None = None
     policies: dict[str, PolicySetting] = {}
 
 
@@ -112,7 +113,7 @@ class Approval:
 
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
     """What ``blueprint`` asks for."""
-    regime = regime_for(blueprint.profile, blueprint.policy_set)
+    regime = regime_for(blueprint.profile, blueprint.policy_set, blueprint.stage)
     return Asked(blueprint.policies, regime, tree, blueprint.owner, blueprint.reasons)
 
 
@@ -158,7 +159,7 @@ def read_approval(
         kept = {key: document[key] for key in _Settings.model_fields if key in document}
         tree = Tree(tree.root, kept, tree.files)
     settings = validate(tree, _Settings).value
-    regime = regime_for(settings.profile, settings.policy_set)
+    regime = regime_for(settings.profile, settings.policy_set, settings.stage)
     asked = Asked(settings.policies, regime, tree)
     elsewhere = None if former == blueprint else former
     return Approval(ref, asked, listed, isolated, document, elsewhere, config)
@@ -239,6 +240,7 @@ def hold(
     regime = Regime(
         max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
         max(base.regime.policy_set, head.regime.policy_set, key=SETS.index),
+        max(base.regime.stage, head.regime.stage, key=_STAGES.index),
     )
     held = {type(one): one for one in made}
     pairs = [(held.get(type(one), one), one) for one in chosen]
@@ -270,7 +272,7 @@ def _notices(
     for pack in approval.listed:
         if text := _pack_text(pack, ref, isolated=approval.isolated):
             yield Notice(NoticeKind.LOWERED, pack.path, "", text, pack.location)
-    for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
+    for name, order in (("profile", _PROFILES), ("policy_set", SETS), ("stage", _STAGES)):
         was, now = getattr(base.regime, name), getattr(head.regime, name)
         if order.index(now) < order.index(was):
             reason = why(head.reasons, name, head.owner)
