@@ -89,7 +89,6 @@ if TYPE_CHECKING:
         Policy,
         Profile,
         Severity,
-        Stage,
         Suggestion,
         rule,
     )
@@ -145,7 +144,7 @@ _PLACES = {
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.slurm.state": "StateStorage",
     "rackwright.plan.storage.filesystem": "FileSystem",
-    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Stage Suggestion rule",
+    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule",
     "rackwright.policy.check": "check",
     "rackwright.policy.engine": "Report Result",
     "rackwright.policy.exceptions.exceptions": "ExceptionChoice PolicyExceptions read_exceptions",
@@ -168,7 +167,7 @@ __all__ = [
     "RackDevice", "RackKind", "RackType", "RackwrightError", "Reliability", "RentComparison", "Report",
     "Reservation", "Result", "RideThrough", "Role", "Scheduler", "Seconds", "SecurityRule",
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",
-    "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "Stage", "StateStorage", "Subject",
+    "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "StateStorage", "Subject",
     "SubnetManagerKeys", "Suggestion", "Switch", "TapOffLoad", "TierLink", "TrayFill",
     "UncooledWater", "UsageError", "VoltageDrop", "WanNeed", "Watts", "check", "load_plan",
     "read_exceptions", "rule"
