@@ -19,15 +19,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-
-from lab_support import Machines, lab_blueprint, some_machines
-from rackwright.inventory.inventory import build_inventory
 from rackwright.lab import lab as labs
 from rackwright.lab.base import cache_folder, clear, code_digests, make_base, recipe_key
 from rackwright.lab.host import press_power_button, switch_off
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.repository import make_repository
 from rackwright.lab.system import run, wait_for
+
+from lab_support import Machines, lab_blueprint, some_machines
+from rackwright.inventory.inventory import build_inventory
 from rackwright.locks import turn
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm

@@ -111,6 +111,7 @@ def root_of(suite: str) -> Path:
     """
     from rackwright.lab.base import cache_folder, clear, machine_repository, recipe_key
     from rackwright.lab.system import run
+
     from rackwright.locks import turn
 
     packages = PACKAGES[suite]

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from rackwright.lab.system import wait_for
 
 from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
-from rackwright.lab.system import wait_for
 from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
 from rackwright.plan.fabric.discovered.dump import Discovery, read_discovery
 from rackwright.plan.fabric.ibsim import network

@@ -12,10 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-
-from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.accept.compare import compare_item
-from rackwright.accept.expected import Comparing, Expectation
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.mock_packages.gpu import DRIVER
 from rackwright.lab.mock_packages.gpu_stack import (
@@ -28,6 +24,10 @@ from rackwright.lab.mock_packages.gpu_stack import (
     OLD_LIBFABRIC,
 )
 from rackwright.lab.system import wait_for
+
+from lab_support import LAB_MARKS, Machines, Played, some_machines
+from rackwright.accept.compare import compare_item
+from rackwright.accept.expected import Comparing, Expectation
 
 pytestmark = LAB_MARKS
 DOMAIN = ["gpu-1", "gpu-2", "gpu-10"]

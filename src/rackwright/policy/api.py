@@ -17,29 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 from pydantic import PrivateAttr
 
 from rackwright.model.base import Model
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Contributor, Path, Subject
-from rackwright.policy.records import record
+from rackwright.plan.base import Contributor, Path, Subject
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
-
-__all__ = [
-    "Contributor",
-    "Enforcement",
-    "Finding",
-    "Measure",
-    "Missing",
-    "Outcome",
-    "Policy",
-    "ProductField",
-    "Profile",
-    "Severity",
-    "Stage",
-    "Subject",
-    "Suggestion",
-    "rule",
-]
 
 TOLERANCE = 1e-9
 """Relative difference below which a value is at its limit: the rounding of floating point."""
@@ -110,7 +91,7 @@ class Suggestion:
     value: str | int | float | bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A value against its limit.
 
@@ -147,7 +128,7 @@ class Measure:
         return Outcome.FAIL if over > slack else Outcome.PASS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A rule without a number.
 
@@ -187,6 +168,7 @@ class Policy(Model, ABC):
         stage: from which on the facts that the rule needs must be known; before it, unknown facts
             are counted and block nothing.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
+        mandatory_since: the policy set from which an advisory rule is mandatory; None where it never is.
     """
 
     id: ClassVar[str]
@@ -198,6 +180,7 @@ class Policy(Model, ABC):
     profile: ClassVar[Profile] = Profile.PILOT
     stage: ClassVar[Stage] = Stage.CONCEPT
     waivable: ClassVar[bool] = True
+    mandatory_since: ClassVar[str | None] = None
     _judged_on: dt.date | None = PrivateAttr(default=None)
 
     @property
@@ -229,6 +212,7 @@ def rule(
     profile: Profile | None = None,
     stage: Literal["concept", "design", "build", "run"] | None = None,
     waivable: bool | None = None,
+    mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
@@ -246,6 +230,7 @@ def rule(
         "profile": profile,
         "stage": None if stage is None else Stage(stage),
         "waivable": waivable,
+        "mandatory_since": mandatory_since,
     }
 
     def named(policy: type[P]) -> type[P]:

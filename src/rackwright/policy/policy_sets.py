@@ -3,7 +3,8 @@
 A rule belongs to the policy set named in its ``since``, and to every later one. A blueprint that names
 an older set is still judged by the rule, as a preview: its findings warn and say so, until the blueprint
 moves to the newer set. A released set keeps its rules for ever: a later rule goes into a later set, so
-that an upgrade of Rackwright refuses nothing that names its set.
+that an upgrade of Rackwright refuses nothing that names its set. An advisory rule may become mandatory
+in a later set as well (``mandatory_since``).
 A profile says how much depends on a cluster; what hurts people or machines is mandatory in all.
 A stage says how far its design is: facts that are needed later may be unknown until then, while a
 failure blocks at every stage.
@@ -75,13 +76,21 @@ def regime_for(profile: str | None, policy_set: str | None, stage: str | None = 
 def standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
     """How ``policy`` stands without any setting."""
     later = regime.stage.before(policy.stage)
-    if policy.enforcement is not Enforcement.MANDATORY:
+    if policy.enforcement is not Enforcement.MANDATORY and not _became_mandatory(policy, regime):
         return Standing(policy.enforcement, is_preview(policy, regime.policy_set), later)
     if is_preview(policy, regime.policy_set):
         return Standing(Enforcement.ADVISORY, preview=True, later=later)
     strict_enough = _PROFILES.index(regime.profile) >= _PROFILES.index(policy.profile)
     enforcement = Enforcement.MANDATORY if strict_enough else Enforcement.ADVISORY
     return Standing(enforcement, later=later)
+
+
+def _became_mandatory(policy: Policy | type[Policy], regime: Regime) -> bool:
+    """Return True if the set of ``regime`` makes an advisory rule mandatory."""
+    since = policy.mandatory_since
+    if policy.enforcement is not Enforcement.ADVISORY or since not in SETS:
+        return False
+    return SETS.index(regime.policy_set) >= SETS.index(since)
 
 
 def standing_with(

@@ -30,7 +30,7 @@ def numbers(entry: Any, model: Model, path: tuple[str, ...] = ()) -> Iterator[Ca
         value = getattr(model, name)
         if isinstance(value, Model) and marked_fields(type(value)).claims:
             yield from numbers(entry, value, (*path, name))
-        elif "Fact[" in str(field.annotation) and not isinstance(value, tuple):
+        elif "Fact[" in str(field.annotation) and not isinstance(value, tuple | str):
             was = None if value is None else value.value
             if was is None or isinstance(was, int | float):
                 yield entry, (*path, name), marked_fields(type(model)).claims[name]

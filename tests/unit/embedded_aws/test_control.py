@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-
 from rackwright.embedded_aws import control
+
 from rackwright.errors import ExternalToolError
 from unit.embedded_aws.clients import IMAGE, ZONE, Connect, a_subnet, client_of
 

@@ -10,7 +10,6 @@ from typing import Any
 import dill  # type: ignore[import-untyped]
 import pytest
 from moto.backends import get_backend
-
 from rackwright.embedded_aws.api.moto_capacity import PlacementGroup
 from rackwright.embedded_aws.snapshot import (
     FORMAT,
@@ -19,6 +18,7 @@ from rackwright.embedded_aws.snapshot import (
     load_backends,
     read_own,
 )
+
 from rackwright.errors import StateError
 
 REGION = "never-1"

@@ -193,6 +193,7 @@ class PackProcess:
             "profile": Profile(facts["profile"]),
             "stage": Stage(facts["stage"]),
             "waivable": facts["waivable"],
+            "mandatory_since": _set_or_none(facts.get("mandatory_since")),
             "file": path,
             "pack": self,
         }.items():
@@ -315,3 +316,7 @@ def _end(process: subprocess.Popen[bytes], said: Any) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _set_or_none(name: Any) -> str | None:
+    return None if name is None else str(name)

@@ -58,6 +58,7 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "profile": policy.profile,
         "stage": policy.stage,
         "waivable": policy.waivable,
+        "mandatory_since": policy.mandatory_since,
         "file": str(policy_file(policy)),
         "fields": list(policy.model_fields),
     }
