@@ -85,13 +85,16 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.reading.loader import tree_of
+    from rackwright.reading.loader import take_layers, tree_of
     from rackwright.reading.yaml_reader import read_text
 
     if BLUEPRINT not in files:
         raise UsageError(f"the template makes no '{BLUEPRINT}'")
     path = folder / BLUEPRINT
-    tree = tree_of([read_text(files[BLUEPRINT], str(path))])
+    base = read_text(files[BLUEPRINT], str(path))
+    names = {folder / name: text for name, text in files.items()}
+    own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
+    tree = tree_of([base, *own])
     return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
 
 
