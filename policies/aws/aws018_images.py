@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import image_facts
+from rackwright.plan.aws.images import image_facts
 
 
 @rule(
@@ -25,6 +25,7 @@ from rackwright.policy.helpers.aws import image_facts
     "Images fit their instances",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Images(Policy):

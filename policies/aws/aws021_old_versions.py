@@ -14,7 +14,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 _DAY = 86_400  # s
 
@@ -24,6 +24,7 @@ _DAY = 86_400  # s
     "Buckets do not keep every old version without a word",
     Severity.MEDIUM,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class OldVersions(Policy):

@@ -47,6 +47,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "sheets": ("sheets site/blueprint.yaml --output sheets",),
     "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
+    "predict": (
+        "predict site/blueprint.yaml",
+        "predict site/blueprint.yaml --workload pretrain --json",
+    ),
     "diff": (
         "diff main site/blueprint.yaml",
         "diff main...HEAD site/blueprint.yaml --output md=delta.md",
