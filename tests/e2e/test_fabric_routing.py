@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from rackwright.lab.system import wait_for
 
 from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
 from rackwright.cli import main

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rackwright.lab.lab import open_lab
 
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
-from rackwright.embedded_aws import control
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
 from rackwright.faults import system_fault
