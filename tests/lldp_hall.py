@@ -28,9 +28,10 @@ Cable = tuple[str, str, str, str]
 @contextlib.contextmanager
 def root_with_lldpd() -> Iterator[Path]:
     """Yield a root of Debian 12 with lldpd, over that of the lab."""
-    from chroots import install_packages
     from rackwright.lab.base import make_base
     from rackwright.lab.repository import scratch
+
+    from chroots import install_packages
 
     base = make_base(lambda line: None)
     with scratch(base) as root:
