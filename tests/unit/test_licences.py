@@ -61,7 +61,7 @@ def licence_of(name: str) -> str:
         for text in meta.get_all("Classifier") or ()
         if str(text).startswith("License ::")
     ]
-    stated = meta["License"] if "License" in meta else ""
+    stated = meta["License"] if "License" in meta else ""  # noqa: SIM401 - it has no get
     return "; ".join(classes) or stated.partition("\n")[0][:60]
 
 
