@@ -107,7 +107,7 @@ def one_tier() -> Layout:
     fabric = a_fabric(
         tiers=[a_tier("leaf", 4, "arista-7060x6-64pe", split=2)], links=[], technology="ethernet"
     )
-    group = some_nodes(count=8, name_digits=1)
+    group = some_nodes(count=8, name_digits=1, type="dell-xe9680-h200")
     return layout_of({**fabric, "rail_optimized": False}, groups=[group])
 
 
