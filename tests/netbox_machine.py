@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.lab.base import cache_folder, clear, machine_repository, recipe_key
-from rackwright.lab.system import run
 from rackwright.locks import turn
+from rackwright_lab.base import cache_folder, clear, machine_repository, recipe_key
+from rackwright_lab.system import run
 
 RELEASE = "4.7.3"
 """Of NetBox."""
