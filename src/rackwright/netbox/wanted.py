@@ -9,9 +9,10 @@ from typing import Any
 
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.model.hardware import Entry, RackType, fact_value
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, find_host, port_rate
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.records.racks import RackClass
 from rackwright.render.sheets import port_name
 from rackwright.report.overview.rack import StandingDevice, view_rack
