@@ -90,12 +90,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_MODULE_OF[name]), _OTHERWISE.get(name, name))
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(_MODULE_OF[name]), _OTHERWISE.get(name, name))
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rackwright.errors import Location
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
-from rackwright.policy.records import record
 from rackwright.policy.unknowns import Remedies
 
 
@@ -42,7 +42,7 @@ _OWNERS = {
 """Teams by the keys of the fields that they know."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Question:
     """A fact that rules lack.
 

@@ -57,12 +57,12 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 
 def _open_local(folder: Path) -> Target:
-    from rackwright.embedded_aws import control
+    from rackwright.laboratory import start_embedded_aws
     from rackwright.provision.tools import attach_plugin, need_aws_provider
 
     # With PULUMI_HOME set to the home below, the plugin found is the link there, which must not name itself.
     plugin = need_aws_provider().resolve()
-    embedded = control.start(folder / "embedded-aws")
+    embedded = start_embedded_aws(folder / "embedded-aws")
     backend = folder / "pulumi"
     backend.mkdir(exist_ok=True)
     home = folder / "pulumi-home"

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from rackwright.embedded_aws import control
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.targets import open_target
 from rackwright.provision.tools import attach_plugin

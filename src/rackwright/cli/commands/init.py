@@ -80,9 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the folder or the template is not named, there is no such template, an answer is
             wrong, or a file exists or cannot be written.
     """
+    from rackwright.files import missing, undone
     from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
-    from rackwright.templates.making import BLUEPRINT
+    from rackwright.templates.making import BLUEPRINT, SCHEMA
+    from rackwright.templates.record import RECORD_FOLDER
 
     if arguments.list:
         _list()
@@ -103,8 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
             "a folder and --template, or --from, are needed", hint="'init --list' lists templates"
         )
     answers = answers_of(arguments)
+    record, schemas = arguments.folder / RECORD_FOLDER, (arguments.folder / SCHEMA).parent
+    folders = missing(arguments.folder)
+    new = [path for path in (record, schemas) if path in missing(record, schemas)]
     written = write_blueprint(find_template(arguments.template), arguments.folder, answers)
-    write_schema(arguments.folder)
+    with undone([*written, *new], folders):
+        write_schema(arguments.folder)
     for path in written:
         print(path)
     folder = shlex.quote(str(arguments.folder))
