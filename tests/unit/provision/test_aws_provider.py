@@ -84,7 +84,7 @@ def test_a_plugin_that_is_attached_already_is_never_linked_to_itself(
     attach_plugin(built, state / "local/pulumi-home")
     monkeypatch.setenv("PULUMI_HOME", str(state / "local/pulumi-home"))
     monkeypatch.setattr(
-        control, "start", lambda _folder: SimpleNamespace(endpoint="http://nowhere")
+        laboratory, "start_embedded_aws", lambda _folder: SimpleNamespace(endpoint="http://nowhere")
     )
     open_target("local", state=state)
     assert plugin(state / "local/pulumi-home").resolve() == built
