@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rackwright import laboratory
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.targets import open_target
 from rackwright.provision.tools import attach_plugin
