@@ -16,11 +16,11 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import psutil
-from rackwright.embedded_aws import control
-from rackwright.embedded_aws.operations import Operation
 
 from aws_inventory import count_resources
 from e2e.conftest import Lab
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.embedded_aws.operations import Operation
 
 VICTIMS = ("engine", "command", "server")
 PATIENCE_S = 600

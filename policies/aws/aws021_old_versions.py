@@ -16,7 +16,7 @@ from rackwright.api import (
 )
 from rackwright.plan.aws.file_systems import fsx
 
-_DAY = 86_400
+_DAY = 86_400  # s
 
 
 @rule(

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rackwright.lab import kept
-from rackwright.lab.system import run
-
 from rackwright import folders
 from rackwright.errors import ExternalToolError
 from rackwright.locks import turn
+from rackwright_lab import kept
+from rackwright_lab.system import run
 
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",

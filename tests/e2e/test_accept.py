@@ -9,10 +9,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from rackwright.lab.system import wait_for
 
 from lab_snapshots import SLURM, configured_machines
 from lab_support import LAB_MARKS, Machines, Refused
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 PROGRAM = "/usr/local/sbin/rackwright-health"

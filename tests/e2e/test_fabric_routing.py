@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from rackwright.lab.system import wait_for
 
 from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
 from rackwright.cli import main
@@ -25,6 +24,7 @@ from rackwright.plan.fabric.ports import misplaced
 from rackwright.plan.fabric.routes import complaints, loaded_engine
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision.fabric_simulator import TOOLS, discover, route, simulate
+from rackwright_lab.system import wait_for
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 MISSING = [tool for tool in (*TOOLS, "ibnetdiscover") if shutil.which(tool, path=PATH) is None]

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rackwright.embedded_aws import control
 
 from e2e.conftest import Lab
 from examples import MANY
 from killed_runs import VICTIMS, Whole, live, live_whole, plan_kills
+from rackwright_lab.embedded_aws import control
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rackwright.embedded_aws import control
-from rackwright.lab.lab import open_lab
 
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.run import read_quarantine
@@ -23,6 +21,8 @@ from rackwright.faults import system_fault
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout import journal
 from rackwright.rollout.journal import ProgressError
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.lab import open_lab
 
 DAMAGED = ("", "{", "\udcff", '{"schema": "rackwright.x/v9", "hosts": {}}', "[" * 100_000, "null")
 

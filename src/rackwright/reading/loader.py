@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.reading.layering import merge, without_blanks
+from rackwright.reading.links import leads_out
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
 from rackwright.reading.yaml_reader import read_file, read_raw, read_text
@@ -116,6 +117,8 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
             problem, hint = f"the layer '{name}' is not beside the blueprint", "name it from there"
         elif (file := path.parent / name) in found or file == path:
             problem, hint = f"the layer '{name}' is named twice", "a file is a layer once"
+        elif leads_out(file, path):
+            problem, hint = f"the layer '{name}' leads out of the repository", "put it in there"
         else:
             found.append(file)
             continue

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rackwright.embedded_aws.api.amis import IMAGES, Image
 
+from rackwright_lab.embedded_aws.api.amis import IMAGES, Image
 from unit.embedded_aws.clients import Connect, refused
 
 OSS = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"

@@ -54,9 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the folder or the template is not named, there is no such template, an answer is
             wrong, or a file exists or cannot be written.
     """
+    from rackwright.files import missing, undone
     from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
-    from rackwright.templates.making import BLUEPRINT
+    from rackwright.templates.contents import RECORD_FOLDER
+    from rackwright.templates.making import BLUEPRINT, SCHEMA
     from rackwright.templates.questions import check_answers
 
     if arguments.list:
@@ -88,8 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
         answers = example_answers(template, answers)
     elif sys.stdin.isatty() and sys.stderr.isatty():
         answers = ask(template, check_answers(template.manifest, answers, template.name))
+    record, schemas = arguments.folder / RECORD_FOLDER, (arguments.folder / SCHEMA).parent
+    folders = missing(arguments.folder)
+    new = [path for path in (record, schemas) if path in missing(record, schemas)]
     written = write_blueprint(template, arguments.folder, answers)
-    write_schema(arguments.folder)
+    with undone([*written, *new], folders):
+        write_schema(arguments.folder)
     for path in written:
         print(path)
     folder = shlex.quote(str(arguments.folder))

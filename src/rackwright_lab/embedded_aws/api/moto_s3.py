@@ -9,7 +9,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from moto.s3.responses import S3Response
-from rackwright.embedded_aws.api.patching import first_time, put
+
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:
