@@ -16,8 +16,9 @@ from rackwright.api import (
     Switch,
     rule,
 )
-from rackwright.policy.helpers.catalogue import Use, fact_value, used_entries
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.hardware import fact_value, supply_inlet
+from rackwright.plan.audit.catalogue_usage import Use, used_entries
+from rackwright.plan.missing import of_product
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 
@@ -27,6 +28,7 @@ _CORDLESS = frozenset({"hardwired", "busbar"})
     "Catalogue entries in use do not contradict themselves",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class ConsistentEntries(Policy):
@@ -55,7 +57,7 @@ def _supplies(use: Use, at: Subject) -> Iterator[Measure]:
     entry = use.entry
     assert isinstance(entry, Device)  # noqa: S101 - the caller looked
     supplies = entry.power_supplies
-    if supplies is None or supplies.inlet in _CORDLESS or supplies.rating is None:
+    if supplies is None or supply_inlet(supplies) in _CORDLESS or supplies.rating is None:
         return
     needed = fact_value(supplies.full_performance)
     power = fact_value(entry.max_power)

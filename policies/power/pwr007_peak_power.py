@@ -10,6 +10,7 @@ from rackwright.api import (
     Measure,
     Plan,
     Policy,
+    Profile,
     Severity,
     Subject,
     rule,
@@ -24,7 +25,10 @@ from rackwright.policy.helpers.remediation import provide
     "Peaks of synchronous jobs stay inside the overload window",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class PeakPower(Policy):
     """The sum of all peaks stays inside the overload window of each source."""

@@ -12,6 +12,7 @@ from rackwright.api import (
     Plan,
     Policy,
     ProductField,
+    Profile,
     RackClass,
     RackDevice,
     Severity,
@@ -19,8 +20,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import Field
-from rackwright.policy.helpers.racks import subject
+from rackwright.plan.missing import Field
+from rackwright.plan.racks.contributors import subject
 
 
 @rule(
@@ -28,7 +29,10 @@ from rackwright.policy.helpers.racks import subject
     "All devices of a rack move air the same way",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
+    mandatory_since="0.4",
+    profile=Profile.PRODUCTION,
 )
 class AirflowDirection(Policy):
     """Air passes every device in the direction in which it passes the rack."""

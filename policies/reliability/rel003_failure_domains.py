@@ -12,23 +12,18 @@ from rackwright.api import (
     Contributor,
     Finding,
     Measure,
-    Percent,
     Plan,
     Policy,
     Profile,
     Severity,
     SitePlan,
-    SourceKind,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
-    FailureDomains,
-    Loss,
-    TrayLoss,
-    metadata_groups,
-    tray_losses,
-)
+from rackwright.model.power import SourceKind
+from rackwright.model.units import Percent
+from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
+from rackwright.plan.slurm.domains import TrayLoss, tray_losses
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
@@ -39,6 +34,7 @@ CONTROL = ("head", "management")
     "No single loss takes much of a node group",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class SpreadDomains(Policy):
@@ -56,13 +52,18 @@ class SpreadDomains(Policy):
             for index, group in enumerate(site.groups):
                 if group.spec.role == "compute":
                     at = Subject(f"{site.name} {group.name}", group.path)
+                    few = self._is_small(domains.racks_of([index]))
                     for loss in domains.losses(index):
-                        yield self._judge(at, loss)
+                        yield self._judge(at, loss, few=few)
             yield from _controllers(plan, site, domains)
         for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
             yield self._judge_tray(tray)
 
-    def _judge(self, at: Subject, loss: Loss) -> Measure:
+    def _is_small(self, racks: int) -> bool:
+        """Return True if even an equal share of the group in each rack would be too much."""
+        return racks * self.most_lost < 100
+
+    def _judge(self, at: Subject, loss: Loss, *, few: bool) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
         shares: tuple[Contributor, ...] = ()
         if loss.taken:
@@ -77,6 +78,7 @@ class SpreadDomains(Policy):
             contributors=shares,
             fix=_fix(loss, self.most_lost),
             missing=loss.missing,
+            advisory=few and loss.kind in {"rack", "leaf", "pump"},
         )
 
     def _judge_tray(self, tray: TrayLoss) -> Measure:
@@ -95,6 +97,7 @@ class SpreadDomains(Policy):
             if tray.block is None
             else f"use blocks of {trays - 1}, which leave a spare tray",
             missing=tray.missing,
+            advisory=self._is_small(tray.domains.racks),
         )
 
 

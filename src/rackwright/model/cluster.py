@@ -113,6 +113,11 @@ class Blueprint(Model):
     is written out if omitted."""
     profile: Annotated[Literal["lab", "pilot", "production"] | None, APART, POLICIES_ONLY] = None
     """Importance of the cluster. ``production``, the strictest, if omitted."""
+    stage: Annotated[Literal["concept", "design", "build", "run"] | None, APART, POLICIES_ONLY] = (
+        None
+    )
+    """Stage of the design: what is asked at a later one may be unknown until then. Only ``build`` and
+    ``run`` can be deployed. ``run``, at which everything is asked, if omitted."""
     policy_set: Annotated[str | None, Field(pattern=r"^\d+\.\d+$"), APART, POLICIES_ONLY] = None
     """Policy set to check against, like "0.1"; newer rules only warn. The released set if omitted."""
     policies: Annotated[dict[str, PolicySetting], APART, POLICIES_ONLY] = {}

@@ -14,7 +14,7 @@ from rackwright.harmless import visible
 from rackwright.reading.layering import merge, without_blanks
 from rackwright.reading.tree import Item, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
-from rackwright.reading.yaml_reader import read_file, read_text
+from rackwright.reading.yaml_reader import read_file, read_raw, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -57,8 +57,8 @@ def layers_of(path: Path) -> tuple[Path, ...]:
         SpecErrors: as ``load_tree``.
     """
     try:
-        named = LAYERS.encode() in path.read_bytes()
-    except OSError:
+        named = LAYERS.encode() in read_raw(path)
+    except SpecErrors:
         return ()
     return take_layers(read_file(path), path) if named else ()
 

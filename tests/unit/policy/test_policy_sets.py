@@ -65,6 +65,22 @@ def test_no_profile_makes_an_advisory_rule_mandatory(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "profile", "expected"),
+    [
+        ("0.3", Profile.PRODUCTION, ADVISORY),
+        ("0.4", Profile.PRODUCTION, MANDATORY),
+        ("0.4", Profile.PILOT, ADVISORY),
+    ],
+)
+@pytest.mark.parametrize("policy_id", ["PWR-007", "COOL-008", "RACK-007", "RACK-008"])
+def test_advisory_rules_that_predict_damage_block_from_set_04_on(
+    policy_id: str, asked: str, profile: Profile, expected: Enforcement
+) -> None:
+    (rule,) = [policy for policy in BUILTIN if policy.id == policy_id]
+    assert standing(rule, Regime(profile, asked)) == Standing(expected)
+
+
+@pytest.mark.parametrize(
     ("since", "asked", "expected"),
     [
         ("0.1", "0.1", Standing(MANDATORY)),

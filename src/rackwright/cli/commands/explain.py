@@ -42,10 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(documentation(policy).read_text(encoding="utf-8").rstrip() + "\n\n")
     mandatory = policy.enforcement is Enforcement.MANDATORY
     profile = f", from profile {policy.profile} on" if mandatory else ""
+    if policy.mandatory_since:
+        profile = f", mandatory from set {policy.mandatory_since} and profile {policy.profile} on"
     preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
     sys.stdout.write(
         f"Severity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
-        f"Policy set: {policy.since}{preview}.\n"
+        f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n"
     )
     for line in describe_parameters(policy):
         sys.stdout.write(f"{line}\n")

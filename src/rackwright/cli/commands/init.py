@@ -80,8 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the folder or the template is not named, there is no such template, an answer is
             wrong, or a file exists or cannot be written.
     """
-    from rackwright.render.blueprints import BLUEPRINT, find_template, write_blueprint
+    from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
+    from rackwright.templates.making import BLUEPRINT
 
     if arguments.list:
         _list()

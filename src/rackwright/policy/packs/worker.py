@@ -56,7 +56,9 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "family": policy.family,
         "enforcement": policy.enforcement,
         "profile": policy.profile,
+        "stage": policy.stage,
         "waivable": policy.waivable,
+        "mandatory_since": policy.mandatory_since,
         "file": str(policy_file(policy)),
         "fields": list(policy.model_fields),
     }
