@@ -27,7 +27,9 @@ class WorkloadFits(Policy):
 def _judge(plan: Plan, found: Prediction) -> Measure | Finding:
     at = Subject(f"{plan.name} workload {found.workload.name}", found.path)
     if found.problem is not None:
-        return Finding(at, ok=False, message=found.problem, fix="change 'layout', 'hosts' or 'precision'")
+        return Finding(
+            at, ok=False, message=found.problem, fix="change 'layout', 'hosts' or 'precision'"
+        )
     if found.step is None or found.memory is None:
         missing = tuple(Missing(text, (*found.path, "group")) for text in found.missing)
         return Finding(at, ok=None, message="memory that the model needs", missing=missing)

@@ -7,7 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Enforcement, Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
 from rackwright.plan.workload.prediction import Prediction, with_links
 
 
