@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from rackwright.api import (
     FieldPath,
     Finding,
-    KernelModules,
     Measure,
     Missing,
     Plan,
     Policy,
     Severity,
-    SoftwareBill,
     Subject,
     Suggestion,
     rule,
 )
+from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.software.needs import (
     BUNDLES,
     CONFLICTS,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CircuitLoad,
-    FeedLoad,
     Finding,
     Measure,
     Missing,
@@ -20,6 +18,7 @@ from rackwright.api import (
 )
 from rackwright.plan.missing import of_product
 from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.circuits import CircuitLoad, FeedLoad
 from rackwright.policy.helpers.racks import unknown_draw, without_inlet
 
 

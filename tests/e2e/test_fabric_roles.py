@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.fabric import OFED, OLD_OFED
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
 KERNEL = platform.release()
@@ -378,7 +378,8 @@ def test_interfaces_of_a_fabric_get_addresses_tables_and_rules(
     macs = [f"02:00:00:00:55:0{number}" for number in (1, 2)]
     machines.on(
         name,
-        "apt-get install -qy iputils-ping" + (" netplan.io" if set_by == "netplan" else ""),
+        "apt-get update -q && apt-get install -qy iputils-ping"
+        + (" netplan.io" if set_by == "netplan" else ""),
         timeout_s=180,
     )
     machines.on(name, "ip netns delete leaf", check=False)
@@ -386,6 +387,7 @@ def test_interfaces_of_a_fabric_get_addresses_tables_and_rules(
         set_by == "netplan"
     ):  # it tells udev of each interface, which a machine has and a container has not
         machines.on(name, "mount -o remount,rw /sys")
+        machines.on(name, "which udevadm || { ln -s /bin/true /usr/local/bin/udevadm; }")
     leaf = "ip netns add leaf; ip netns exec leaf ip link add br0 type bridge; ip netns exec leaf ip link set br0 up mtu 4200; ip netns exec leaf ip address add 10.55.0.254/24 dev br0"
     machines.on(name, leaf)
     for number, mac in enumerate(macs, 1):

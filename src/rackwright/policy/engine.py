@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
@@ -33,11 +32,8 @@ from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
 from rackwright.policy.result_validation import RuleFailedError, checked
-from rackwright.policy.unknowns import Remedies
+from rackwright.policy.unknowns import Question, Remedies
 from rackwright.reading.edits import Edit, Revised
-
-if TYPE_CHECKING:
-    from rackwright.policy.questions import Question
 
 Locate = Callable[[SpecPath], Location | None]
 

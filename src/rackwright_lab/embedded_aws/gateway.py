@@ -17,12 +17,12 @@ from xml.sax.saxutils import escape
 from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from rackwright.embedded_aws import snapshot
-from rackwright.embedded_aws.api import moto_scaling
-from rackwright.embedded_aws.api.moto_access import AccessRefusedError
-from rackwright.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 from rackwright.errors import StateError
 from rackwright.faults import damaged
+from rackwright_lab.embedded_aws import snapshot
+from rackwright_lab.embedded_aws.api import moto_scaling
+from rackwright_lab.embedded_aws.api.moto_access import AccessRefusedError
+from rackwright_lab.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 
 ADMIN = "/rackwright/"
 _LOG = logging.getLogger(__name__)

@@ -68,13 +68,13 @@ class _Pickler(pickle.Pickler):
 
 
 FORMER = {
-    "rackwright.provision.embedded.moto_capacity": "rackwright.embedded_aws.api.moto_capacity",
-    "rackwright.provision.embedded.snapshot": "rackwright.embedded_aws.snapshot",
+    "rackwright.provision.embedded.moto_capacity": "rackwright_lab.embedded_aws.api.moto_capacity",
+    "rackwright.provision.embedded.snapshot": "rackwright_lab.embedded_aws.snapshot",
 }
 """Modules that a state from before the package had its present name speaks of, and theirs now."""
 
 
-_OF_STATES = ("moto.", "rackwright.embedded_aws.")
+_OF_STATES = ("moto.", "rackwright_lab.embedded_aws.")
 """Packages whose classes and functions a state may name."""
 _PLAIN = frozenset(
     [

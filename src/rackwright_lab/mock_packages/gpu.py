@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage, daemon
+from rackwright_lab.mock_packages.package import MockPackage, daemon
 
 NVIDIA_SMI = """\
 #!/bin/sh

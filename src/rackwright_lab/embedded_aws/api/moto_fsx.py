@@ -13,7 +13,7 @@ from moto.fsx.exceptions import FileSystemNotFound
 from moto.fsx.models import FileSystem, FSxBackend
 from moto.fsx.responses import FSxResponse
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _THROUGHPUTS = {"PERSISTENT_1": (12, 40, 50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1000)}
 

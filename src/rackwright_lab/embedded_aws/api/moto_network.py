@@ -17,7 +17,7 @@ from moto.ec2.models.elastic_network_interfaces import NetworkInterface
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses import EC2Response
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:

@@ -17,8 +17,8 @@ from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 
-from rackwright.embedded_aws.api import moto_capacity
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api import moto_capacity
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _ACCOUNT = "123456789012"
 _MOST_ACTIVITIES = 100
