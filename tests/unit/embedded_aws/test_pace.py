@@ -76,7 +76,12 @@ def test_a_group_launches_its_instances_by_and_by(aws: Connect, pace: Any) -> No
     assert members() == 0
     pace(launch_s=0.001)
     seen: list[int] = []
-    until(lambda: seen.append(members()) or seen[-1] == 4)
+
+    def whole() -> bool:
+        seen.append(members())
+        return seen[-1] == 4
+
+    until(whole)
     assert sorted(set(seen)) == [2, 3, 4]
 
 

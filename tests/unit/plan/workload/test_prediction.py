@@ -58,6 +58,7 @@ def test_failures_and_checkpoints_take_their_share(tmp_path: Path) -> None:
     assert found.missing == ()
     assert found.a_day is not None
     assert free.a_day is not None
+    assert found.effective is not None
     assert found.a_day.value == pytest.approx(free.a_day.value * found.effective)
     assert found.days is not None
     assert found.days.low < found.days.value < found.days.high
