@@ -54,14 +54,15 @@ def marker_fails(need: Requirement, extra: str) -> bool:
 def licence_of(name: str) -> str:
     """Return the licence that a package states, by expression, classifiers or text."""
     meta = distribution(name).metadata
-    if expression := meta.get("License-Expression"):
-        return str(expression)
+    if "License-Expression" in meta:
+        return str(meta["License-Expression"])
     classes = [
         str(text).rpartition("::")[2].strip()
         for text in meta.get_all("Classifier") or ()
         if str(text).startswith("License ::")
     ]
-    return "; ".join(classes) or str(meta.get("License") or "").splitlines()[0][:60]
+    stated = meta["License"] if "License" in meta else ""  # noqa: SIM401 - it has no get
+    return "; ".join(classes) or stated.partition("\n")[0][:60]
 
 
 def is_copyleft(licence: str) -> bool:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rackwright.errors import UsageError
 from rackwright.files import missing, named, undone
+from rackwright.templates.contents import RECORD_FOLDER
 from rackwright.templates.questions import Answer, check_answers
-from rackwright.templates.record import RECORD_FOLDER, Kept, Record, write_kept
+from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
 from rackwright.templates.source import Template, recorded
 

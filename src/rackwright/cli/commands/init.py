@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.files import missing, undone
     from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
+    from rackwright.templates.contents import RECORD_FOLDER
     from rackwright.templates.making import BLUEPRINT, SCHEMA
     from rackwright.templates.questions import check_answers
-    from rackwright.templates.record import RECORD_FOLDER
 
     if arguments.list:
         _list()
