@@ -16,7 +16,7 @@ from rackwright.api import (
 )
 from rackwright.plan.aws.file_systems import fsx
 
-_DAY = 86_400
+_DAY = 86_400  # s
 
 
 @rule(
@@ -24,6 +24,7 @@ _DAY = 86_400
     "Buckets do not keep every old version without a word",
     Severity.MEDIUM,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class OldVersions(Policy):

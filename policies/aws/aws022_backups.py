@@ -22,6 +22,7 @@ from rackwright.plan.aws.file_systems import fsx
     "Files without a backup are stated",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Backups(Policy):

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Policy,
         Profile,
         Severity,
-        Stage,
         Suggestion,
         rule,
     )
@@ -71,7 +70,7 @@ _PLACES = {
     "rackwright.plan.model": "Plan",
     "rackwright.plan.records.nodes": "NodeGroupPlan",
     "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
-    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Stage Suggestion rule",
+    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule",
     "rackwright.policy.check": "check",
     "rackwright.policy.engine": "Report Result",
     "rackwright.policy.exceptions.exceptions": "ExceptionChoice PolicyExceptions read_exceptions",
@@ -85,7 +84,7 @@ __all__ = [
     "ExceptionChoice", "ExitCode", "FieldPath", "Finding", "Host", "LoadedPlan", "Location",
     "Measure", "Missing", "NodeGroupPlan", "Outcome", "Plan", "Policy", "PolicyExceptions",
     "PolicyLoadError", "ProductField", "Profile", "RackClass", "RackDevice", "RackKind",
-    "RackwrightError", "Report", "Result", "Severity", "SitePlan", "SpecError", "SpecErrors", "Stage",
+    "RackwrightError", "Report", "Result", "Severity", "SitePlan", "SpecError", "SpecErrors",
     "Subject", "Suggestion", "UsageError", "check", "load_plan", "read_exceptions", "rule",
 ]  # fmt: skip
 

@@ -37,7 +37,7 @@ CODE = Path(__file__)
 DEBIAN = (
     "acl", "chrony", "fuse-overlayfs", "ibsim-utils", "ibverbs-utils", "infiniband-diags", "jq",
     "libnfs-utils", "libnss-sss", "libpam-slurm-adopt", "libpam-sss", "libpmix2", "libslurm-dev",
-    "logrotate", "make", "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
+    "logrotate", "make", "mariadb-server", "mdadm", "munge", "netplan.io", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
     "nfs-kernel-server", "nftables", "nvme-cli", "opensm", "parallel", "perftest", "pigz", "prometheus",
     "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql", "python3-yaml",
     "rdma-core", "rsync", "slapd", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",

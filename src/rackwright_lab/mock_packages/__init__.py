@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rackwright_lab.mock_packages import (
+    accelerators,
     containers,
     dashboards,
     fabric,
@@ -15,6 +16,7 @@ from rackwright_lab.mock_packages import (
 from rackwright_lab.mock_packages.package import MockPackage
 
 MOCK_PACKAGES: tuple[MockPackage, ...] = (
+    *accelerators.MOCK_PACKAGES,
     *containers.MOCK_PACKAGES,
     *dashboards.MOCK_PACKAGES,
     *fabric.MOCK_PACKAGES,

@@ -19,7 +19,14 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-printf 'trust %s\\npfc %s\\n' "$trust" "$pfc" > "/var/lib/lab-roce/$interface"
+file="/var/lib/lab-roce/$interface"
+if [ -n "$pfc" ]; then
+  printf 'trust %s\\npfc %s\\n' "$trust" "$pfc" > "$file"
+else
+  printf 'Priority trust state: %s\\nPFC configuration:\\n' "$(sed -n 's/^trust //p' "$file")"
+  printf '\\tpriority    0   1   2   3   4   5   6   7\\n'
+  printf '\\tenabled     %s\\n' "$(sed -n 's/^pfc //p' "$file" | sed 's/,/   /g')"
+fi
 """
 
 CMA_ROCE_TOS = """\

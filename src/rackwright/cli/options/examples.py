@@ -61,6 +61,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "ci init": ("ci init --forge gitlab --install-from git+https://HOST/PATH@COMMIT",),
     "ci comment": ("ci comment comment.md --forge github",),
     "ci upload": ("ci upload report.sarif",),
+    "ci permissions": ("ci permissions site/blueprint.yaml --role apply",),
     "fabric": ("fabric cables site/blueprint.yaml",),
     "fabric cables": ("fabric cables site/blueprint.yaml --fabric storage",),
     "fabric net": ("fabric net site/blueprint.yaml",),

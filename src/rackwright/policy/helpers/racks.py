@@ -106,7 +106,11 @@ def uncounted(kind: RackKind) -> Iterator[str]:
 
 
 def without_inlet(kind: RackKind) -> Iterator[Missing]:
-    """Yield the inlet of each product of a rack whose power supplies have an unknown one."""
+    """Yield the inlet of each product of a rack whose power supplies have an unknown one.
+
+    Returns:
+        The field of each such product.
+    """
     entries = {d.entry for d in kind.devices if d.psu_count and d.psu_inlet is None}
     for entry in sorted(entries):
         yield of_product(entry, "power_supplies.inlet", "inlet of its power supplies")

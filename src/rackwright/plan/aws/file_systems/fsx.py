@@ -20,8 +20,8 @@ EFA_MINIMUM_AT = 250
 """Throughput in MB/s per TiB for which the minimum is documented."""
 ANY_ACCOUNT = "111122223333"
 """An account for names in a plan, which has no credentials; all numbers have twelve digits."""
-_DAY = 86_400
-_BROKEN_UPLOADS_DAYS = 7
+_DAY = 86_400  # s
+_BROKEN_UPLOADS_DAYS = 7  # of a multipart upload that no one ends, which is paid for until then
 MOST_ASSOCIATIONS = 8
 """Data repository associations that one file system may have."""
 

@@ -1,45 +1,15 @@
-"""A pack that a change edits judges twice: as the change has it, and as its base does.
-
-So a change can make a rule stricter at once, and milder only when it is merged.
-"""
+"""The worse verdict of two judgements of one change: as it is written, and as its base has it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
-from rackwright.policy.api import Outcome, Policy
-from rackwright.policy.base_approval.approval import NOTHING, Approval, Approved, stricter
+from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result, gravity_of, order_of
-from rackwright.policy.packs.process import team_rules
-from rackwright.policy.policy_sets import Standing
-from rackwright.policy.settings import configure
-from rackwright.reading.tree import Tree
+from rackwright.policy.settings import STRENGTH
 
-
-def base_versions(
-    held: Approved, approval: Approval, tree: Tree, only: Collection[str] = ()
-) -> tuple[tuple[Policy, ...], Mapping[str, Standing]]:
-    """The rules of edited packs as the base has them and with its settings, and how all stand.
-
-    Args:
-        held: what judges without them.
-        approval: what the base has approved.
-        tree: a document, for places.
-        only: ids of the policies that judge; empty means all.
-
-    Raises:
-        PolicyLoadError: a pack of the base cannot be loaded.
-    """
-    classes = [rule for pack in approval.edited for rule in team_rules(pack)]
-    base = approval.asked or NOTHING
-    chosen = [rule for rule in classes if not only or rule.id in only]
-    rules = configure(chosen, base.settings, base.tree or tree, regime=base.regime, lenient=True)
-    standings = dict(held.standings)
-    for rule in rules:
-        own = base.standing(rule)
-        standings[rule.id] = stricter(own, standings.get(rule.id, own))
-    return rules, standings
+_GOOD = frozenset({Outcome.PASS, Outcome.NOT_APPLICABLE, Outcome.WAIVED})
 
 
 def worst_of(report: Report, other: Report) -> Report:
@@ -51,9 +21,8 @@ def worst_of(report: Report, other: Report) -> Report:
     mine, theirs = _by_topic(report), _by_topic(other)
     judged = {one.policy for one in report.results if one.outcome is not Outcome.NOT_APPLICABLE}
     for key, results in theirs.items():
-        worst = min(map(gravity_of, results))
         if key in mine:
-            worse = worst < min(map(gravity_of, mine[key]))
+            worse = _gravest(results) < _gravest(mine[key])
         else:
             worse = key[0] not in judged or results[0].outcome not in _GOOD
         if worse:
@@ -78,7 +47,21 @@ def worst_of(report: Report, other: Report) -> Report:
     )
 
 
-_GOOD = frozenset({Outcome.PASS, Outcome.NOT_APPLICABLE, Outcome.WAIVED})
+def _gravest(results: Sequence[Result]) -> tuple[object, ...]:
+    """Return a key of the gravest result: by verdict, then enforcement, then distance to its limit."""
+    return min(
+        (*gravity_of(one), -STRENGTH[one.enforcement], one.preview, _margin(one)) for one in results
+    )
+
+
+def _margin(result: Result) -> float:
+    """Return how far a value is within its limit, negative beyond it; least where it is unknown."""
+    if result.value is None:
+        return float("-inf")
+    if result.limit is None:
+        return -abs(result.value)
+    distance = abs(result.value - result.limit)
+    return distance if result.outcome is Outcome.PASS else -distance
 
 
 def _by_topic(report: Report) -> dict[tuple[str, str], list[Result]]:
