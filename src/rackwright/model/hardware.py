@@ -147,9 +147,7 @@ class PowerSupplies(Model):
     """Output over input of a supply at its rating, in %."""
     input_current: Annotated[Fact[Amperes] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Most input current of one supply, as on its plate, in A."""
-    inlet: Annotated[
-        Fact[Inlet] | Inlet | None, Claim(looser="either", absent="elsewhere")
-    ] = None
+    inlet: Annotated[Fact[Inlet] | Inlet | None, Claim(looser="either", absent="elsewhere")] = None
     """Connection that feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires.
     Unknown if omitted; entries written before it had a source give the word alone."""
     full_performance: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
