@@ -18,7 +18,7 @@ from pathlib import Path
 
 FORMS = ("json", "json0", "plain")
 """Formats in which lldpcli prints neighbours."""
-WITHIN_S = 60
+WITHIN_S = 120
 """Time in which every port has heard its neighbour, also on a busy machine."""
 
 Cable = tuple[str, str, str, str]
@@ -29,8 +29,8 @@ Cable = tuple[str, str, str, str]
 def root_with_lldpd() -> Iterator[Path]:
     """Yield a root of Debian 12 with lldpd, over that of the lab."""
     from chroots import install_packages
-    from rackwright.lab.base import make_base
-    from rackwright.lab.repository import scratch
+    from rackwright_lab.base import make_base
+    from rackwright_lab.repository import scratch
 
     base = make_base(lambda line: None)
     with scratch(base) as root:
@@ -88,7 +88,7 @@ def _answer(root: Path, folder: Path) -> None:
         )
     for device in devices:
         _wait((root / f"run/{device}.socket").exists)
-        for setting in ("tx-interval 1", "portidsubtype ifname"):
+        for setting in ("tx-hold 100", "tx-interval 1", "portidsubtype ifname"):
             _lldpcli(root, device, "configure", "lldp", *setting.split())
     for device in devices:
         _wait(partial(_has_heard, root, device, sum(device in {c[0], c[2]} for c in cables)))

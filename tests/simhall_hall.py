@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def install(folder: Path, python: str) -> Path:
     return folder / "bin/simhall"
 
 
-def hall_of(layout: Layout, vendor: str, faults: list[Mapping[str, Any]]) -> dict[str, Any]:
+def hall_of(layout: Layout, vendor: str, faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return simhall's description of a fabric that is one tier of leaves, with faults."""
     (hosts,) = layout.hosts
     port = {"nvidia": "swp", "arista": "Ethernet"}[vendor]
@@ -62,6 +62,7 @@ def hall_of(layout: Layout, vendor: str, faults: list[Mapping[str, Any]]) -> dic
         "node_name_fmt": f"{hosts.group.name}-{{n}}",
         "leaf_name_fmt": f"{layout.tiers[0].prefix}-{{n}}",
         "switch_vendor": vendor,
+        "spare_ports": 128,
         "cables": cables,
         "faults": faults,
     }
@@ -73,7 +74,7 @@ def serving(command: Path, hall: Mapping[str, Any], folder: Path, port: int) -> 
     spec = folder / "hall.yaml"
     spec.write_text(yaml.safe_dump(dict(hall)))
     with (folder / "simhall.log").open("w") as log:
-        words = [command, "serve", "--spec", spec, "--port", str(port)]
+        words = [str(command), "serve", "--spec", str(spec), "--port", str(port)]
         process = subprocess.Popen(words, stdout=log, stderr=log)
         try:
             address = f"http://127.0.0.1:{port}"
@@ -95,7 +96,7 @@ def ask_switch(address: str, leaf: str, vendor: str) -> str:
     """Return what a switch answers about its ports."""
     if vendor == "nvidia":
         url = f"{address}/dev/{leaf}/nvue_v1/interface?rev=applied"
-        return urllib.request.urlopen(url, timeout=30).read().decode()
+        return str(urllib.request.urlopen(url, timeout=30).read(), "utf-8")
     commands = ["show lldp neighbors detail", "show interfaces status"]
     body = {"jsonrpc": "2.0", "method": "runCmds", "id": "1",
             "params": {"version": 1, "cmds": commands, "format": "json"}}  # fmt: skip
@@ -104,4 +105,4 @@ def ask_switch(address: str, leaf: str, vendor: str) -> str:
         json.dumps(body).encode(),
         {"Content-Type": "application/json"},
     )
-    return urllib.request.urlopen(request, timeout=30).read().decode()
+    return str(urllib.request.urlopen(request, timeout=30).read(), "utf-8")

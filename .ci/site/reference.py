@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import inspect
 import io
 import os
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -17,6 +19,7 @@ from rackwright import api, cli
 from rackwright.cli import VERBS
 from rackwright.exit_codes import ExitCode
 from rackwright.model.cluster import Blueprint
+from rackwright.plan import records
 from rackwright.plan.derivation.schema import with_short_form
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.authoring.parameters import describe_parameters
@@ -178,10 +181,12 @@ def exit_codes_page() -> str:
 def plan_page() -> str:
     """The records that a rule reads, with the meaning of each field."""
     parts = [
-        "# Plan\n\nWhat `rackwright.api` gives to rules and programs. A number that is not known is `None`.\n"
+        "# Plan\n\nRecords that rules and programs read. A number that is not known is `None`.\n"
     ]
-    for name in sorted(api.__all__):
-        thing = getattr(api, name)
+    found = {name: getattr(api, name) for name in api.__all__}
+    for module in pkgutil.iter_modules(records.__path__, f"{records.__name__}."):
+        found |= vars(importlib.import_module(module.name))
+    for name, thing in sorted(found.items()):
         if not inspect.isclass(thing) or not (
             is_dataclass(thing) and thing.__module__.startswith("rackwright.plan")
         ):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    GroupPlan,
     Measure,
     Plan,
     Policy,
@@ -16,9 +15,10 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.aws import UnknownLayoutError
-from rackwright.policy.helpers.catalogue import fact_value
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.hardware import fact_value
+from rackwright.plan.aws.nic import UnknownLayoutError
+from rackwright.plan.aws.site import GroupPlan
+from rackwright.plan.missing import of_product
 
 
 @rule(

@@ -17,8 +17,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import STANDARD_QUOTA
-from rackwright.policy.helpers.missing import of_product
+from rackwright.plan.aws.site import STANDARD_QUOTA
+from rackwright.plan.missing import of_product
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""

@@ -9,20 +9,19 @@ from pydantic import Field
 
 from rackwright.api import (
     AwsSitePlan,
-    CapacityBlock,
     Contributor,
     Finding,
-    GroupPlan,
     Measure,
     Missing,
     Plan,
     Policy,
     Profile,
-    Reservation,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.aws_instances import CapacityBlock, Reservation
+from rackwright.plan.aws.site import GroupPlan
 
 
 @rule(

@@ -17,7 +17,7 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 
 @rule(

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 
 @rule(

@@ -10,18 +10,17 @@ from pydantic import Field
 
 from rackwright.api import (
     AwsSitePlan,
-    CapacityBlock,
     Finding,
     Measure,
     Missing,
     Plan,
     Policy,
     Profile,
-    Reservation,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.aws_instances import CapacityBlock, Reservation
 
 
 @rule(

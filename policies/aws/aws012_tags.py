@@ -15,7 +15,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
+from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
 
 
 @rule(

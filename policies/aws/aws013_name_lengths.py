@@ -15,7 +15,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import AwsName, resource_names
+from rackwright.plan.aws.names import AwsName, resource_names
 
 
 @rule(

@@ -18,7 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import NEEDED, SERVICES, endpoint_type, is_known, unreachable
+from rackwright.plan.aws.endpoints import NEEDED, SERVICES, endpoint_type, is_known, unreachable
 
 
 @rule(

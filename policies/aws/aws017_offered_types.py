@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import builtin_offerings
+from rackwright.catalog.offerings import builtin_offerings
 
 
 @rule(

@@ -16,7 +16,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import image_facts
+from rackwright.plan.aws.images import image_facts
 
 _PUSHED = "instance-connect"
 

@@ -26,6 +26,7 @@ _HOW = {
     "Auto Scaling may use the key of node volumes",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class KeyOfNodes(Policy):

@@ -14,9 +14,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
-_DAY = 86_400
+_DAY = 86_400  # s
 
 
 @rule(
@@ -24,6 +24,7 @@ _DAY = 86_400
     "Buckets do not keep every old version without a word",
     Severity.MEDIUM,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class OldVersions(Policy):

@@ -14,7 +14,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 
 @rule(
@@ -22,6 +22,7 @@ from rackwright.policy.helpers.aws import fsx
     "Files without a backup are stated",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Backups(Policy):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Confidence, Finding, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.catalogue import used_entries
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.model.hardware import Confidence
+from rackwright.plan.audit.catalogue_usage import used_entries
 
 
 @rule(

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Device,
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Profile,
-    Severity,
-    Subject,
-    Switch,
-    rule,
-)
-from rackwright.policy.helpers.catalogue import Use, fact_value, supply_inlet, used_entries
-from rackwright.policy.helpers.missing import of_product
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.model.hardware import Device, Switch, fact_value, supply_inlet
+from rackwright.plan.audit.catalogue_usage import Use, used_entries
+from rackwright.plan.missing import of_product
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rackwright.api import (
-    AirClass,
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -20,8 +18,10 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.cooling import AirClass
+from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.missing import of_product
+from rackwright.plan.records.facility import HallLoad
 
 
 @rule(

@@ -13,13 +13,13 @@ from rackwright.api import (
     Policy,
     Severity,
     SitePlan,
-    SiteTotals,
     Subject,
     rule,
 )
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.helpers.power import measure_contract
 from rackwright.policy.helpers.racks import excess
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

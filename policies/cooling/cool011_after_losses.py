@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CoolingStage,
     Finding,
     Measure,
     Plan,
@@ -16,7 +15,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.plan.racks.heat_unknowns import missing_of_stage
+from rackwright.plan.records.cooling import CoolingStage
 from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    LoopLoad,
     Measure,
     Missing,
     Plan,
@@ -18,10 +17,11 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_door_drop, missing_of_loop
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.heat_unknowns import missing_of_door_drop, missing_of_loop
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.helpers.racks import is_over
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -15,11 +15,11 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Price,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.prices import Price
 
 
 @rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2", stage="build")

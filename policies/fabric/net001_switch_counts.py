@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Layout, Measure, Missing, Plan, Policy, Severity, TierLink, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, rule
+from rackwright.model.names import compress_hostlist
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.links import TierLink
+from rackwright.plan.fabric.ports import leaf_split, needed_switches, racks_short_of_leaves
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
-    leaf_split,
-    needed_switches,
-    racks_short_of_leaves,
     unattached,
     unknown_ports,
     unknown_uplinks,
 )
-from rackwright.policy.helpers.remediation import compress_hostlist
 
 
 @rule(

@@ -7,28 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Fabric,
-    FieldPath,
-    Finding,
-    Layout,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Severity,
-    rule,
-)
+from rackwright.api import FieldPath, Finding, Measure, Missing, Plan, Policy, Severity, rule
+from rackwright.model.fabric import Fabric
+from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.ports import oversubscription, uplinks_for
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
-    oversubscription,
-    port_rate,
     unattached,
     uncabled_hosts,
     unknown_ports,
     unknown_uplinks,
-    uplinks_for,
 )
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    Cable,
-    Cables,
     FieldPath,
     Finding,
-    Layout,
     Measure,
     Missing,
     Plan,
@@ -18,17 +15,14 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.catalogue import fact_value
-from rackwright.policy.helpers.fabrics import (
-    CableLength,
-    ends,
-    fabrics_of,
-    reach,
-    reaching,
-    unattached,
-    uncabled,
-)
-from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.model.connections import Cable
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import fact_value
+from rackwright.plan.fabric.cables import ends, reach, reaching
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.lengths import CableLength
+from rackwright.plan.missing import each_once, of_product
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.catalogue import catalogue_digest
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
 
 
 @rule(

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from rackwright.api import (
     FieldPath,
     Finding,
-    KernelModules,
     Measure,
     Missing,
     Plan,
     Policy,
     Severity,
-    SoftwareBill,
     Subject,
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.software import (
+from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.plan.software.needs import (
     BUNDLES,
     CONFLICTS,
     CUDA_NEEDS,
@@ -29,16 +28,13 @@ from rackwright.policy.helpers.software import (
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
-    SiteSoftware,
-    at_least,
     bundle_of,
     conflict_of,
-    numbers,
     oldest_driver,
     oldest_installer,
     plugin_need,
-    upstream,
 )
+from rackwright.plan.software.versions import SiteSoftware, at_least, numbers, upstream
 
 
 @rule(

@@ -10,19 +10,18 @@ from pydantic import Field
 from rackwright.api import (
     FieldPath,
     Finding,
-    FirmwareBaseline,
-    FirmwareComponent,
     Measure,
     Missing,
-    Node,
     Plan,
     Policy,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.hardware import Node
+from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.policy.helpers.attestation import declared
-from rackwright.policy.helpers.catalogue import used_entries
 
 
 @rule(

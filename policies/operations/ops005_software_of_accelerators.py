@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.software import SiteSoftware, accelerator_vendors
+from rackwright.plan.software.versions import SiteSoftware
+from rackwright.policy.helpers.software import accelerator_vendors
 
 _FIELDS = {
     "nvidia": (

@@ -7,17 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Severity,
-    SitePlan,
-    SourceLoad,
-    Subject,
-    rule,
-)
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, SitePlan, Subject, rule
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import no_capacity
 from rackwright.policy.helpers.racks import BelowSources
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CircuitLoad,
     Finding,
     Measure,
     Missing,
@@ -17,8 +16,10 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, uncounted, without_inlet
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.circuits import CircuitLoad
+from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 
 @rule(

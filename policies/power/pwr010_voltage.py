@@ -19,8 +19,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import POWERED, subject
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.racks import POWERED
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 

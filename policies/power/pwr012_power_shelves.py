@@ -14,20 +14,20 @@ from rackwright.api import (
     RackClass,
     RackKind,
     Severity,
-    ShelfSet,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.power import (
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.plan.racks.feeds.shelves import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
     shelves_of,
     worst_feed,
 )
-from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.plan.records.products import ShelfSet
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0

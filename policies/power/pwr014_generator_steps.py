@@ -13,11 +13,11 @@ from rackwright.api import (
     Profile,
     Severity,
     SitePlan,
-    SourceLoad,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
+from rackwright.plan.missing import each_once
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import missing_of_charging, missing_of_facility
 from rackwright.policy.helpers.racks import BelowSources, is_over
 from rackwright.policy.helpers.remediation import provide

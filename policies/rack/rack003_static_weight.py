@@ -15,14 +15,8 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import (
-    contributors,
-    excess,
-    of_weight_limit,
-    subject,
-    unknowns,
-    weight_limit,
-)
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
+from rackwright.policy.helpers.racks import excess, of_weight_limit, weight_limit
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 

@@ -18,7 +18,8 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import excess, subject, unknowns
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import either, provide
 
 

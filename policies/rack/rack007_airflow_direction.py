@@ -20,8 +20,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import Field
-from rackwright.policy.helpers.racks import subject
+from rackwright.plan.missing import Field
+from rackwright.plan.racks.contributors import subject
 
 
 @rule(

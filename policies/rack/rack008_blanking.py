@@ -18,11 +18,11 @@ from rackwright.api import (
     RackClass,
     Severity,
     SitePlan,
-    Watts,
     rule,
 )
-from rackwright.policy.helpers.racks import subject, unknowns
-from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.model.quantities import format_quantity
+from rackwright.model.units import Watts
+from rackwright.plan.racks.contributors import subject, unknowns
 
 
 @rule(

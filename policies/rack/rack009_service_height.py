@@ -15,8 +15,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import is_over, subject, unknowns
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
 

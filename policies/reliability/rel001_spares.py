@@ -12,21 +12,16 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    Percent,
     Plan,
     Policy,
     Profile,
-    Reliability,
     Severity,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
-    DAY,
-    GroupHosts,
-    daily_rate,
-    spares_needed,
-)
+from rackwright.model.reliability import Reliability
+from rackwright.model.units import Percent
+from rackwright.plan.reliability.failures import DAY, GroupHosts, daily_rate, spares_needed
 
 
 @rule(

@@ -12,23 +12,18 @@ from rackwright.api import (
     Contributor,
     Finding,
     Measure,
-    Percent,
     Plan,
     Policy,
     Profile,
     Severity,
     SitePlan,
-    SourceKind,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
-    FailureDomains,
-    Loss,
-    TrayLoss,
-    metadata_groups,
-    tray_losses,
-)
+from rackwright.model.power import SourceKind
+from rackwright.model.units import Percent
+from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
+from rackwright.plan.slurm.domains import TrayLoss, tray_losses
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
@@ -59,7 +54,7 @@ class SpreadDomains(Policy):
                     at = Subject(f"{site.name} {group.name}", group.path)
                     few = self._is_small(domains.racks_of([index]))
                     for loss in domains.losses(index):
-                        yield self._judge(at, loss, few)
+                        yield self._judge(at, loss, few=few)
             yield from _controllers(plan, site, domains)
         for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
             yield self._judge_tray(tray)
@@ -68,7 +63,7 @@ class SpreadDomains(Policy):
         """Return True if even an equal share of the group in each rack would be too much."""
         return racks * self.most_lost < 100
 
-    def _judge(self, at: Subject, loss: Loss, few: bool) -> Measure:
+    def _judge(self, at: Subject, loss: Loss, *, few: bool) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
         shares: tuple[Contributor, ...] = ()
         if loss.taken:

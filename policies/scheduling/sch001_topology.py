@@ -11,21 +11,15 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Scheduler,
     Severity,
-    SlurmCluster,
     Subject,
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.slurm import (
-    TOPOLOGY,
-    Cabling,
-    declared_tree,
-    difference,
-    members,
-    tree_faults,
-)
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.slurm.checks import Cabling, difference
+from rackwright.plan.slurm.cluster import SlurmCluster
+from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
 
 
 @rule(

@@ -11,7 +11,6 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    NodeSet,
     Plan,
     Policy,
     ProductField,
@@ -19,6 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.plan.slurm.nodes import NodeSet
 
 _BYTES_OF_A_PAGE = 64
 """Bytes in which a kernel describes a page (``struct page`` of 64-bit Linux)."""

@@ -16,10 +16,10 @@ from rackwright.api import (
     Policy,
     Severity,
     Subject,
-    SubnetManagerKeys,
     Suggestion,
     rule,
 )
+from rackwright.model.security import SubnetManagerKeys
 from rackwright.policy.helpers.attestation import declared
 
 SETTINGS = (

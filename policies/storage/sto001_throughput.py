@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    FileSystem,
-    Finding,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.remediation import format_quantity, provide
-from rackwright.policy.helpers.storage import Rate
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.storage.filesystem import FileSystem, Rate
+from rackwright.policy.helpers.remediation import provide
 
 UNIT = "MB/s"
 

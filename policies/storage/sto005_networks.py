@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.missing import below
-from rackwright.policy.helpers.storage import judge_networks
+from rackwright.plan.missing import below
+from rackwright.plan.storage.lnet import judge_networks
 
 
 @rule(

@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.fabric import OFED, OLD_OFED
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
 KERNEL = platform.release()

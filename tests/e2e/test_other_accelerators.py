@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.accelerators import AMD_SMI, AMDGPU, RCCL, ROCM
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.accelerators import AMD_SMI, AMDGPU, RCCL, ROCM
 
 pytestmark = LAB_MARKS
 RENDER_NODES = [f"/dev/dri/renderD{128 + 8 * number}" for number in range(8)]

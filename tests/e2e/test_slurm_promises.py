@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,10 @@ def state_of(machine: SlurmMachine, node: str) -> str:
     return machine.on(f"sinfo -h -n {node} -o %T", check=False)
 
 
+def is_idle(machine: SlurmMachine, node: str) -> bool:
+    return state_of(machine, node).startswith("idle")
+
+
 def test_mi300x_nodes_come_up_with_all_their_gpus(tmp_path: Path) -> None:
     """AutoDetect=rsmi without its library gave a node no GPU, and it was invalid."""
     files = controllers(files_of(tmp_path / "blueprint", "onprem-mi300x", "one-unit"), "amd-01")
@@ -287,7 +292,7 @@ def test_accelerators_of_three_makers_are_scheduled_by_their_type(tmp_path: Path
             machine.put({**made, "slurm.conf": text})
             machine.start(f"slurmd -D -N {machine.name}", "slurmd.log")
         for node in NODES:
-            wait_for(lambda node=node: state_of(head, node).startswith("idle"), f"slurmd of {node}")
+            wait_for(partial(is_idle, head, node), f"slurmd of {node}")
         ran = {}
         for partition, wanted in (
             ("metal", "gpu:h100:2"),

@@ -17,10 +17,10 @@ from rackwright.model.field_kinds import marked_fields
 from rackwright.model.hardware import Fact
 from rackwright.model.instances import Instance
 from rackwright.plan.audit.catalogue_usage import used_entries
+from rackwright.plan.base import Path
 from rackwright.plan.facts import knows
 from rackwright.plan.load import load_plan
 from rackwright.plan.missing import Field, ProductField, fields_of
-from rackwright.plan.model import Path
 from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.authoring.examples import judge, load_examples
 from rackwright.policy.engine import Result, evaluate

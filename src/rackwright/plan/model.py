@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rackwright.plan.base import Contributor, FieldPath, Path, Subject
-from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion
 
 if TYPE_CHECKING:
     from rackwright.model.software import SoftwareBill
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from rackwright.plan.software.needs import SoftwareNeeds
     from rackwright.plan.software.versions import SiteSoftware
     from rackwright.plan.storage.filesystem import FileSystem
-
-__all__ = ["Contributor", "FieldPath", "Path", "Plan", "SitePlan", "Subject"]
+    from rackwright.plan.workload.prediction import Prediction
 
 
 @dataclass(frozen=True)
@@ -103,6 +102,13 @@ class Plan(Expansion):
         from rackwright.plan.storage.filesystem import file_systems
 
         return tuple(file_systems(self))
+
+    @cached_property
+    def predictions(self) -> tuple[Prediction, ...]:
+        """Return what each workload gets, in the order of the blueprint."""
+        from rackwright.plan.workload.prediction import predictions
+
+        return tuple(predictions(self))
 
     @cached_property
     def software(self) -> Mapping[str, SiteSoftware]:

@@ -17,29 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 from pydantic import PrivateAttr
 
 from rackwright.model.base import Model
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Contributor, Path, Subject
-from rackwright.policy.records import record
+from rackwright.plan.base import Contributor, Path, Subject
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
-
-__all__ = [
-    "Contributor",
-    "Enforcement",
-    "Finding",
-    "Measure",
-    "Missing",
-    "Outcome",
-    "Policy",
-    "ProductField",
-    "Profile",
-    "Severity",
-    "Stage",
-    "Subject",
-    "Suggestion",
-    "rule",
-]
 
 TOLERANCE = 1e-9
 """Relative difference below which a value is at its limit: the rounding of floating point."""
@@ -110,7 +91,7 @@ class Suggestion:
     value: str | int | float | bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A value against its limit.
 
@@ -147,7 +128,7 @@ class Measure:
         return Outcome.FAIL if over > slack else Outcome.PASS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A rule without a number.
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.model import Path as SpecPath
+from rackwright.plan.base import Contributor, Subject
+from rackwright.plan.base import Path as SpecPath
+from rackwright.plan.model import Plan
 from rackwright.policy.api import (
     Enforcement,
     Finding,
@@ -31,18 +31,14 @@ from rackwright.policy.exception_report import BaselineState, ExceptionReport, L
 from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
-from rackwright.policy.records import record
 from rackwright.policy.result_validation import RuleFailedError, checked
-from rackwright.policy.unknowns import Remedies
+from rackwright.policy.unknowns import Question, Remedies
 from rackwright.reading.edits import Edit, Revised
-
-if TYPE_CHECKING:
-    from rackwright.policy.questions import Question
 
 Locate = Callable[[SpecPath], Location | None]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Result:
     """What one policy says about one subject.
 

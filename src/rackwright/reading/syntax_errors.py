@@ -27,8 +27,6 @@ _WORDS: tuple[tuple[str, str, str | None], ...] = (
         "a second ':' in one value, or a key that is indented too far",
         "check the indentation and the ':' of this line and the one before; put text with ': ' in quotes",
     ),
-    ("undefined alias", "an alias names no anchor", "define the anchor with '&' before it is used"),
-    ("duplicate anchor", "two anchors have one name", "give one of them another name"),
     (
         "unknown escape",
         "a '\\' in double quotes begins no known escape",
@@ -78,7 +76,11 @@ _WORDS: tuple[tuple[str, str, str | None], ...] = (
         "the document ends before this line",
         "check the indentation of this line",
     ),
-    ("node content", "a value is missing here", "write a value, or remove the ','"),
+    (
+        "node content",
+        "a value is missing here",
+        "write a value, or remove the ','; close what is open",
+    ),
 )
 """Words of the parser, what they mean, and what to do."""
 
@@ -99,9 +101,8 @@ def syntax_error(error: yaml.YAMLError, text: str, name: str) -> SpecError:
     mark = error.problem_mark or error.context_mark
     where = Location(name, mark.line + 1, mark.column + 1) if mark else None
     at_mark = text[mark.index : mark.index + 1] if mark else ""
+    hint: str | None
     problem = error.problem or ""
-    if "expected a single document" in (error.context or ""):
-        return SpecError("a file holds one document", hint="remove '---'", location=where)
     if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
         return SpecError(TOO_DEEP, location=where)
     if at_mark == "\t":

@@ -46,6 +46,7 @@ _KINDS = {
     NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
     NoticeKind.STATED: "Numbers of products that the blueprint states.",
     NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
+    NoticeKind.EXAMPLE_FILE: "Files whose values are examples.",
     NoticeKind.UNFILLED: "Layers of which keys have no value yet; such keys change nothing.",
     NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
     NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",

@@ -9,7 +9,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BASELINE, ExceptionReport, Notice, NoticeKind
-from rackwright.policy.questions import Question
+from rackwright.policy.unknowns import Question
 from rackwright.report.wording import (
     FOUND,
     LOWERED,

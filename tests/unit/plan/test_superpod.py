@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.load import load_plan
-from rackwright.plan.model import SitePlan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
 

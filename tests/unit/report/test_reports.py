@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rackwright.errors import Location
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.base import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.report.json import SCHEMA, render_json

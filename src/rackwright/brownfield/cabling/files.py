@@ -41,7 +41,7 @@ def read_cables(layout: Layout, paths: Sequence[Path], names: Path | None) -> Di
     known: dict[str, str] = {}
     if names is not None:
         try:
-            known = read_names(_text(names))
+            known = read_names(text_of(names))
         except ValueError as error:
             raise UsageError(f"'{names}' is no file of names: {error}") from None
     files = [file for path in paths for file in _files(path)]
@@ -69,7 +69,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Return the text of a file; bytes that are no UTF-8 are replaced, as descriptions may have them.
 
     Raises:
@@ -105,7 +105,7 @@ def _subnet(files: Sequence[Path], names: dict[str, str]) -> Discovery:
     found: Discovery | None = None
     for path in files:
         try:
-            one = read_subnet(_text(path), names)
+            one = read_subnet(text_of(path), names)
         except ValueError as error:
             raise UsageError(
                 f"'{path}' is no output of ibnetdiscover: {error}", hint=_HINT_SUBNET
@@ -137,7 +137,7 @@ def _neighbours(layout: Layout, files: Sequence[Path], names: dict[str, str]) ->
     devices: dict[str, dict[str, SeenInterface]] = {}
     for path in files:
         try:
-            for device, interfaces in _tables(_text(path)):
+            for device, interfaces in neighbour_tables(text_of(path)):
                 known = devices.setdefault(device or device_of(path), {})
                 for name, one in interfaces.items():
                     known[name] = merge(known[name], one) if name in known else one
@@ -148,7 +148,7 @@ def _neighbours(layout: Layout, files: Sequence[Path], names: dict[str, str]) ->
     return NeighbourTables(layout, devices, names).discovery()
 
 
-def _tables(text: str) -> Iterator[tuple[str, dict[str, SeenInterface]]]:
+def neighbour_tables(text: str) -> Iterator[tuple[str, dict[str, SeenInterface]]]:
     """Yield the devices of a file with their interfaces.
 
     Raises:

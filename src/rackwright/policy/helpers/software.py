@@ -3,54 +3,6 @@
 from __future__ import annotations
 
 from rackwright.plan.model import Plan
-from rackwright.plan.software.needs import (
-    BUNDLES,
-    CONFLICTS,
-    CUDA_NEEDS,
-    INSTALLER_NEEDS,
-    PLUGIN_NEEDS,
-    Bundle,
-    Conflict,
-    CudaNeeds,
-    InstallerNeeds,
-    PluginNeeds,
-    bundle_of,
-    conflict_of,
-    oldest_driver,
-    oldest_installer,
-    plugin_need,
-)
-from rackwright.plan.software.versions import (
-    SiteSoftware,
-    at_least,
-    numbers,
-    site_software,
-    upstream,
-)
-
-__all__ = [
-    "BUNDLES",
-    "CONFLICTS",
-    "CUDA_NEEDS",
-    "INSTALLER_NEEDS",
-    "PLUGIN_NEEDS",
-    "Bundle",
-    "Conflict",
-    "CudaNeeds",
-    "InstallerNeeds",
-    "PluginNeeds",
-    "SiteSoftware",
-    "accelerator_vendors",
-    "at_least",
-    "bundle_of",
-    "conflict_of",
-    "numbers",
-    "oldest_driver",
-    "oldest_installer",
-    "plugin_need",
-    "site_software",
-    "upstream",
-]
 
 
 def accelerator_vendors(plan: Plan, site: str) -> frozenset[str]:
