@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, some_machines
-from rackwright.lab.lab import HostSpec
+from rackwright_lab.lab import HostSpec
 
 pytestmark = LAB_MARKS
 TUNED: Mapping[str, Any] = {
