@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.power import measure_contract
+from rackwright.policy.helpers.power import has_no_contract, measure_contract
 from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import format_quantity
 
@@ -36,6 +36,8 @@ class Efficiency(Policy):
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
             yield _pue(site, site.totals)
+            if has_no_contract(site):
+                continue
             at = Subject(f"site {site.name}", site.path)
             yield measure_contract(site, at, "power of the facility (IT power × PUE)")
 

@@ -58,7 +58,7 @@ class SpreadDomains(Policy):
                     at = Subject(f"{site.name} {group.name}", group.path)
                     few = self._is_small(domains.racks_of([index]))
                     for loss in domains.losses(index):
-                        yield self._judge(at, loss, few)
+                        yield self._judge(at, loss, few=few)
             yield from _controllers(plan, site, domains)
         for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
             yield self._judge_tray(tray)
@@ -67,7 +67,7 @@ class SpreadDomains(Policy):
         """Return True if even an equal share of the group in each rack would be too much."""
         return racks * self.most_lost < 100
 
-    def _judge(self, at: Subject, loss: Loss, few: bool) -> Measure:
+    def _judge(self, at: Subject, loss: Loss, *, few: bool) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
         shares: tuple[Contributor, ...] = ()
         if loss.taken:

@@ -65,12 +65,14 @@ if TYPE_CHECKING:
         OutdoorUnits,
         RideThrough,
         UncooledWater,
+        WaterFit,
     )
     from rackwright.plan.records.facility import HallLoad, LoopLoad, LoopProduct, SiteTotals
     from rackwright.plan.records.nodes import NodeGroupPlan
     from rackwright.plan.records.power import (
         Autonomy,
         FaultCurrent,
+        LineRating,
         SourceLoad,
         TapOffLoad,
         VoltageDrop,
@@ -134,10 +136,10 @@ _PLACES = {
     "rackwright.plan.model": "Contributor FieldPath Plan SitePlan Subject",
     "rackwright.plan.racks.capacity": "CircuitRoom",
     "rackwright.plan.records.circuits": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad",
-    "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
+    "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater WaterFit",
     "rackwright.plan.records.facility": "HallLoad LoopLoad LoopProduct SiteTotals",
     "rackwright.plan.records.nodes": "NodeGroupPlan",
-    "rackwright.plan.records.power": "Autonomy FaultCurrent SourceLoad TapOffLoad VoltageDrop",
+    "rackwright.plan.records.power": "Autonomy FaultCurrent LineRating SourceLoad TapOffLoad VoltageDrop",
     "rackwright.plan.records.products": "ShelfSet",
     "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
     "rackwright.plan.slurm.cluster": "SlurmCluster",
@@ -159,7 +161,7 @@ __all__ = [
     "Contributor", "CoolingStage", "CostSummary", "Device", "DevicesAfterLoss", "Enforcement",
     "Entry", "ExceptionChoice", "ExistingNetwork", "ExitCode", "Fabric", "FaultCurrent", "FeedLoad", "FieldPath",
     "FileSystem", "Finding", "FirmwareBaseline", "FirmwareComponent", "GroupPlan", "HallLoad",
-    "Host", "Instance", "JobProfile", "Kelvin", "KernelModules", "Layout", "LoadedPlan",
+    "Host", "Instance", "JobProfile", "Kelvin", "KernelModules", "Layout", "LineRating", "LoadedPlan",
     "Location", "LoopLoad", "LoopProduct", "Measure", "MetadataTargets", "Metres", "Missing",
     "Node", "NodeGroupPlan", "NodeSet", "OnDemand", "Outcome", "OutdoorUnits",
     "PartitionSets", "Pdu", "Percent", "Plan", "Policy", "PolicyExceptions",
@@ -169,7 +171,7 @@ __all__ = [
     "Segment", "Severity", "ShelfSet", "SitePlan", "SiteTotals", "SlurmCluster",
     "SoftwareBill", "SourceKind", "SourceLoad", "SpecError", "SpecErrors", "StateStorage", "Subject",
     "SubnetManagerKeys", "Suggestion", "Switch", "TapOffLoad", "TierLink", "TrayFill",
-    "UncooledWater", "UsageError", "VoltageDrop", "WanNeed", "Watts", "check", "load_plan",
+    "UncooledWater", "UsageError", "VoltageDrop", "WanNeed", "WaterFit", "Watts", "check", "load_plan",
     "read_exceptions", "rule"
 ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from rackwright.policy.base_approval.edited_packs import base_versions, worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
+from rackwright.policy.hazards import unjudged
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.policy_sets import Standing
@@ -169,6 +170,9 @@ def check_plan(
         # As it is written, which is how the branch is judged once the change is merged.
         report = worst_of(report, permitted(judge(loaded, own, wanted)))
     report = replace(report, lowered=held.lowered)
+    if not only:
+        left = unjudged(judged.plan, report.results)
+        report = replace(report, not_judged=tuple(hazard.title for hazard in left))
     if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))

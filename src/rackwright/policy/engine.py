@@ -110,6 +110,7 @@ class Report:
         hygiene: what is to be said about waivers and baseline, where they were looked at.
         lowered: the rules that the blueprint itself makes weaker.
         revised: the files as all suggested edits together would make them.
+        not_judged: titles of the hazards of its sites that no rule has judged.
     """
 
     blueprint: str
@@ -119,6 +120,7 @@ class Report:
     hygiene: ExceptionReport | None = None
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     @cached_property
     def exit_code(self) -> ExitCode:

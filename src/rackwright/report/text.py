@@ -68,6 +68,8 @@ def render_text(
     wanted = {*FOUND, Outcome.WAIVED} if show_waived else set(FOUND)
     shown = [r for r in report.results if verbose or (r.outcome in wanted and not in_preview(r))]
     blocks = [_block(same, colour=colour) for same in alike(shown)]
+    if verbose and report.not_judged:
+        blocks.append("\n  ".join(["no rule judged these hazards", *report.not_judged]))
     if not verbose and (lines := previews(report.results)):
         blocks.append("\n  ".join([_preview_head(report), *lines]))
     if report.lowered:
@@ -122,7 +124,17 @@ def summary(report: Report) -> str:
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
-    return f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
+    text = f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
+    return text + not_judged(report)
+
+
+def not_judged(report: Report) -> str:
+    """Return how many hazards of the sites no rule has judged, for the end of the verdict; else nothing."""
+    count = len(report.not_judged)
+    if not count:
+        return ""
+    noun = "hazard" if count == 1 else "hazards"
+    return f"; {count} {noun} not judged ('rackwright explain hazards')"
 
 
 def _tolerated(report: Report) -> str:

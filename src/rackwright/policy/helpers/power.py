@@ -9,6 +9,7 @@ from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
 from rackwright.plan.plant_products import missing_rating
+from rackwright.plan.power.swing import largest_swing
 from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.racks.feeds.power_shares import (
     circuit_contributors,
@@ -37,6 +38,8 @@ __all__ = [
     "carried_without",
     "circuit_contributors",
     "circuit_room",
+    "has_no_contract",
+    "largest_swing",
     "measure_contract",
     "missing_of_charging",
     "missing_of_facility",
@@ -118,6 +121,16 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
         return missing_rating(site, name)
     words = f"'spare' of the modules of '{name}', 0 where every module is needed"
     return Missing(words, tree.place(name, "modules", "spare"))
+
+
+def has_no_contract(site: SitePlan) -> bool:
+    """Return True if a site lives on its own generators and states no contract with a utility.
+
+    Returns:
+        False where the contract is stated all the same.
+    """
+    islanded = all(source.kind != "utility" for source in site.power.sources)
+    return islanded and site.totals.contract_w is None
 
 
 def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
