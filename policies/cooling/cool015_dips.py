@@ -60,6 +60,9 @@ class Dips(Policy):
     def _held(self, site: SitePlan, row: RideThrough) -> Measure:
         value = row.gap_s
         limit = self.still if row.buffer == "flow" else row.holds_s
+        at_least = ""
+        if value is None and is_over(row.least_gap_s, limit):
+            value, at_least = row.least_gap_s, " at least"
         event = "after a dip of the utility's voltage"
         if row.cause == "transfer":
             event = "while they change to another source"
@@ -68,10 +71,10 @@ class Dips(Policy):
             value=value,
             limit=limit,
             unit="s",
-            what=f"{_STOPPED[row.buffer]} {event},",
+            what=f"{_STOPPED[row.buffer]}{at_least} {event},",
             fix="feed as many of them as are needed through UPSs, from different sources ('supplies'), state what "
             "they ride through ('rides_through'), or provide more air, coolant or water"
             if is_over(value, limit)
             else None,
-            missing=missing_of_stage(site, row),
+            missing=() if at_least else missing_of_stage(site, row),
         )

@@ -48,7 +48,7 @@ def _line(site: SitePlan, row: LineRating) -> Measure:
     if row.carries_a is not None and limit is not None:
         carried = f", which carry {row.carries_a:,.0f} A"
     elif row.carries_a is None and row.highest_a is not None and limit is None:
-        carried = f", which carry {row.highest_a:,.0f} A at most in any table"
+        carried = f", which carry {row.highest_a:,.0f} A at most in any table,"
     fix = None
     if is_over(row.breaker_a, limit):
         fix = f"provide conductors that carry {row.breaker_a:,.0f} A where they are laid, or a breaker of {limit:,.0f} A at most"

@@ -55,11 +55,13 @@ class Confidence(StrEnum):
     SECONDARY = "secondary"
     """Read in a copy, a reseller's sheet or the press."""
     COMMON = "common"
-    """Common engineering knowledge; the original was not opened."""
+    """Common engineering knowledge; the original was not opened, and policies refuse it unless allowed."""
     COMPUTED = "computed"
     """Derived from other facts by a stated formula."""
     ESTIMATE = "estimate"
     """A guess; policies refuse it unless the blueprint allows estimates."""
+    EXAMPLE = "example"
+    """A number of a template or a document, which stands for one of the reader's own."""
 
 
 class Source(Model):

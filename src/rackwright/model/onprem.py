@@ -375,6 +375,8 @@ class OnPremSite(Model):
     """Highest ratio of facility to IT power that is wanted."""
     allow_estimates: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """True to accept catalogue numbers whose confidence is ``estimate``."""
+    allow_common: Annotated[bool, GRANTED, POLICIES_ONLY] = False
+    """True to accept catalogue numbers whose confidence is ``common``: no one has opened their document."""
 
     @model_validator(mode="after")
     def _references_resolve(self) -> OnPremSite:

@@ -41,10 +41,12 @@ class _Gap(NamedTuple):
     Attributes:
         seconds: 0 where there is none; None when unknown.
         missing: what would say it.
+        least: time that it lasts at least where it is unknown, in seconds.
     """
 
     seconds: float | None
     missing: tuple[str, ...]
+    least: float = 0.0
 
 
 class _Store(NamedTuple):
@@ -196,6 +198,7 @@ class _Waiting:
             halls=stage.halls,
             loops=stage.loops,
             gap_s=gap.seconds,
+            least_gap_s=gap.least if gap.seconds is None else gap.seconds,
             holds_s=holds,
             rise_k=store.rise,
             heat_w=heat,
@@ -225,7 +228,7 @@ class _Waiting:
         waiting = [part for part in parts if part.name in standing]
         missing += [part.unstarted for part in waiting if part.restart is None]
         if missing or start is None:
-            return _Gap(None, each_once(missing))
+            return _Gap(None, each_once(missing), start or 0.0)
         return _Gap(start + max((part.restart or 0.0 for part in waiting), default=0.0), ())
 
     def _stands(self, part: Consumer) -> bool:
@@ -271,7 +274,8 @@ class _Waiting:
         missing = [part.untransferred for part in waiting if part.transfer is None]
         missing += [part.unstarted for part in waiting if part.restart is None]
         if missing:
-            return _Gap(None, each_once(missing))
+            least = max(part.transfer or 0.0 for part in waiting)
+            return _Gap(None, each_once(missing), least)
         return _Gap(max((part.transfer or 0.0) + (part.restart or 0.0) for part in waiting), ())
 
     def _changes(self, part: Consumer, dead: AbstractSet[str]) -> bool:
@@ -379,12 +383,13 @@ class _Waiting:
 
 def _longest(gaps: Iterable[_Gap]) -> _Gap:
     """The longest of several gaps that begin together; unknown where one of them is."""
-    known, unknown = [0.0], False
+    known, unknown, least = [0.0], False, 0.0
     missing: list[str] = []
     for gap in gaps:
         missing += gap.missing
+        least = max(least, gap.least)
         if gap.seconds is None:
             unknown = True
         else:
             known.append(gap.seconds)
-    return _Gap(None if unknown else max(known), each_once(missing))
+    return _Gap(None if unknown else max(known), each_once(missing), max(least, *known))

@@ -68,6 +68,7 @@ class RideThrough:
         halls: names of the halls whose air the heat comes from.
         loops: names of the coolant loops that it comes from.
         gap_s: time without cooling, in seconds; 0 where batteries keep enough of it running.
+        least_gap_s: shortest that time can be where it is unknown, in seconds.
         holds_s: time in which the buffer warms up as far as it may, in seconds.
         rise_k: by how much it may, in K.
         heat_w: heat that it takes, in W.
@@ -81,6 +82,7 @@ class RideThrough:
     halls: tuple[str, ...]
     loops: tuple[str, ...]
     gap_s: float | None
+    least_gap_s: float
     holds_s: float | None
     rise_k: float | None
     heat_w: float | None
