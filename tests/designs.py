@@ -12,7 +12,8 @@ from omissions import POLICIES, changed, without
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import builtin_pack
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 
 PDU = "pdu-415v-60a-24c19"
 CIRCUIT = {"voltage": "415 V", "current": "60 A", "phases": 3}

@@ -26,8 +26,8 @@ from rackwright.diff.forms.json import render_json
 from rackwright.diff.forms.markdown import render_comment
 from rackwright.diff.revisions import WorkingTree
 from rackwright.errors import RackwrightError, SpecErrors
+from rackwright.plan.base import Subject
 from rackwright.plan.load import LoadedPlan, load_plan, plan_tree
-from rackwright.plan.model import Subject
 from rackwright.policy.api import Outcome
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.check import check_plan

@@ -22,21 +22,21 @@ import pytest
 
 from lab_support import Machines, lab_blueprint, some_machines
 from rackwright.inventory.inventory import build_inventory
-from rackwright.lab import lab as labs
-from rackwright.lab.base import cache_folder, clear, code_digests, make_base, recipe_key
-from rackwright.lab.host import press_power_button, switch_off
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.repository import make_repository
-from rackwright.lab.system import run, wait_for
 from rackwright.locks import turn
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
+from rackwright_lab import lab as labs
+from rackwright_lab.base import cache_folder, clear, code_digests, make_base, recipe_key
+from rackwright_lab.host import press_power_button, switch_off
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.repository import make_repository
+from rackwright_lab.system import run, wait_for
 
 ROOT = Path(__file__).parents[1]
 CODE = (
     Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
     ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
-    ROOT / "src/rackwright/lab",
+    ROOT / "src/rackwright_lab",
 )  # fmt: skip
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 

@@ -250,7 +250,7 @@ def configured(blueprint: Blueprint) -> list[Policy]:
 
 def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
-    regime = regime_for(blueprint.profile, blueprint.policy_set)
+    regime = regime_for(blueprint.profile, blueprint.policy_set, blueprint.stage)
     mandatory = Enforcement.MANDATORY
     return [
         policy

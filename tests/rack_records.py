@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.circuits import (
     CircuitAfterLoss,
     CircuitLoad,

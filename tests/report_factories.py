@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from rackwright.errors import Location
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.base import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import (

@@ -41,6 +41,12 @@ _ONE_NAME = re.compile(r"^[a-z0-9][a-z0-9.+-]+$")
 _OFFER = re.compile(r"^ *(\S+) +\| +(\S+) +\| +(\S+) ([^/\s]+)/(\S+) \S+ Packages$", re.MULTILINE)
 
 OTHERS: Mapping[str, str] = {
+    "amd-smi-lib": "AMD's repositories of its driver and of ROCm",
+    "amdgpu-dkms": "AMD's repositories of its driver and of ROCm",
+    "amdgpu-exporter": "AMD's repository of its exporter",
+    "aws-neuronx-*": "AWS's repository of Neuron",
+    "rccl": "AMD's repositories of its driver and of ROCm",
+    "rocm": "AMD's repositories of its driver and of ROCm",
     "cuda-toolkit-*": "NVIDIA's CUDA repository",
     "datacenter-gpu-manager-*": "NVIDIA's CUDA repository",
     "libnccl*": "NVIDIA's CUDA repository",

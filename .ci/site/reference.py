@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import inspect
 import io
 import os
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -17,6 +19,7 @@ from rackwright import api, cli
 from rackwright.cli import VERBS
 from rackwright.exit_codes import ExitCode
 from rackwright.model.cluster import Blueprint
+from rackwright.plan import records
 from rackwright.plan.derivation.schema import with_short_form
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.authoring.parameters import describe_parameters
@@ -96,14 +99,14 @@ def policy_pages() -> Iterator[tuple[str, str]]:
     policies = sorted(load_packs(), key=lambda policy: policy.id)
     rows = [
         f"| [{policy.id}](policies/{policy.id}.md) | {_cell(policy_title(policy))} | {policy.severity} "
-        f"| {policy.enforcement} | {policy.since} |\n"
+        f"| {policy.enforcement} | {policy.profile} | {policy.stage} | {policy.since} |\n"
         for policy in policies
     ]
     yield (
         "reference/policies.md",
         "# Policies\n\nThe built-in rules. A team's own stand beside them in packs "
         "([contributing](contributing.md)).\n\n"
-        "| Policy | Demands | Severity | Enforcement | Since set |\n|---|---|---|---|---|\n"
+        "| Policy | Demands | Severity | Enforcement | Profile | Stage | Since set |\n|---|---|---|---|---|---|---|\n"
         + "".join(rows),
     )
     for policy in policies:
@@ -124,7 +127,7 @@ def _policy_page(policy: type[Policy]) -> str:
     parameters = "".join(f"- {_angles(line)}\n" for line in describe_parameters(policy))
     return (
         f"{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
-        f"Policy set: {policy.since}{preview}.\n\n{parameters}"
+        f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n\n{parameters}"
     )
 
 
@@ -178,10 +181,12 @@ def exit_codes_page() -> str:
 def plan_page() -> str:
     """The records that a rule reads, with the meaning of each field."""
     parts = [
-        "# Plan\n\nWhat `rackwright.api` gives to rules and programs. A number that is not known is `None`.\n"
+        "# Plan\n\nRecords that rules and programs read. A number that is not known is `None`.\n"
     ]
-    for name in sorted(api.__all__):
-        thing = getattr(api, name)
+    found = {name: getattr(api, name) for name in api.__all__}
+    for module in pkgutil.iter_modules(records.__path__, f"{records.__name__}."):
+        found |= vars(importlib.import_module(module.name))
+    for name, thing in sorted(found.items()):
         if not inspect.isclass(thing) or not (
             is_dataclass(thing) and thing.__module__.startswith("rackwright.plan")
         ):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    GroupPlan,
     Measure,
     Plan,
     Policy,
@@ -16,9 +15,10 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.aws import UnknownLayoutError
-from rackwright.policy.helpers.catalogue import fact_value
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.hardware import fact_value
+from rackwright.plan.aws.nic import UnknownLayoutError
+from rackwright.plan.aws.site import GroupPlan
+from rackwright.plan.missing import of_product
 
 
 @rule(
@@ -26,6 +26,7 @@ from rackwright.policy.helpers.missing import of_product
     "Nodes have all EFA interfaces of their instance type",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class EfaLayout(Policy):

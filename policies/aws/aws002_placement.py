@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from rackwright.api import (
     AwsSitePlan,
     Finding,
-    GroupPlan,
     Measure,
     Missing,
-    OnDemand,
     Plan,
     Policy,
     Profile,
@@ -18,7 +16,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import required_group
+from rackwright.model.aws_instances import OnDemand
+from rackwright.plan.aws.launch_template import required_group
+from rackwright.plan.aws.site import GroupPlan
 
 
 @rule(
@@ -26,6 +26,7 @@ from rackwright.policy.helpers.aws import required_group
     "Placement follows the kind of capacity, in one zone",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class PlacementRule(Policy):

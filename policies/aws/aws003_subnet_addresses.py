@@ -10,11 +10,9 @@ from pydantic import Field
 from rackwright.api import (
     AwsSitePlan,
     Contributor,
-    ExistingNetwork,
     Finding,
     Measure,
     Missing,
-    Percent,
     Plan,
     Policy,
     Profile,
@@ -22,7 +20,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.aws import ExistingNetwork
+from rackwright.model.units import Percent
+from rackwright.plan.missing import of_product
 
 
 @rule(
@@ -30,6 +30,7 @@ from rackwright.policy.helpers.missing import of_product
     "The cluster's subnet has addresses to spare",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class SubnetAddresses(Policy):

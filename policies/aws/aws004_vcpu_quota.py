@@ -17,14 +17,21 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import STANDARD_QUOTA
-from rackwright.policy.helpers.missing import of_product
+from rackwright.plan.aws.site import STANDARD_QUOTA
+from rackwright.plan.missing import of_product
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
 
 
-@rule("AWS-004", "vCPU quotas allow the instances", Severity.HIGH, since="0.1", profile=Profile.LAB)
+@rule(
+    "AWS-004",
+    "vCPU quotas allow the instances",
+    Severity.HIGH,
+    since="0.1",
+    stage="build",
+    profile=Profile.LAB,
+)
 class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
 

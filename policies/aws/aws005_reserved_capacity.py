@@ -9,24 +9,28 @@ from pydantic import Field
 
 from rackwright.api import (
     AwsSitePlan,
-    CapacityBlock,
     Contributor,
     Finding,
-    GroupPlan,
     Measure,
     Missing,
     Plan,
     Policy,
     Profile,
-    Reservation,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.aws_instances import CapacityBlock, Reservation
+from rackwright.plan.aws.site import GroupPlan
 
 
 @rule(
-    "AWS-005", "Reserved capacity holds the nodes", Severity.HIGH, since="0.1", profile=Profile.LAB
+    "AWS-005",
+    "Reserved capacity holds the nodes",
+    Severity.HIGH,
+    since="0.1",
+    stage="design",
+    profile=Profile.LAB,
 )
 class ReservedCapacity(Policy):
     """No more nodes are launched into a reservation or block than it holds."""

@@ -17,7 +17,7 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 
 @rule(
@@ -25,6 +25,7 @@ from rackwright.policy.helpers.aws import fsx
     "File systems have a size and throughput that exist",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class FileSystemSize(Policy):

@@ -8,17 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Profile,
-    SecurityRule,
-    Severity,
-    Subject,
-    rule,
-)
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.plan.aws.security_groups import SecurityRule
 
 
 @rule(
@@ -26,6 +17,7 @@ from rackwright.api import (
     "No security group is open to the world",
     Severity.CRITICAL,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OpenPorts(Policy):

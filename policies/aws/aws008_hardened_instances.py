@@ -19,8 +19,9 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.aws import LayoutError, server_args
-from rackwright.policy.helpers.missing import of_product
+from rackwright.plan.aws.launch_template import server_args
+from rackwright.plan.aws.nic import LayoutError
+from rackwright.plan.missing import of_product
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
@@ -34,6 +35,7 @@ _ENCRYPTION = "encryption of volumes"
     "Volumes are encrypted and metadata needs a token",
     Severity.HIGH,
     since="0.1",
+    stage="build",
     profile=Profile.LAB,
 )
 class HardenedInstances(Policy):

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.aws import fsx
+from rackwright.plan.aws.file_systems import fsx
 
 
 @rule(
@@ -18,6 +18,7 @@ from rackwright.policy.helpers.aws import fsx
     "File systems have few data repositories, none inside another",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class DataRepositories(Policy):

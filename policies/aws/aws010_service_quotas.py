@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.aws import QuotaUse, quota_uses
+from rackwright.plan.aws.quotas import QuotaUse, quota_uses
 
 
 @rule(
@@ -13,6 +13,7 @@ from rackwright.policy.helpers.aws import QuotaUse, quota_uses
     "Service quotas allow interfaces, storage, addresses and VPCs",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.LAB,
 )
 class ServiceQuotas(Policy):

@@ -10,18 +10,17 @@ from pydantic import Field
 
 from rackwright.api import (
     AwsSitePlan,
-    CapacityBlock,
     Finding,
     Measure,
     Missing,
     Plan,
     Policy,
     Profile,
-    Reservation,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.aws_instances import CapacityBlock, Reservation
 
 
 @rule(
@@ -29,6 +28,7 @@ from rackwright.api import (
     "Reserved capacity has not ended",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.LAB,
 )
 class CapacityWindows(Policy):

@@ -15,10 +15,17 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
+from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
 
 
-@rule("AWS-012", "Every service takes the tags", Severity.HIGH, since="0.3", profile=Profile.LAB)
+@rule(
+    "AWS-012",
+    "Every service takes the tags",
+    Severity.HIGH,
+    since="0.3",
+    stage="build",
+    profile=Profile.LAB,
+)
 class Tags(Policy):
     """The tags of a site are such that EC2, IAM, S3 and the others take them all."""
 

@@ -15,10 +15,17 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import AwsName, resource_names
+from rackwright.plan.aws.names import AwsName, resource_names
 
 
-@rule("AWS-013", "Names are short enough", Severity.HIGH, since="0.3", profile=Profile.LAB)
+@rule(
+    "AWS-013",
+    "Names are short enough",
+    Severity.HIGH,
+    since="0.3",
+    stage="design",
+    profile=Profile.LAB,
+)
 class NameLengths(Policy):
     """Names of roles, groups, templates, buckets and hosts stay inside the limits of their services."""
 

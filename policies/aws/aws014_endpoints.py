@@ -18,7 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import NEEDED, SERVICES, endpoint_type, is_known, unreachable
+from rackwright.plan.aws.endpoints import NEEDED, SERVICES, endpoint_type, is_known, unreachable
 
 
 @rule(
@@ -26,6 +26,7 @@ from rackwright.policy.helpers.aws import NEEDED, SERVICES, endpoint_type, is_kn
     "Nodes reach the services that they need",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
 )
 class Endpoints(Policy):

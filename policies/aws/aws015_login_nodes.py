@@ -15,6 +15,7 @@ from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Su
     "Users get in when a login node is lost",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class LoginNodes(Policy):

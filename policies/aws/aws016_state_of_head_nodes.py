@@ -27,6 +27,7 @@ _HOUR, _DAY = 3_600, 86_400
     "Slurm's state and its database outlive the head node",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class StateOfHeadNodes(Policy):

@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import builtin_offerings
+from rackwright.catalog.offerings import builtin_offerings
 
 
 @rule(
@@ -25,6 +25,7 @@ from rackwright.policy.helpers.aws import builtin_offerings
     "Instance types are offered in their zone",
     Severity.HIGH,
     since="0.4",
+    stage="concept",
     profile=Profile.LAB,
 )
 class OfferedTypes(Policy):

@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import image_facts
+from rackwright.plan.aws.images import image_facts
 
 
 @rule(
@@ -25,6 +25,7 @@ from rackwright.policy.helpers.aws import image_facts
     "Images fit their instances",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class Images(Policy):
@@ -38,12 +39,13 @@ class Images(Policy):
                 image = group.spec.image
                 yield _architecture(at, image, group.instance.architecture, group.spec.type)
                 yield _root_device(at, image, group.spec.root_device, group.path)
-                yield from _kernel(plan, site, at, image)
+                yield from _kernel(plan, site, at, image, group.spec.name)
             for servers in site.servers:
                 at = Subject(f"{site.name} {servers.role}", (*servers.path, "image"))
                 server, known = servers.server, servers.instance
                 built = None if known is None else known.architecture
                 yield _architecture(at, server.image, built, server.type)
+                yield from _kernel(plan, site, at, server.image)
 
 
 def _unknown(at: Subject, message: str, image: str, what: str) -> Finding:
@@ -85,22 +87,24 @@ def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Findi
     return Finding(at, ok=True, message=f"'{device}' is the root device", what="root device")
 
 
-def _kernel(plan: Plan, site: AwsSitePlan, at: Subject, image: str) -> Iterator[Finding]:
-    """Yield the finding on the kernel of an image, where the software versions state one."""
+def _kernel(
+    plan: Plan, site: AwsSitePlan, at: Subject, image: str, group: str | None = None
+) -> Iterator[Finding]:
+    """Yield the finding on the kernel of an image, where the software versions state one for its hosts."""
     software = plan.software.get(site.name)
     bill = None if software is None else software.bill
-    if bill is None or bill.kernel is None:
+    own = None if bill is None or group is None else bill.kernel_of_group(group)
+    kernel = own or (None if bill is None else bill.kernel)
+    if kernel is None:
         return
     floats = image_facts(image).floats
     if floats is None:
-        yield _unknown(
-            at, f"whether the image stays with the kernel {bill.kernel}", image, "kernel"
-        )
+        yield _unknown(at, f"whether the image stays with the kernel {kernel}", image, "kernel")
     elif floats:
         yield Finding(
             at,
             ok=False,
-            message=f"the software versions pin the kernel {bill.kernel}, and '{image}' names a newer image "
+            message=f"the software versions pin the kernel {kernel}, and '{image}' names a newer image "
             "from time to time: its hosts would be refused",
             fix="name an AMI id, or a parameter with a date, that has this kernel",
             what="kernel",
@@ -109,6 +113,6 @@ def _kernel(plan: Plan, site: AwsSitePlan, at: Subject, image: str) -> Iterator[
         yield Finding(
             at,
             ok=True,
-            message=f"the image is fixed, as the kernel {bill.kernel} is",
+            message=f"the image is fixed, as the kernel {kernel} is",
             what="kernel",
         )

@@ -16,7 +16,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.aws import image_facts
+from rackwright.plan.aws.images import image_facts
 
 _PUSHED = "instance-connect"
 
@@ -26,6 +26,7 @@ _PUSHED = "instance-connect"
     "Ansible can log in to the hosts",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.LAB,
 )
 class WayIn(Policy):

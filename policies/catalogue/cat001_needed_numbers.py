@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    Device,
-    Entry,
     Finding,
-    Instance,
     Measure,
     Missing,
-    Pdu,
     Plan,
     Policy,
     ProductField,
     Profile,
-    RackType,
     Severity,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.catalogue import used_entries
+from rackwright.model.hardware import Device, Entry, Pdu, RackType
+from rackwright.model.instances import Instance
+from rackwright.plan.audit.catalogue_usage import used_entries
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     Device: ("max_power", "height", "weight"),
@@ -36,6 +33,7 @@ _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     "Products in use have the numbers that budgets rest on",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class NeededNumbers(Policy):

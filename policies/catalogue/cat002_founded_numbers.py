@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Confidence, Finding, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.catalogue import used_entries
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.model.hardware import Confidence
+from rackwright.plan.audit.catalogue_usage import used_entries
 
 
-@rule("CAT-002", "Numbers in use are founded, not estimated", Severity.HIGH, since="0.1")
+@rule(
+    "CAT-002",
+    "Numbers in use are founded, not estimated",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class FoundedNumbers(Policy):
     """No product in use rests on estimates, unless the site allows them."""
 

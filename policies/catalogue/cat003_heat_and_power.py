@@ -7,19 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Device,
-    Enforcement,
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.catalogue import fact_value, used_entries
-from rackwright.policy.helpers.missing import of_product
+from rackwright.api import Enforcement, Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.model.hardware import Device, fact_value
+from rackwright.plan.audit.catalogue_usage import used_entries
+from rackwright.plan.missing import of_product
 
 
 @rule(
@@ -27,6 +18,7 @@ from rackwright.policy.helpers.missing import of_product
     "Published heat and power agree",
     Severity.LOW,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class HeatAndPower(Policy):

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Device,
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Profile,
-    Severity,
-    Subject,
-    Switch,
-    rule,
-)
-from rackwright.policy.helpers.catalogue import Use, fact_value, used_entries
-from rackwright.policy.helpers.missing import of_product
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.model.hardware import Device, Switch, fact_value, supply_inlet
+from rackwright.plan.audit.catalogue_usage import Use, used_entries
+from rackwright.plan.missing import of_product
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 
@@ -27,6 +17,7 @@ _CORDLESS = frozenset({"hardwired", "busbar"})
     "Catalogue entries in use do not contradict themselves",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class ConsistentEntries(Policy):
@@ -55,7 +46,7 @@ def _supplies(use: Use, at: Subject) -> Iterator[Measure]:
     entry = use.entry
     assert isinstance(entry, Device)  # noqa: S101 - the caller looked
     supplies = entry.power_supplies
-    if supplies is None or supplies.inlet in _CORDLESS or supplies.rating is None:
+    if supplies is None or supply_inlet(supplies) in _CORDLESS or supplies.rating is None:
         return
     needed = fact_value(supplies.full_performance)
     power = fact_value(entry.max_power)

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Confidence,
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Profile,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.catalogue import used_entries
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.model.hardware import Confidence
+from rackwright.plan.audit.catalogue_usage import used_entries
 
 UNOPENED = frozenset({Confidence.COMMON, Confidence.EXAMPLE})
 
@@ -25,6 +16,7 @@ UNOPENED = frozenset({Confidence.COMMON, Confidence.EXAMPLE})
     "Numbers in use were read in a document",
     Severity.MEDIUM,
     since="0.4",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class OpenedDocuments(Policy):

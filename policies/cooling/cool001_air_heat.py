@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -16,8 +15,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_doors
-from rackwright.policy.helpers.racks import contributors, excess, unknowns
+from rackwright.plan.racks.contributors import contributors, unknowns
+from rackwright.plan.racks.heat_unknowns import missing_of_doors
+from rackwright.plan.records.facility import HallLoad
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
     "Air handlers carry the heat of a hall with one of them lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
 )
 class AirHeat(Policy):
     """Heat into the air of a hall stays inside the capacity of its air handlers less one."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -16,12 +15,20 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import contributors, excess, unknowns
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import contributors, unknowns
+from rackwright.plan.records.facility import HallLoad
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
-@rule("COOL-002", "Air handlers move enough air with one of them lost", Severity.HIGH, since="0.1")
+@rule(
+    "COOL-002",
+    "Air handlers move enough air with one of them lost",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class Airflow(Policy):
     """The air that devices draw, and what leaks past them, is supplied at the site's altitude."""
 

@@ -18,9 +18,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import NAMES, fields_lacking, subject
-from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
 
 
 @rule(
@@ -28,6 +28,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Liquid-cooled devices stand in liquid-cooled racks",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class LiquidRacks(Policy):

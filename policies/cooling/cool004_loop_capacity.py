@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from rackwright.api import (
     Contributor,
     Finding,
-    LoopLoad,
     Measure,
     Missing,
     Plan,
@@ -18,10 +17,14 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import LoopDoor, doors_on, missing_of_loop, rise_within
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import contributors, excess, is_over
-from rackwright.policy.helpers.remediation import add_units, either, format_quantity, place_fewer
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.cooling.loop_products import LoopDoor, doors_on, rise_within
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import contributors
+from rackwright.plan.racks.heat_unknowns import missing_of_loop
+from rackwright.plan.records.facility import LoopLoad
+from rackwright.policy.helpers.racks import excess, is_over
+from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
 @rule(
@@ -29,6 +32,7 @@ from rackwright.policy.helpers.remediation import add_units, either, format_quan
     "CDUs carry the heat and flow of a loop with one of them lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
 )
 class LoopCapacity(Policy):
     """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating.

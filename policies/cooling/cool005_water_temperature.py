@@ -9,9 +9,6 @@ from pydantic import Field
 
 from rackwright.api import (
     Finding,
-    Kelvin,
-    LoopLoad,
-    LoopProduct,
     Measure,
     Missing,
     Plan,
@@ -22,8 +19,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import WATER_CLASSES
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.units import Kelvin
+from rackwright.plan.cooling.water import WATER_CLASSES
+from rackwright.plan.missing import of_product
+from rackwright.plan.records.facility import LoopLoad, LoopProduct
 from rackwright.policy.helpers.racks import is_over
 
 
@@ -32,6 +31,7 @@ from rackwright.policy.helpers.racks import is_over
     "Water class and supply temperature suit the equipment",
     Severity.CRITICAL,
     since="0.1",
+    stage="design",
 )
 class WaterTemperature(Policy):
     """The water class suits the equipment; the supply lies above facility water and dew point."""

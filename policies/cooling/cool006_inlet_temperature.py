@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rackwright.api import (
-    AirClass,
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -20,11 +18,19 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.cooling import AirClass
+from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.missing import of_product
+from rackwright.plan.records.facility import HallLoad
 
 
-@rule("COOL-006", "Inlet temperature suits devices and ASHRAE class", Severity.HIGH, since="0.1")
+@rule(
+    "COOL-006",
+    "Inlet temperature suits devices and ASHRAE class",
+    Severity.HIGH,
+    since="0.1",
+    stage="concept",
+)
 class InletTemperature(Policy):
     """The design inlet temperature lies in the range of every device and of the ASHRAE class."""
 

@@ -8,12 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
-    AirClass,
     Enforcement,
     Finding,
-    HallLoad,
     Measure,
-    Metres,
     Missing,
     Plan,
     Policy,
@@ -22,7 +19,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE
+from rackwright.model.cooling import AirClass
+from rackwright.model.onprem import ASHRAE_ALLOWABLE
+from rackwright.model.units import Metres
+from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.helpers.racks import is_over
 
 METRES_PER_KELVIN: Mapping[AirClass, float] = {
@@ -40,6 +40,7 @@ METRES_PER_KELVIN: Mapping[AirClass, float] = {
     "Inlet temperature suits the altitude of the site",
     Severity.MEDIUM,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Altitude(Policy):

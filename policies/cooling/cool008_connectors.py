@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from rackwright.api import (
     Enforcement,
     Finding,
-    LoopLoad,
     Measure,
     Missing,
     Plan,
@@ -20,10 +19,12 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import coolant_flow
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import NAMES, fields_lacking, is_over, subject
-from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.cooling.thermal import coolant_flow
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
+from rackwright.plan.records.facility import LoopLoad
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(
@@ -31,6 +32,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Quick connectors stand flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.racks import subject
+from rackwright.plan.racks.contributors import subject
 
 
 @rule(
@@ -13,6 +13,7 @@ from rackwright.policy.helpers.racks import subject
     "Racks with liquid detect leaks and shut themselves off",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class Leaks(Policy):

@@ -13,13 +13,13 @@ from rackwright.api import (
     Policy,
     Severity,
     SitePlan,
-    SiteTotals,
     Subject,
     rule,
 )
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.helpers.power import has_no_contract, measure_contract
 from rackwright.policy.helpers.racks import excess
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -27,6 +27,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "The facility stays inside its PUE budget and utility contract",
     Severity.MEDIUM,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Efficiency(Policy):

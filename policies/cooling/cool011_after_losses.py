@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CoolingStage,
     Finding,
     Measure,
     Plan,
@@ -16,7 +15,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.plan.racks.heat_unknowns import missing_of_stage
+from rackwright.plan.records.cooling import CoolingStage
 from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
@@ -26,6 +26,7 @@ from rackwright.policy.helpers.remediation import provide
     "Cooling carries the heat after the loss of any power source",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class CoolingAfterLosses(Policy):

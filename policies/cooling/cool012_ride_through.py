@@ -13,16 +13,16 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
-    RideThrough,
-    Seconds,
     Severity,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.model.quantities import format_quantity
+from rackwright.model.units import Seconds
+from rackwright.plan.racks.heat_unknowns import missing_of_stage
+from rackwright.plan.records.cooling import RideThrough
 from rackwright.policy.helpers.racks import is_over
-from rackwright.policy.helpers.remediation import format_quantity
 
 _SUBJECTS = {
     "flow": "cold plates of {}",
@@ -43,6 +43,7 @@ _STOPPED = {
     "The heat is held until cooling is back on generators",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class CoolingRideThrough(Policy):

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CoolingStage,
     Finding,
     Measure,
-    OutdoorUnits,
     Plan,
     Policy,
     Profile,
     Severity,
     SitePlan,
     Subject,
-    UncooledWater,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.plan.racks.heat_unknowns import missing_of_stage
+from rackwright.plan.records.cooling import CoolingStage, OutdoorUnits, UncooledWater
 from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
@@ -28,6 +26,7 @@ from rackwright.policy.helpers.remediation import provide
     "Heat leaves the site on its design day with one unit lost",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class DesignDay(Policy):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    LoopLoad,
     Measure,
     Missing,
     Plan,
@@ -18,10 +17,11 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_door_drop, missing_of_loop
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.heat_unknowns import missing_of_door_drop, missing_of_loop
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.helpers.racks import is_over
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -29,6 +29,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Pumps give each rack its flow with one CDU lost",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class PumpHead(Policy):
@@ -75,7 +76,7 @@ def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
             ("shutoff_head", row.cdu_shutoff_head_kpa, "pressure of its pumps at no flow"),
             ("flow", row.cdu_flow_lpm, "published flow"),
         ):
-            if value is None:
+            if value is None and (field != "shutoff_head" or row.cdu_head_kpa is not None):
                 yield of_product(row.cdu, field, words)
 
 

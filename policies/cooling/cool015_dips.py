@@ -13,14 +13,14 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
-    RideThrough,
-    Seconds,
     Severity,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.model.units import Seconds
+from rackwright.plan.racks.heat_unknowns import missing_of_stage
+from rackwright.plan.records.cooling import RideThrough
 from rackwright.policy.helpers.racks import is_over
 
 _SUBJECTS = {
@@ -42,6 +42,7 @@ _STOPPED = {
     "The heat is held through dips of the voltage and changes of sources",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Dips(Policy):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    LoopLoad,
     Measure,
     Plan,
     Policy,
@@ -14,9 +13,10 @@ from rackwright.api import (
     Severity,
     SitePlan,
     Subject,
-    WaterFit,
     rule,
 )
+from rackwright.plan.records.cooling import WaterFit
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.helpers.racks import is_over
 
 _WORDS = {
@@ -41,6 +41,7 @@ _WORDS = {
     "Water is colder than what it is to cool",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class WaterFits(Policy):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -17,8 +16,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import is_over, unknowns
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.records.facility import HallLoad
+from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
 
@@ -27,6 +28,7 @@ from rackwright.policy.helpers.remediation import provide
     "Air handlers carry the heat at the air that returns to them",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class ReturnAir(Policy):

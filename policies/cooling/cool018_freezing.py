@@ -13,6 +13,7 @@ from rackwright.policy.helpers.racks import is_over
     "Nothing freezes on the coldest day",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class Freezing(Policy):

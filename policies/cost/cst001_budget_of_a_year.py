@@ -8,7 +8,13 @@ from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, ru
 from rackwright.policy.helpers.budgets import measure_budget
 
 
-@rule("CST-001", "A year of all sites stays inside the budget", Severity.HIGH, since="0.2")
+@rule(
+    "CST-001",
+    "A year of all sites stays inside the budget",
+    Severity.HIGH,
+    since="0.2",
+    stage="concept",
+)
 class BudgetOfAYear(Policy):
     """All sites together cost no more in a year than the budget."""
 

@@ -8,7 +8,13 @@ from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, ru
 from rackwright.policy.helpers.budgets import measure_budget
 
 
-@rule("CST-002", "An hour of all sites stays inside the budget", Severity.HIGH, since="0.2")
+@rule(
+    "CST-002",
+    "An hour of all sites stays inside the budget",
+    Severity.HIGH,
+    since="0.2",
+    stage="concept",
+)
 class BudgetOfAnHour(Policy):
     """All sites together cost no more in an hour than the budget."""
 

@@ -15,14 +15,14 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Price,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.prices import Price
 
 
-@rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2")
+@rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2", stage="build")
 class RecentPrices(Policy):
     """No price is much older than the day that the costs must hold for."""
 

@@ -16,11 +16,11 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.model.quantities import format_quantity
 from rackwright.policy.helpers.budgets import compare_with_rent, judged_value
-from rackwright.policy.helpers.remediation import format_quantity
 
 if TYPE_CHECKING:
-    from rackwright.api import RentComparison
+    from rackwright.plan.cost.comparison import RentComparison
 
 
 @rule(
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "Owned accelerators cost no more than rented ones",
     Severity.LOW,
     since="0.2",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class OwnedOrRented(Policy):

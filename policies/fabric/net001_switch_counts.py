@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Layout, Measure, Missing, Plan, Policy, Severity, TierLink, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, rule
+from rackwright.model.names import compress_hostlist
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.links import TierLink
+from rackwright.plan.fabric.ports import leaf_split, needed_switches, racks_short_of_leaves
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
-    leaf_split,
-    needed_switches,
-    racks_short_of_leaves,
     unattached,
     unknown_ports,
     unknown_uplinks,
 )
-from rackwright.policy.helpers.remediation import compress_hostlist
 
 
-@rule("NET-001", "A fabric has the switches that its size asks for", Severity.HIGH, since="0.2")
+@rule(
+    "NET-001",
+    "A fabric has the switches that its size asks for",
+    Severity.HIGH,
+    since="0.2",
+    stage="concept",
+)
 class SwitchCounts(Policy):
     """Each tier has enough switches, and cables spread evenly over the tier above."""
 

@@ -7,28 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Fabric,
-    FieldPath,
-    Finding,
-    Layout,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Severity,
-    rule,
-)
+from rackwright.api import FieldPath, Finding, Measure, Missing, Plan, Policy, Severity, rule
+from rackwright.model.fabric import Fabric
+from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.ports import oversubscription, uplinks_for
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
-    oversubscription,
-    port_rate,
     unattached,
     uncabled_hosts,
     unknown_ports,
     unknown_uplinks,
-    uplinks_for,
 )
 
 
@@ -37,6 +26,7 @@ from rackwright.policy.helpers.fabrics import (
     "A fabric is not oversubscribed more than its role allows",
     Severity.HIGH,
     since="0.2",
+    stage="concept",
 )
 class Oversubscription(Policy):
     """Downward over upward bandwidth of the busiest switch of each tier stays within a ratio."""

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Layout, Measure, Plan, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, rule
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import misplaced, shared_rails
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
-    misplaced,
-    shared_rails,
     unattached,
     uncabled_hosts,
     unknown_ports,
 )
 
 
-@rule("NET-003", "Every interface is on the leaf of its rail", Severity.HIGH, since="0.2")
+@rule(
+    "NET-003",
+    "Every interface is on the leaf of its rail",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Rails(Policy):
     """The rails of a rail-optimised fabric are kept apart, and every cable keeps to its rail."""
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    Cable,
-    Cables,
     FieldPath,
     Finding,
-    Layout,
     Measure,
     Missing,
     Plan,
@@ -18,20 +15,23 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.catalogue import fact_value
-from rackwright.policy.helpers.fabrics import (
-    CableLength,
-    ends,
-    fabrics_of,
-    reach,
-    reaching,
-    unattached,
-    uncabled,
+from rackwright.model.connections import Cable
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import fact_value
+from rackwright.plan.fabric.cables import ends, reach, reaching
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.lengths import CableLength
+from rackwright.plan.missing import each_once, of_product
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
+
+
+@rule(
+    "NET-004",
+    "Cables are no longer than their parts reach",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
-from rackwright.policy.helpers.missing import each_once, of_product
-
-
-@rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")
 class CableReach(Policy):
     """The longest cable of each kind is within the reach of the parts at both ends."""
 

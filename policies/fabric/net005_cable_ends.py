@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Cables, Finding, Layout, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.fabrics import fabrics_of, mismatches, unattached, uncabled, unsaid
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.model.fabric import Cables
+from rackwright.plan.fabric.cables import mismatches, unsaid
+from rackwright.plan.fabric.layout import Layout
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 
 @rule(
@@ -13,6 +16,7 @@ from rackwright.policy.helpers.fabrics import fabrics_of, mismatches, unattached
     "Medium, fibre, shell and technology match along every cable",
     Severity.HIGH,
     since="0.2",
+    stage="design",
 )
 class CableEnds(Policy):
     """What is ordered for a kind of cables can be plugged in at both ends and lit."""

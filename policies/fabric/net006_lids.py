@@ -7,19 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Finding, Layout, Measure, Plan, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import (
-    LARGEST_UNICAST_LID,
-    FabricAt,
-    ceil_div,
-    fabrics_of,
-    lids,
-    unattached,
-    unknown_ports,
-)
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, rule
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import lids
+from rackwright.plan.fabric.sizing import LARGEST_UNICAST_LID, ceil_div
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
 
 
-@rule("NET-006", "An InfiniBand subnet has enough LIDs", Severity.HIGH, since="0.2")
+@rule("NET-006", "An InfiniBand subnet has enough LIDs", Severity.HIGH, since="0.2", stage="design")
 class Lids(Policy):
     """The ports of nodes and the switches of a subnet are no more than there are unicast LIDs."""
 

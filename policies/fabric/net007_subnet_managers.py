@@ -19,6 +19,7 @@ _ROOTED = frozenset({"updn", "ar_updn"})
     "Subnet managers are redundant and well placed",
     Severity.HIGH,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class SubnetManagers(Policy):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, missing_run, unattached
+from rackwright.plan.fabric.cables import digest
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
 @rule(
@@ -13,6 +14,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, miss
     "The chosen routing engine routes the fabric",
     Severity.HIGH,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingEngine(Policy):

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, missing_run, unattached
+from rackwright.plan.fabric.cables import digest
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
 @rule(
@@ -16,6 +17,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, miss
     "Routes load the links of a fabric evenly",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class RoutingBalance(Policy):

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from rackwright.api import Finding, Layout, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.plan.fabric.cables import host_wires
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import collisions, racks_without_leaves, ratio_for_racks, tier_use
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
-    collisions,
     fabrics_of,
-    host_wires,
-    racks_without_leaves,
-    ratio_for_racks,
-    tier_use,
     unattached,
     unknown_ports,
     unknown_uplinks,
@@ -23,7 +21,11 @@ from rackwright.policy.helpers.fabrics import (
 
 
 @rule(
-    "NET-010", "Every port holds one cable and every cable has two ends", Severity.HIGH, since="0.2"
+    "NET-010",
+    "Every port holds one cable and every cable has two ends",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class Ports(Policy):
     """Switches have the ports that are used, hosts find theirs, and nothing is plugged twice."""

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Cables,
-    Finding,
-    Layout,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.catalogue import fact_value
-from rackwright.policy.helpers.fabrics import End, FabricAt, ends, fabrics_of, unattached, uncabled
-from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import fact_value
+from rackwright.plan.fabric.cables import End, ends
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.missing import each_once, of_product
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, uncabled
 
 
 @rule(
-    "NET-011", "Both ends of a cable and the cable itself have one rate", Severity.HIGH, since="0.2"
+    "NET-011",
+    "Both ends of a cable and the cable itself have one rate",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""

@@ -7,17 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Enforcement, Finding, Layout, Measure, Plan, Policy, Role, Severity, rule
+from rackwright.api import Enforcement, Finding, Measure, Plan, Policy, Severity, rule
+from rackwright.model.fabric import Role
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import fewest_leaves_of_a_host
+from rackwright.plan.missing import of_product
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,
-    fewest_leaves_of_a_host,
     unattached,
     uncabled_hosts,
     unknown_ports,
 )
-from rackwright.policy.helpers.missing import of_product
 
 
 @rule(
@@ -25,6 +27,7 @@ from rackwright.policy.helpers.missing import of_product
     "Switches hang on two feeds and nodes on two switches",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class RedundantPaths(Policy):

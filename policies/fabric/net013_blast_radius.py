@@ -8,12 +8,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Enforcement, Finding, Layout, Measure, Plan, Policy, Severity, rule
+from rackwright.api import Enforcement, Finding, Measure, Plan, Policy, Severity, rule
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import share_of_all
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,
-    share_of_all,
     unattached,
     uncabled_hosts,
     unknown_ports,
@@ -25,6 +26,7 @@ from rackwright.policy.helpers.fabrics import (
     "The loss of a leaf takes only a share of a scalable unit",
     Severity.MEDIUM,
     since="0.2",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class BlastRadius(Policy):

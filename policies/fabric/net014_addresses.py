@@ -14,19 +14,17 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Segment,
     Severity,
     Subject,
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.fabrics import (
-    FabricAt,
+from rackwright.model.fabric import Segment
+from rackwright.plan.fabric.addresses import (
     NumberRange,
     addresses_needed,
     addresses_of,
     asn_claims,
-    fabrics_of,
     free_prefix,
     next_free,
     number_claims,
@@ -34,6 +32,7 @@ from rackwright.policy.helpers.fabrics import (
     prefix_claims,
     prefix_for,
 )
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(
@@ -41,6 +40,7 @@ from rackwright.policy.helpers.fabrics import (
     "Numbers and addresses of fabrics are unique, and their MTU is as meant",
     Severity.HIGH,
     since="0.2",
+    stage="design",
 )
 class Addresses(Policy):
     """Nothing is given out twice, every host gets its addresses, and frames are as large as meant."""

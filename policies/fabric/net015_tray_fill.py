@@ -16,11 +16,11 @@ from rackwright.api import (
     Profile,
     Severity,
     Subject,
-    TrayFill,
     rule,
 )
+from rackwright.plan.fabric.trays import TrayFill
+from rackwright.plan.missing import each_once
 from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, unknown_cables
-from rackwright.policy.helpers.missing import each_once
 
 _SHOWN = 5
 """Cables that a finding names as contributors."""
@@ -31,6 +31,7 @@ _SHOWN = 5
     "Trays hold the cables that lie in them",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class FilledTrays(Policy):

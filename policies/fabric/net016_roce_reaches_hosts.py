@@ -8,7 +8,9 @@ from rackwright.api import Finding, Plan, Policy, Severity, rule
 from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
-@rule("NET-016", "Declared flow control reaches the hosts", Severity.HIGH, since="0.4")
+@rule(
+    "NET-016", "Declared flow control reaches the hosts", Severity.HIGH, since="0.4", stage="build"
+)
 class RoceReachesHosts(Policy):
     """A fabric with flow control or congestion marking states how hosts mark its traffic."""
 

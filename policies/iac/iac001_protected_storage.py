@@ -20,7 +20,13 @@ from rackwright.api import (
 from rackwright.policy.helpers.attestation import declared
 
 
-@rule("IAC-001", "No change destroys or replaces storage", Severity.CRITICAL, since="0.2")
+@rule(
+    "IAC-001",
+    "No change destroys or replaces storage",
+    Severity.CRITICAL,
+    since="0.2",
+    stage="build",
+)
 class ProtectedStorage(Policy):
     """Where there are file systems, the blueprint says that changes leave them alone."""
 

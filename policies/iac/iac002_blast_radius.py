@@ -27,6 +27,7 @@ from rackwright.api import (
     "One change takes a bounded share of the nodes out of service",
     Severity.HIGH,
     since="0.2",
+    stage="run",
     profile=Profile.PRODUCTION,
 )
 class BlastRadius(Policy):

@@ -17,6 +17,7 @@ LOWERED = ("advisory", "disabled")
     "Whoever lowers a policy says why, and answers for it",
     Severity.HIGH,
     since="0.2",
+    stage="concept",
     profile=Profile.LAB,
 )
 class LoweredPolicies(Policy):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.policy.helpers.catalogue import catalogue_digest
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
 
 
 @rule(
@@ -13,6 +13,7 @@ from rackwright.policy.helpers.catalogue import catalogue_digest
     "The facts about products are those that were reviewed",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class PinnedCatalogue(Policy):
@@ -23,16 +24,20 @@ class PinnedCatalogue(Policy):
         operations = plan.operations
         pinned = operations.catalogue_digest if operations else None
         actual = catalogue_digest(plan)
-        at = Subject(f"{plan.name} catalogue", ("operations", "catalogue_digest"))
+        path = ("operations", "catalogue_digest")
+        at = Subject(f"{plan.name} catalogue", path)
+        missing: tuple[Missing, ...] = ()
         if pinned is None:
-            message = "the catalogue is not pinned"
+            message = "whether the facts about products are those that were reviewed"
+            missing = (Missing(f"'catalogue_digest' in 'operations', now '{actual}'", path),)
         elif pinned != actual:
             message = "the catalogue says something else about the products than when it was pinned"
         else:
             message = "the catalogue is the pinned one"
         yield Finding(
             at,
-            ok=pinned == actual,
+            ok=None if pinned is None else pinned == actual,
             message=message,
             fix=f"review what the catalogue says, and set 'operations.catalogue_digest: {actual}'",
+            missing=missing,
         )

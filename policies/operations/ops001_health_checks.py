@@ -28,6 +28,7 @@ Xid = Annotated[int, Field(gt=0, lt=1000)]
     "Health checks come from the blueprint and drain what is broken",
     Severity.HIGH,
     since="0.2",
+    stage="build",
 )
 class HealthChecks(Policy):
     """Nodes are checked against the blueprint, often, and drained for faults of the hardware."""

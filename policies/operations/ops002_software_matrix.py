@@ -7,35 +7,34 @@ from collections.abc import Iterator
 from rackwright.api import (
     FieldPath,
     Finding,
-    KernelModules,
     Measure,
     Missing,
     Plan,
     Policy,
     Severity,
-    SoftwareBill,
     Subject,
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.software import (
+from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.plan.software.needs import (
     BUNDLES,
+    CONFLICTS,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
     PLUGIN_NEEDS,
     Bundle,
+    Conflict,
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
-    SiteSoftware,
-    at_least,
     bundle_of,
-    numbers,
+    conflict_of,
     oldest_driver,
     oldest_installer,
     plugin_need,
-    upstream,
 )
+from rackwright.plan.software.versions import SiteSoftware, at_least, numbers, upstream
 
 
 @rule(
@@ -43,6 +42,7 @@ from rackwright.policy.helpers.software import (
     "Versions of drivers, kernel modules and libraries fit together",
     Severity.HIGH,
     since="0.2",
+    stage="build",
 )
 class SoftwareMatrix(Policy):
     """Each site's software bill is complete, and its versions are known to work together."""
@@ -55,6 +55,8 @@ class SoftwareMatrix(Policy):
     """Libraries that an EFA installer brings; other installers are not compared."""
     cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
     """Oldest driver by major release of CUDA."""
+    conflicts: tuple[Conflict, ...] = CONFLICTS
+    """Releases of NCCL that do not work over a series of libfabric."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each site with GPUs, RDMA or Lustre."""
@@ -131,6 +133,13 @@ class SoftwareMatrix(Policy):
         else:
             yield _minimum(site, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
             yield _minimum(site, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
+        if (conflict := conflict_of(nccl, libfabric, self.conflicts)) is not None:
+            yield Finding(
+                at,
+                ok=False,
+                message=f"NCCL {nccl} over libfabric {libfabric}: {conflict.report}",
+                fix="install another release of NCCL, or an EFA installer with a newer libfabric",
+            )
         yield from self._judge_installer(site, bill, nccl, plugin, libfabric)
 
     def _judge_installer(

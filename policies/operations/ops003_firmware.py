@@ -10,19 +10,18 @@ from pydantic import Field
 from rackwright.api import (
     FieldPath,
     Finding,
-    FirmwareBaseline,
-    FirmwareComponent,
     Measure,
     Missing,
-    Node,
     Plan,
     Policy,
     Severity,
     Subject,
     rule,
 )
+from rackwright.model.hardware import Node
+from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.policy.helpers.attestation import declared
-from rackwright.policy.helpers.catalogue import used_entries
 
 
 @rule(
@@ -30,6 +29,7 @@ from rackwright.policy.helpers.catalogue import used_entries
     "Every product has a firmware baseline that is enforced",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
 )
 class Firmware(Policy):
     """Nodes of one product have one firmware, and another one takes no jobs."""

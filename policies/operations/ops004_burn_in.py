@@ -27,6 +27,7 @@ from rackwright.policy.helpers.attestation import declared
     "New nodes run under load before they take jobs",
     Severity.MEDIUM,
     since="0.2",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class BurnIn(Policy):

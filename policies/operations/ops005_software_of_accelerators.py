@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.plan.software.versions import SiteSoftware
 from rackwright.policy.helpers.software import accelerator_vendors
 
-_NVIDIA = (
-    "driver",
-    "fabric_manager",
-    "imex",
-    "cuda",
-    "dcgm",
-    "nccl",
-    "nccl_tests",
-    "container_toolkit",
-)
-"""Fields of the software versions that are about NVIDIA's GPUs; ``driver`` may be another vendor's for AMD."""
-_ELSEWHERE = {"aws": "an image with the Neuron driver and tools, which no role installs"}
+_FIELDS = {
+    "nvidia": (
+        "driver",
+        "fabric_manager",
+        "imex",
+        "cuda",
+        "dcgm",
+        "nccl",
+        "nccl_tests",
+        "container_toolkit",
+    ),
+    "amd": ("amd",),
+    "aws": ("neuron",),
+}
+"""Fields of the software versions that are about the accelerators of one vendor."""
+_NAMES = {"nvidia": "NVIDIA", "amd": "AMD", "aws": "AWS"}
 
 
 @rule(
@@ -26,39 +31,47 @@ _ELSEWHERE = {"aws": "an image with the Neuron driver and tools, which no role i
     "Software versions are those of the site's accelerators",
     Severity.HIGH,
     since="0.4",
+    stage="build",
 )
 class SoftwareOfAccelerators(Policy):
-    """The software versions of a site name nothing that its accelerators cannot run."""
+    """The software versions of a site are of the vendors of its accelerators, and of each of them."""
 
-    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each site with accelerators."""
+    def check(self, plan: Plan) -> Iterator[Finding]:
+        """Yield a finding for each site with accelerators."""
         for name, software in plan.software.items():
-            vendors = accelerator_vendors(plan, name)
-            if not vendors:
-                continue
-            at = Subject(f"{name} software", software.path)
-            known = sorted(vendors)
-            if "nvidia" in vendors:
-                yield Finding(
-                    at, ok=True, message="the site has NVIDIA GPUs, whose versions OPS-002 compares"
-                )
-                continue
-            if software.bill is None:
-                lacking = Missing(f"software versions of '{name}'", ("operations", "software"))
-                message = "which software the accelerators run"
-                yield Finding(at, ok=None, message=message, missing=(lacking,))
-                continue
-            odd = [field for field in _NVIDIA if getattr(software.bill, field) is not None]
-            if "amd" in vendors:
-                odd = [field for field in odd if field != "driver"]
-            what = ", ".join(known)
-            if odd:
-                yield Finding(
-                    at,
-                    ok=False,
-                    message=f"the software versions state {', '.join(odd)} of NVIDIA, and the accelerators of "
-                    f"'{name}' are of {what}",
-                    fix=f"leave them out; use {_ELSEWHERE.get(known[0], 'packages of that vendor')}",
-                )
-            else:
-                yield Finding(at, ok=True, message=f"no version is of another vendor than {what}")
+            vendors = accelerator_vendors(plan, name) & _FIELDS.keys()
+            if vendors:
+                yield _judge(name, software, vendors)
+
+
+def _judge(name: str, software: SiteSoftware, vendors: frozenset[str]) -> Finding:
+    at = Subject(f"{name} software", software.path)
+    words = " and ".join(_NAMES[vendor] for vendor in sorted(vendors))
+    if software.bill is None:
+        versions = Missing(f"software versions of '{name}'", ("operations", "software"))
+        message = "which software the accelerators run"
+        return Finding(at, ok=None, message=message, missing=(versions,))
+    stated = {
+        vendor: [field for field in fields if getattr(software.bill, field) is not None]
+        for vendor, fields in _FIELDS.items()
+    }
+    odd = {vendor: fields for vendor, fields in stated.items() if fields and vendor not in vendors}
+    if odd:
+        told = " and ".join(f"{', '.join(fields)} of {_NAMES[one]}" for one, fields in odd.items())
+        own = ", ".join(f"'{field}'" for vendor in sorted(vendors) for field in _FIELDS[vendor][:1])
+        return Finding(
+            at,
+            ok=False,
+            message=f"the software versions state {told}, and the accelerators of '{name}' are of {words}",
+            fix=f"leave them out, and state {own} instead",
+        )
+    # The versions of NVIDIA's software are asked for by OPS-002.
+    lacking = [
+        Missing(f"'{_FIELDS[vendor][0]}'", (*software.path, _FIELDS[vendor][0]))
+        for vendor in sorted(vendors - {"nvidia"})
+        if not stated[vendor]
+    ]
+    if lacking:
+        message = f"which driver and libraries the accelerators of {words} run"
+        return Finding(at, ok=None, message=message, missing=tuple(lacking))
+    return Finding(at, ok=True, message=f"the software versions are of {words}")

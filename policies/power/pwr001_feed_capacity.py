@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.power import circuit_contributors, circuit_room
+from rackwright.plan.racks.feeds.power_shares import circuit_contributors
+from rackwright.policy.helpers.power import circuit_room
 from rackwright.policy.helpers.racks import circuit, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
@@ -15,6 +16,7 @@ from rackwright.policy.helpers.remediation import either, held, hold, provide
     "Rack circuits carry their load continuously",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class FeedCapacity(Policy):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rackwright.api import (
-    CircuitAfterLoss,
     Finding,
     Measure,
     Plan,
@@ -18,12 +17,14 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.power import circuit_contributors, circuit_room
+from rackwright.plan.racks.feeds.power_shares import circuit_contributors
+from rackwright.plan.records.circuits import CircuitAfterLoss
+from rackwright.policy.helpers.power import circuit_room
 from rackwright.policy.helpers.racks import MOST_FEEDS, circuit, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 if TYPE_CHECKING:
-    from rackwright.api import CircuitRoom
+    from rackwright.plan.racks.capacity import CircuitRoom
 
 
 @rule(
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     "The other circuits carry a rack after one feed or PDU is lost",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class FeedLoss(Policy):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rackwright.api import (
-    DevicesAfterLoss,
     Finding,
     Measure,
     Plan,
@@ -16,9 +15,11 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.power import SHELF_INLETS
-from rackwright.policy.helpers.racks import MOST_FEEDS, subject
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
+from rackwright.plan.records.circuits import DevicesAfterLoss
+from rackwright.policy.helpers.racks import MOST_FEEDS
 
 
 @rule(
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.racks import MOST_FEEDS, subject
     "Devices keep enough power supplies after one feed or PDU is lost",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
 )
 class LivingSupplies(Policy):
     """Every device keeps the power supplies that full performance needs."""

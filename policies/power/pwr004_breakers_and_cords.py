@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CircuitLoad,
-    FeedLoad,
     Finding,
     Measure,
     Missing,
@@ -18,8 +16,10 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, unknown_draw
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.circuits import CircuitLoad, FeedLoad
+from rackwright.policy.helpers.racks import unknown_draw, without_inlet
 
 
 @rule(
@@ -27,6 +27,7 @@ from rackwright.policy.helpers.racks import subject, unknown_draw
     "Breakers, branches and outlets fit what is plugged in",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class BreakersAndCords(Policy):
@@ -82,6 +83,7 @@ def _outlets(
             missing.append(Missing("voltage of the circuit", (*path, "circuit")))
         elif value is None:
             missing += unknown_draw(site, rack)
+            missing += without_inlet(rack.kind) if field == "outlets" else ()
         if feed.pdu_entry is None:
             missing.append(Missing("PDU of the feed", (*path, "pdu")))
         elif rating is None:

@@ -7,22 +7,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Severity,
-    SitePlan,
-    SourceLoad,
-    Subject,
-    rule,
-)
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, SitePlan, Subject, rule
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import no_capacity
 from rackwright.policy.helpers.racks import BelowSources
 
 
-@rule("PWR-005", "Three-phase sources are loaded evenly", Severity.MEDIUM, since="0.1")
+@rule(
+    "PWR-005", "Three-phase sources are loaded evenly", Severity.MEDIUM, since="0.1", stage="design"
+)
 class PhaseImbalance(Policy):
     """No line of a loaded source is further from the mean than a share of what a line carries."""
 

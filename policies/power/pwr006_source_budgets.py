@@ -15,22 +15,25 @@ from rackwright.api import (
     RackClass,
     Severity,
     SitePlan,
-    SourceLoad,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
+from rackwright.plan.missing import each_once
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.racks.feeds.power_shares import (
+    plant_contributors,
+    source_contributors,
+    with_overhead,
+)
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import (
     has_no_contract,
     measure_contract,
     missing_of_facility,
     missing_of_racks,
     no_capacity,
-    plant_contributors,
-    source_contributors,
-    with_overhead,
 )
-from rackwright.policy.helpers.racks import BelowSources, excess, unknowns
+from rackwright.policy.helpers.racks import BelowSources, excess
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 
@@ -39,6 +42,7 @@ from rackwright.policy.helpers.remediation import either, place_fewer, provide
     "Sources, rows and halls stay inside their power budgets",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class SourceBudgets(Policy):

@@ -25,6 +25,7 @@ from rackwright.policy.helpers.remediation import provide
     "Peaks of synchronous jobs stay inside the overload window",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

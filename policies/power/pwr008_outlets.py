@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    CircuitLoad,
     Finding,
     Measure,
     Missing,
@@ -17,8 +16,10 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import subject, uncounted
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.circuits import CircuitLoad
+from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 
 @rule(
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.racks import subject, uncounted
     "PDUs have the outlets that racks need",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletCount(Policy):
@@ -54,7 +56,7 @@ def _outlets(
     ):
         if used == 0:
             continue
-        missing = () if used is not None else (*uncounted(rack.kind),)
+        missing = () if used is not None else (*uncounted(rack.kind), *without_inlet(rack.kind))
         if available is None:
             missing += (unlisted,)
         yield Measure(

@@ -8,8 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
-    CircuitAfterLoss,
-    CircuitLoad,
     Enforcement,
     Finding,
     Measure,
@@ -22,7 +20,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.racks import subject, unknown_draw, unrated
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.circuits import CircuitAfterLoss, CircuitLoad
+from rackwright.policy.helpers.racks import unknown_draw, unrated
 
 
 @rule(
@@ -30,6 +30,7 @@ from rackwright.policy.helpers.racks import subject, unknown_draw, unrated
     "Circuits keep a reserve for growth",
     Severity.LOW,
     since="0.1",
+    stage="concept",
     enforcement=Enforcement.ADVISORY,
 )
 class Headroom(Policy):

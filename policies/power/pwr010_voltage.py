@@ -19,8 +19,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import POWERED, subject
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.racks import POWERED
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 
@@ -30,6 +31,7 @@ _NO_CORD = frozenset({"hardwired", "busbar"})
     "The voltage at the outlets suits the devices",
     Severity.HIGH,
     since="0.1",
+    stage="design",
     profile=Profile.LAB,
 )
 class OutletVoltage(Policy):

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    Plan,
-    Policy,
-    Profile,
-    Severity,
-    SourceKind,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.racks import subject
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.model.power import SourceKind
+from rackwright.plan.racks.contributors import subject
 
 
 @rule(
@@ -24,6 +15,7 @@ from rackwright.policy.helpers.racks import subject
     "The feeds of a rack come from different sources",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.PRODUCTION,
 )
 class IndependentFeeds(Policy):

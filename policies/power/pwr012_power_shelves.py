@@ -14,20 +14,20 @@ from rackwright.api import (
     RackClass,
     RackKind,
     Severity,
-    ShelfSet,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.power import (
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.plan.racks.feeds.shelves import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
     shelves_of,
     worst_feed,
 )
-from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.plan.records.products import ShelfSet
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0
@@ -35,7 +35,11 @@ MARGIN_S = 10.0
 
 
 @rule(
-    "PWR-012", "Power shelves are N+1 and bridge the generators' start", Severity.HIGH, since="0.1"
+    "PWR-012",
+    "Power shelves are N+1 and bridge the generators' start",
+    Severity.HIGH,
+    since="0.1",
+    stage="design",
 )
 class PowerShelves(Policy):
     """Shelves are N+1, survive the loss of a feed, and bridge the start of the generators."""

@@ -12,11 +12,11 @@ from rackwright.api import (
     Profile,
     Severity,
     SitePlan,
-    SourceLoad,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
+from rackwright.plan.missing import each_once
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import (
     missing_of_charging,
     missing_of_facility,
@@ -32,6 +32,7 @@ from rackwright.policy.helpers.remediation import provide
     "Sources carry the charging of batteries after an outage",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class BatteryRecharge(Policy):

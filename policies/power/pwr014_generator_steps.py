@@ -13,11 +13,11 @@ from rackwright.api import (
     Profile,
     Severity,
     SitePlan,
-    SourceLoad,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
+from rackwright.plan.missing import each_once
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import missing_of_charging, missing_of_facility
 from rackwright.policy.helpers.racks import BelowSources, is_over
 from rackwright.policy.helpers.remediation import provide
@@ -28,6 +28,7 @@ from rackwright.policy.helpers.remediation import provide
     "Generators take each load step after their start",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class GeneratorSteps(Policy):

@@ -16,11 +16,12 @@ from rackwright.api import (
     Severity,
     SitePlan,
     Subject,
-    TapOffLoad,
     rule,
 )
-from rackwright.policy.helpers.power import circuit_contributors
-from rackwright.policy.helpers.racks import excess, subject, unknown_draw
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.racks.feeds.power_shares import circuit_contributors
+from rackwright.plan.records.power import TapOffLoad
+from rackwright.policy.helpers.racks import excess, unknown_draw
 from rackwright.policy.helpers.remediation import either, provide
 
 
@@ -29,6 +30,7 @@ from rackwright.policy.helpers.remediation import either, provide
     "Tap-off boxes of busways carry their racks",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
 )
 class TapOffBoxes(Policy):

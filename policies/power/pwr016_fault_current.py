@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    FaultCurrent,
     Finding,
     Measure,
     Plan,
@@ -16,8 +15,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import is_over, subject
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.power import FaultCurrent
+from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
 
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.remediation import provide
     "Breakers, busways and PDUs stand the fault current at their place",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
     waivable=False,
 )

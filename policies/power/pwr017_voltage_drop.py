@@ -19,17 +19,14 @@ from rackwright.api import (
     RackKind,
     Severity,
     SitePlan,
-    VoltageDrop,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.plan.missing import each_once, of_product
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.power import VoltageDrop
+from rackwright.plan.records.racks import POWERED
 from rackwright.policy.helpers.power import missing_of_facility
-from rackwright.policy.helpers.racks import (
-    POWERED,
-    BelowSources,
-    subject,
-    unknown_draw,
-)
+from rackwright.policy.helpers.racks import BelowSources, unknown_draw
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 
@@ -39,6 +36,7 @@ _NO_CORD = frozenset({"hardwired", "busbar"})
     "Conductors leave devices the voltage that they need",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class VoltageDrops(Policy):

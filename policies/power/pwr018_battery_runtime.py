@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
-    Autonomy,
     Finding,
     Measure,
     Missing,
@@ -20,7 +19,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
+from rackwright.plan.missing import each_once
+from rackwright.plan.records.power import Autonomy
 from rackwright.policy.helpers.power import missing_of_facility, no_capacity
 from rackwright.policy.helpers.racks import BelowSources
 from rackwright.policy.helpers.remediation import provide
@@ -31,6 +31,7 @@ from rackwright.policy.helpers.remediation import provide
     "Batteries of UPSs last until generators carry the load",
     Severity.HIGH,
     since="0.3",
+    stage="design",
     profile=Profile.PILOT,
 )
 class BatteryRuntime(Policy):

@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
-    Autonomy,
     Finding,
     Measure,
     Plan,
@@ -19,6 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.plan.records.power import Autonomy
 
 
 @rule(
@@ -26,6 +26,7 @@ from rackwright.api import (
     "Fuel of generators lasts as long as it should",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Fuel(Policy):

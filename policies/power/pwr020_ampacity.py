@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rackwright.api import (
     Finding,
-    LineRating,
     Measure,
     Plan,
     Policy,
@@ -16,7 +15,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.racks import is_over, subject
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.records.power import LineRating
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(
@@ -24,6 +25,7 @@ from rackwright.policy.helpers.racks import is_over, subject
     "Conductors carry what their breaker lets through",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.LAB,
     waivable=False,
 )

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import is_over, subject
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(
@@ -16,6 +17,7 @@ from rackwright.policy.helpers.racks import is_over, subject
     "The least fault trips the breaker of each circuit",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class LeastFault(Policy):

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Enforcement, Finding, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.racks import is_over, subject
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(
@@ -16,6 +17,7 @@ from rackwright.policy.helpers.racks import is_over, subject
     "The breaker next to a fault opens, not the one above it",
     Severity.MEDIUM,
     since="0.4",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class Selectivity(Policy):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    FeedLoad,
     FieldPath,
     Finding,
     Measure,
@@ -15,13 +14,14 @@ from rackwright.api import (
     Profile,
     RackClass,
     Severity,
-    ShelfSet,
     SitePlan,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.power import shelves_of
-from rackwright.policy.helpers.racks import subject
+from rackwright.plan.racks.contributors import subject
+from rackwright.plan.racks.feeds.shelves import shelves_of
+from rackwright.plan.records.circuits import FeedLoad
+from rackwright.plan.records.products import ShelfSet
 
 
 @rule(
@@ -29,6 +29,7 @@ from rackwright.policy.helpers.racks import subject
     "Power shelves get the voltage and the phases that they are made for",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.LAB,
 )
 class ShelfInput(Policy):

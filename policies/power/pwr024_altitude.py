@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
+from rackwright.plan.missing import of_product
 from rackwright.policy.helpers.racks import is_over
 
 SWITCHGEAR = frozenset({"switchgear", "rpp", "panel", "busway", "sts", "ups"})
@@ -32,6 +32,7 @@ HIGHEST_M = 3_050.0
     "Switchgear and devices stand the altitude of the site",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class ProductAltitude(Policy):

@@ -29,6 +29,7 @@ NEC_ONLY = frozenset({15, 30, 35, 45, 60, 70, 90, 110, 150, 175, 225, 300, 350, 
     "Breakers are loaded no more than the wiring standard allows",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class Derating(Policy):

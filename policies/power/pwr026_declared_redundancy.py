@@ -15,6 +15,7 @@ from rackwright.policy.helpers.remediation import provide
     "Sources without redundancy do not go down when another source is lost",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class DeclaredRedundancy(Policy):

@@ -16,9 +16,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.missing import of_product
 from rackwright.policy.helpers.racks import is_over
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -15,12 +15,13 @@ from rackwright.api import (
     Profile,
     Severity,
     SitePlan,
-    SourceLoad,
     Subject,
-    Watts,
     rule,
 )
-from rackwright.policy.helpers.power import largest_swing, missing_of_facility
+from rackwright.model.units import Watts
+from rackwright.plan.power.swing import largest_swing
+from rackwright.plan.records.power import SourceLoad
+from rackwright.policy.helpers.power import missing_of_facility
 from rackwright.policy.helpers.racks import BelowSources, is_over
 from rackwright.policy.helpers.remediation import provide
 
@@ -30,6 +31,7 @@ from rackwright.policy.helpers.remediation import provide
     "Generators and the utility accept the swing of synchronous jobs",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Swing(Policy):

@@ -17,7 +17,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import place_fewer
 
 
@@ -26,6 +27,7 @@ from rackwright.policy.helpers.remediation import place_fewer
     "Every device has a place in its rack",
     Severity.HIGH,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class DevicesFit(Policy):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 
@@ -14,6 +15,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     "A rack draws no more than its place in the hall allows",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
 )
 class Density(Policy):

@@ -15,14 +15,8 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import (
-    contributors,
-    excess,
-    of_weight_limit,
-    subject,
-    unknowns,
-    weight_limit,
-)
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
+from rackwright.policy.helpers.racks import excess, of_weight_limit, weight_limit
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 
@@ -31,6 +25,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     "A rack carries the weight of its content",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
     waivable=False,
 )

@@ -8,7 +8,6 @@ from dataclasses import replace
 from rackwright.api import (
     Contributor,
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -19,8 +18,10 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
+from rackwright.plan.records.facility import HallLoad
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 LOADS = (
@@ -36,6 +37,7 @@ LOADS = (
     "The floor carries the racks",
     Severity.CRITICAL,
     since="0.1",
+    stage="concept",
     profile=Profile.LAB,
     waivable=False,
 )

@@ -19,7 +19,9 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import center_of_mass_shares, excess, subject, unknowns
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.plan.racks.mechanical import center_of_mass_shares
+from rackwright.policy.helpers.racks import excess
 
 
 @rule(
@@ -27,6 +29,7 @@ from rackwright.policy.helpers.racks import center_of_mass_shares, excess, subje
     "The centre of mass of a rack is low",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
 )
 class CenterOfMass(Policy):

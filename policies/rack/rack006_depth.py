@@ -18,11 +18,18 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.racks import excess, subject, unknowns
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.policy.helpers.racks import excess
 from rackwright.policy.helpers.remediation import either, provide
 
 
-@rule("RACK-006", "A rack is deep enough for devices and cables", Severity.HIGH, since="0.1")
+@rule(
+    "RACK-006",
+    "A rack is deep enough for devices and cables",
+    Severity.HIGH,
+    since="0.1",
+    stage="design",
+)
 class Depth(Policy):
     """The deepest device and the bend of its cables stay inside the rack."""
 

@@ -20,8 +20,8 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.missing import Field
-from rackwright.policy.helpers.racks import subject
+from rackwright.plan.missing import Field
+from rackwright.plan.racks.contributors import subject
 
 
 @rule(
@@ -29,6 +29,7 @@ from rackwright.policy.helpers.racks import subject
     "All devices of a rack move air the same way",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

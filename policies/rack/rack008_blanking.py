@@ -18,11 +18,11 @@ from rackwright.api import (
     RackClass,
     Severity,
     SitePlan,
-    Watts,
     rule,
 )
-from rackwright.policy.helpers.racks import subject, unknowns
-from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.model.quantities import format_quantity
+from rackwright.model.units import Watts
+from rackwright.plan.racks.contributors import subject, unknowns
 
 
 @rule(
@@ -30,6 +30,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "Dense racks have blanking panels and a contained aisle",
     Severity.MEDIUM,
     since="0.1",
+    stage="design",
     enforcement=Enforcement.ADVISORY,
     mandatory_since="0.4",
     profile=Profile.PRODUCTION,

@@ -15,12 +15,19 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import is_over, subject, unknowns
+from rackwright.plan.missing import of_product
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
 
-@rule("RACK-009", "Devices can be lifted out of their tanks", Severity.HIGH, since="0.3")
+@rule(
+    "RACK-009",
+    "Devices can be lifted out of their tanks",
+    Severity.HIGH,
+    since="0.3",
+    stage="design",
+)
 class ServiceHeight(Policy):
     """The hall is high enough above a tank for its longest device to be lifted out."""
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 from rackwright.api import (
     Finding,
-    HallLoad,
     Measure,
     Missing,
     Plan,
@@ -18,8 +17,10 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once, of_product
-from rackwright.policy.helpers.racks import of_weight_limit, subject, unknowns, weight_limit
+from rackwright.plan.missing import each_once, of_product
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.plan.records.facility import HallLoad
+from rackwright.policy.helpers.racks import of_weight_limit, weight_limit
 from rackwright.policy.helpers.remediation import provide
 
 Place = Literal["rack", "caster", "area"]
@@ -30,6 +31,7 @@ Place = Literal["rack", "caster", "area"]
     "Racks and floors carry racks with cables, manifolds and coolant",
     Severity.CRITICAL,
     since="0.3",
+    stage="design",
     profile=Profile.LAB,
     waivable=False,
 )

@@ -19,8 +19,8 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import each_once
-from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.plan.missing import each_once
+from rackwright.plan.racks.contributors import subject, unknowns
 
 
 @rule(
@@ -28,6 +28,7 @@ from rackwright.policy.helpers.racks import subject, unknowns
     "Racks come to their hall",
     Severity.HIGH,
     since="0.3",
+    stage="build",
     profile=Profile.PILOT,
 )
 class Delivery(Policy):

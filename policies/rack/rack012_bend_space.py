@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackwright.api import (
-    Cables,
     FieldPath,
     Finding,
     Measure,
@@ -19,9 +18,11 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.fabrics import End, bend_space, ends, fabrics_of
-from rackwright.policy.helpers.missing import each_once
-from rackwright.policy.helpers.racks import subject
+from rackwright.model.fabric import Cables
+from rackwright.plan.fabric.cables import End, bend_space, ends
+from rackwright.plan.missing import each_once
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.fabrics import fabrics_of
 from rackwright.policy.helpers.remediation import either, provide
 
 
@@ -49,6 +50,7 @@ class _Plug:
     "Cables bend behind devices no tighter than they may",
     Severity.MEDIUM,
     since="0.3",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class BendSpace(Policy):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import is_over, subject, unknowns
+from rackwright.plan.racks.contributors import subject, unknowns
+from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import provide
 
 
@@ -14,6 +15,7 @@ from rackwright.policy.helpers.remediation import provide
     "The floor carries the racks without aisles that their weight does not reach",
     Severity.CRITICAL,
     since="0.4",
+    stage="design",
     profile=Profile.LAB,
 )
 class FloorCredit(Policy):

@@ -7,8 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Finding, Measure, Metres, Missing, Plan, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import is_over, subject
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.model.units import Metres
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(
@@ -16,6 +18,7 @@ from rackwright.policy.helpers.racks import is_over, subject
     "Aisles are wide enough to work in and to draw out the deepest device",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class Aisles(Policy):

@@ -12,21 +12,16 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    Percent,
     Plan,
     Policy,
     Profile,
-    Reliability,
     Severity,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
-    DAY,
-    GroupHosts,
-    daily_rate,
-    spares_needed,
-)
+from rackwright.model.reliability import Reliability
+from rackwright.model.units import Percent
+from rackwright.plan.reliability.failures import DAY, GroupHosts, daily_rate, spares_needed
 
 
 @rule(
@@ -34,6 +29,7 @@ from rackwright.policy.helpers.reliability import (
     "Spare hosts stand by for those that are being repaired",
     Severity.MEDIUM,
     since="0.2",
+    stage="run",
     enforcement=Enforcement.ADVISORY,
     profile=Profile.PRODUCTION,
 )

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Finding,
-    JobProfile,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Reliability,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.reliability import (
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.quantities import format_quantity
+from rackwright.model.reliability import JobProfile, Reliability
+from rackwright.plan.reliability.failures import (
     DAY,
     daly_interval,
     effective_time,
     failures_a_day,
     reach,
 )
-from rackwright.policy.helpers.remediation import format_quantity
 
 
-@rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")
+@rule(
+    "REL-002",
+    "Large jobs spend their time on steps that count",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class EffectiveTime(Policy):
     """The expected effective training time ratio of each job reaches its target."""
 

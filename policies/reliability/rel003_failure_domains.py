@@ -12,23 +12,18 @@ from rackwright.api import (
     Contributor,
     Finding,
     Measure,
-    Percent,
     Plan,
     Policy,
     Profile,
     Severity,
     SitePlan,
-    SourceKind,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
-    FailureDomains,
-    Loss,
-    TrayLoss,
-    metadata_groups,
-    tray_losses,
-)
+from rackwright.model.power import SourceKind
+from rackwright.model.units import Percent
+from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
+from rackwright.plan.slurm.domains import TrayLoss, tray_losses
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
@@ -39,6 +34,7 @@ CONTROL = ("head", "management")
     "No single loss takes much of a node group",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class SpreadDomains(Policy):

@@ -15,12 +15,12 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
-    Reliability,
     Severity,
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import count_controllers
+from rackwright.model.reliability import Reliability
+from rackwright.plan.reliability.failures import count_controllers
 
 
 @rule(
@@ -28,6 +28,7 @@ from rackwright.policy.helpers.reliability import count_controllers
     "The scheduler survives the loss of a controller",
     Severity.HIGH,
     since="0.2",
+    stage="design",
     profile=Profile.PRODUCTION,
 )
 class Controllers(Policy):

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    Finding,
-    Missing,
-    Plan,
-    Policy,
-    Profile,
-    Severity,
-    StateStorage,
-    Subject,
-    rule,
-)
+from rackwright.api import Finding, Missing, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.plan.slurm.state import StateStorage
 
 
 @rule(
@@ -22,6 +13,7 @@ from rackwright.api import (
     "Controllers share the scheduler's state",
     Severity.HIGH,
     since="0.4",
+    stage="build",
     profile=Profile.PRODUCTION,
 )
 class SharedState(Policy):

@@ -11,24 +11,20 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Scheduler,
     Severity,
-    SlurmCluster,
     Subject,
     Suggestion,
     rule,
 )
-from rackwright.policy.helpers.slurm import (
-    TOPOLOGY,
-    Cabling,
-    declared_tree,
-    difference,
-    members,
-    tree_faults,
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.slurm.checks import Cabling, difference
+from rackwright.plan.slurm.cluster import SlurmCluster
+from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
+
+
+@rule(
+    "SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2", stage="design"
 )
-
-
-@rule("SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2")
 class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
 

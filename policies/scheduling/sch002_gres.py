@@ -8,7 +8,6 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    NodeSet,
     Plan,
     Policy,
     ProductField,
@@ -16,9 +15,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.plan.slurm.nodes import NodeSet
 
 
-@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2")
+@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2", stage="design")
 class SlurmResources(Policy):
     """What Slurm is told of a host equals the catalogue: accelerators exactly, the rest at most."""
 

@@ -7,28 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    Missing,
-    NodeSet,
-    Plan,
-    Policy,
-    Scheduler,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.slurm import (
-    TOPOLOGY,
-    base_block,
-    blocked,
-    right_sizes,
-    wrong_sizes,
-)
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.slurm.checks import blocked, right_sizes, wrong_sizes
+from rackwright.plan.slurm.nodes import NodeSet
+from rackwright.plan.slurm.topology import TOPOLOGY, base_block
 
 
-@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2")
+@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2", stage="design")
 class SlurmBlocks(Policy):
     """The base size is that of a unit, except spares; larger sizes double it and fit the cluster."""
 

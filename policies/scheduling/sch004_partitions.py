@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.api import (
-    Finding,
-    Measure,
-    NodeSet,
-    PartitionSets,
-    Plan,
-    Policy,
-    Scheduler,
-    Severity,
-    Subject,
-    Suggestion,
-    rule,
-)
-from rackwright.policy.helpers.remediation import did_you_mean
-from rackwright.policy.helpers.slurm import (
-    SCHEDULER,
-    defaults,
-    idle_sets,
-    job_seconds,
-    shared_tiers,
-)
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, Suggestion, rule
+from rackwright.model.job_time import job_seconds
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.slurm.checks import defaults, idle_sets, shared_tiers
+from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, PartitionSets
+from rackwright.reading.suggest import did_you_mean
 
 
-@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")
+@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2", stage="design")
 class SlurmPartitions(Policy):
     """Partitions name groups that exist, cover every host, and one of them is the default."""
 

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from rackwright.api import Finding, Plan, Policy, Severity, Subject, Suggestion, rule
 
 
-@rule("SCH-005", "Jobs without a stated time have a default", Severity.MEDIUM, since="0.4")
+@rule(
+    "SCH-005",
+    "Jobs without a stated time have a default",
+    Severity.MEDIUM,
+    since="0.4",
+    stage="design",
+)
 class DefaultTimes(Policy):
     """A partition gives jobs that state no time a default, so that back-fill can plan with it."""
 

@@ -11,7 +11,6 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    NodeSet,
     Plan,
     Policy,
     ProductField,
@@ -19,12 +18,19 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.plan.slurm.nodes import NodeSet
 
 _BYTES_OF_A_PAGE = 64
 """Bytes in which a kernel describes a page (``struct page`` of 64-bit Linux)."""
 
 
-@rule("SCH-006", "Slurm counts what the kernel of a host reports", Severity.HIGH, since="0.4")
+@rule(
+    "SCH-006",
+    "Slurm counts what the kernel of a host reports",
+    Severity.HIGH,
+    since="0.4",
+    stage="build",
+)
 class ReportedHardware(Policy):
     """Slurm's memory is less than what is installed, and threads are told from cores."""
 

@@ -13,6 +13,7 @@ from rackwright.policy.helpers.attestation import declared
     "Management controllers are out of the reach of jobs and users",
     Severity.CRITICAL,
     since="0.2",
+    stage="build",
 )
 class ManagementNetwork(Policy):
     """Every bare-metal site declares that its management network is isolated."""

@@ -13,6 +13,7 @@ from rackwright.policy.helpers.attestation import declared
     "No device keeps its maker's password, and none shares one",
     Severity.CRITICAL,
     since="0.2",
+    stage="build",
 )
 class Credentials(Policy):
     """Every bare-metal site declares that passwords are replaced, each by one of its own."""

@@ -16,10 +16,10 @@ from rackwright.api import (
     Policy,
     Severity,
     Subject,
-    SubnetManagerKeys,
     Suggestion,
     rule,
 )
+from rackwright.model.security import SubnetManagerKeys
 from rackwright.policy.helpers.attestation import declared
 
 SETTINGS = (
@@ -36,7 +36,11 @@ SETTINGS = (
 
 
 @rule(
-    "SEC-003", "InfiniBand is managed by the holders of its keys only", Severity.HIGH, since="0.2"
+    "SEC-003",
+    "InfiniBand is managed by the holders of its keys only",
+    Severity.HIGH,
+    since="0.2",
+    stage="build",
 )
 class FabricKeys(Policy):
     """Every InfiniBand fabric has its management and administration keys set."""

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 
 
-@rule("SEC-004", "A blueprint holds no secret", Severity.CRITICAL, since="0.2", profile=Profile.LAB)
+@rule(
+    "SEC-004",
+    "A blueprint holds no secret",
+    Severity.CRITICAL,
+    since="0.2",
+    stage="concept",
+    profile=Profile.LAB,
+)
 class NoSecrets(Policy):
     """No text of the blueprint looks like a secret."""
 

@@ -13,6 +13,7 @@ from rackwright.policy.helpers.attestation import declared
     "Nodes boot signed code, and management controllers use TLS",
     Severity.HIGH,
     since="0.2",
+    stage="build",
 )
 class BootAndTransport(Policy):
     """Every bare-metal site declares Secure Boot, and TLS to its management controllers."""

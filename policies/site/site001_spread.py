@@ -12,13 +12,13 @@ from rackwright.api import (
     Missing,
     Plan,
     Policy,
-    Reliability,
     Severity,
     Subject,
-    WanNeed,
     rule,
 )
-from rackwright.policy.helpers.reliability import (
+from rackwright.model.quantities import format_quantity
+from rackwright.model.reliability import Reliability, WanNeed
+from rackwright.plan.reliability.interconnect import (
     SiteLink,
     SpanningWork,
     compute_hosts,
@@ -26,7 +26,6 @@ from rackwright.policy.helpers.reliability import (
     line_between,
     spans,
 )
-from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -34,6 +33,7 @@ from rackwright.policy.helpers.remediation import format_quantity
     "What spans sites has a line for it, and a site may be lost",
     Severity.HIGH,
     since="0.2",
+    stage="concept",
 )
 class Spread(Policy):
     """Jobs and partitions over several sites have lines between them; a site may be lost."""

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.api import (
-    FileSystem,
-    Finding,
-    Measure,
-    Missing,
-    Plan,
-    Policy,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.remediation import format_quantity, provide
-from rackwright.policy.helpers.storage import Rate
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.storage.filesystem import FileSystem, Rate
+from rackwright.policy.helpers.remediation import provide
 
 UNIT = "MB/s"
 
 
-@rule("STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2")
+@rule(
+    "STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2", stage="design"
+)
 class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""
 

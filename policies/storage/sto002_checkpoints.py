@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import (
-    Checkpoint,
     Contributor,
-    FileSystem,
     Finding,
     Measure,
     Missing,
@@ -17,11 +15,24 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.remediation import either, format_quantity, provide
-from rackwright.policy.helpers.storage import checkpoint_size, throughput_for, write_time
+from rackwright.model.quantities import format_quantity
+from rackwright.model.storage import Checkpoint
+from rackwright.plan.storage.filesystem import (
+    FileSystem,
+    checkpoint_size,
+    throughput_for,
+    write_time,
+)
+from rackwright.policy.helpers.remediation import either, provide
 
 
-@rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
+@rule(
+    "STO-002",
+    "A checkpoint is written in the time it may take",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Checkpoints(Policy):
     """The time to write a checkpoint at the full write throughput is within its limit."""
 

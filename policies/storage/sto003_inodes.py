@@ -10,10 +10,8 @@ from pydantic import Field
 
 from rackwright.api import (
     Contributor,
-    FileSystem,
     Finding,
     Measure,
-    MetadataTargets,
     Missing,
     Plan,
     Policy,
@@ -21,10 +19,11 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.storage import files_of_target
+from rackwright.model.storage import MetadataTargets
+from rackwright.plan.storage.filesystem import FileSystem, files_of_target
 
 
-@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2")
+@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2", stage="design")
 class Inodes(Policy):
     """The files that are expected fit on the metadata targets."""
 

@@ -8,20 +8,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import (
-    FileSystem,
-    Finding,
-    Measure,
-    Missing,
-    Percent,
-    Plan,
-    Policy,
-    Severity,
-    Subject,
-    rule,
-)
-from rackwright.policy.helpers.remediation import format_quantity
-from rackwright.policy.helpers.storage import fsx_capacity
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.quantities import format_quantity
+from rackwright.model.units import Percent
+from rackwright.plan.storage.filesystem import FileSystem, fsx_capacity
 
 
 @rule(
@@ -29,6 +19,7 @@ from rackwright.policy.helpers.storage import fsx_capacity
     "Object targets stay below the fill at which they slow down",
     Severity.MEDIUM,
     since="0.2",
+    stage="design",
 )
 class Fill(Policy):
     """The data that is expected fills no more than a share of the capacity."""

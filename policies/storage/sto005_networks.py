@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
-from rackwright.policy.helpers.missing import below
-from rackwright.policy.helpers.storage import judge_networks
+from rackwright.plan.missing import below
+from rackwright.plan.storage.lnet import judge_networks
 
 
 @rule(
-    "STO-005", "Clients and servers of a file system reach each other", Severity.HIGH, since="0.2"
+    "STO-005",
+    "Clients and servers of a file system reach each other",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class Networks(Policy):
     """The NIDs of the MGS lie in declared networks, and all parts share one of them."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 AnyPath = str | os.PathLike[str]
@@ -43,6 +44,34 @@ def named(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         raise
+
+
+@contextmanager
+def undone(new: list[Path], folders: Sequence[Path] = ()) -> Iterator[None]:
+    """Remove what is new after an error or an interrupt.
+
+    Args:
+        new: files and folders of this process; more may be added meanwhile.
+        folders: folders that go where they are empty then, as another process may have files there.
+    """
+    try:
+        yield
+    except BaseException:
+        for path in reversed(new):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        for folder in reversed(folders):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def missing(*paths: Path) -> list[Path]:
+    """Return those of ``paths``, and of the folders around them, that are not there, outermost first."""
+    around = {one for path in paths for one in (path, *path.parents)}
+    return sorted((one for one in around if not os.path.lexists(one)), key=lambda one: one.parts)
 
 
 @contextmanager

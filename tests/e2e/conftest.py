@@ -107,7 +107,7 @@ class Lab:
 
     @property
     def endpoint(self) -> str:
-        from rackwright.embedded_aws import control
+        from rackwright_lab.embedded_aws import control
 
         return control.start(self.folder / "state/local/embedded-aws").endpoint
 
@@ -152,7 +152,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    from rackwright.embedded_aws import control
+    from rackwright_lab.embedded_aws import control
 
     made = Lab(tmp_path_factory.mktemp("lab"))
     yield made

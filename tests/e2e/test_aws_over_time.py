@@ -53,3 +53,31 @@ def test_capacity_that_comes_in_part_and_a_group_that_grows(lab: Any) -> None:
     lab.run("up", wider, *TARGET, "--yes", expect=2)
     again = lab.blueprint("year", **{"count: 2": "count: 12"})
     assert hosts(lab, again) == twelve
+
+
+def test_a_key_of_the_team_is_granted_to_auto_scaling_and_old_versions_are_removed(
+    lab: Any,
+) -> None:
+    kms = lab.client("kms")
+    key = kms.create_key()["KeyMetadata"]["Arn"]
+    blueprint = lab.blueprint(
+        "keyed",
+        **{
+            "    limits:": f"    access: {{encryption_key: '{key}', key_for_auto_scaling: grant}}\n    limits:",
+            "mount: /scratch": "mount: /scratch\n        data_repositories: "
+            "[{bucket: keyed-data, path: /data, keep_versions: 30 d}]",
+        },
+    )
+    lab.run("up", blueprint, *TARGET, "--yes")
+    (grant,) = kms.list_grants(KeyId=key)["Grants"]
+    assert grant["GranteePrincipal"].endswith("/AWSServiceRoleForAutoScaling")
+    s3 = lab.client("s3")
+    (rule,) = s3.get_bucket_lifecycle_configuration(Bucket="keyed-data")["Rules"]
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+
+    changes = [
+        stack["changes"]
+        for stack in lab.stacks("preview", blueprint).values()
+        if "changes" in stack
+    ]
+    assert not any(set(change) - {"same"} for change in changes), changes

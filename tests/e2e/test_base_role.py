@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.kernel import KERNEL, NEXT_KERNEL
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.kernel import KERNEL, NEXT_KERNEL
 
 pytestmark = LAB_MARKS
 NETWORK = "10.211.0.0/24"
@@ -211,6 +211,48 @@ def test_the_verification_says_what_is_otherwise(site: Site) -> None:
     assert played.failure("container") == "", "it may not do what a machine may, and says so"
     assert "container may not set a limit of unlimited KiB" in played.words, played.output
     assert played.changed == 0
+
+
+MENU = """menuentry 'Debian' $menuentry_id_option 'gnulinux-simple-7c3f' {
+submenu 'Advanced options' $menuentry_id_option 'gnulinux-advanced-7c3f' {
+  menuentry 'newest' $menuentry_id_option 'gnulinux-100.0.0-1-amd64-advanced-7c3f' {
+  menuentry 'other' $menuentry_id_option 'gnulinux-99.1.0-1-amd64-advanced-7c3f' {
+"""
+
+
+def test_kernel_of_a_host_that_serves_nothing_is_installed_and_booted(site: Site) -> None:
+    """Nothing installed the kernel of the software versions, and the first run of 128 hosts ended there."""
+    pose_as_a_machine(site)
+    site.on(
+        f"mkdir -p /boot/grub /etc/default/grub.d; printf %s {quote(MENU)} > /boot/grub/grub.cfg"
+    )
+    site.on(
+        "printf '#!/bin/sh\\ndate >> /root/menus\\n' > /usr/sbin/update-grub; chmod 755 /usr/sbin/update-grub"
+    )
+    nowhere = site.play(base_own_kernel=True, base_kernel="98.0.0-1-generic-64k")
+    assert "its repositories do not offer linux-image-98.0.0-1-generic-64k" in nowhere.failure(
+        "node-1"
+    )
+    assert nowhere.changed == 0
+    site.on(
+        "printf '[Service]\\nExecStart=/usr/bin/sleep 9999\\n' > /run/systemd/system/munge.service; systemctl start munge"
+    )
+    busy = site.play(base_own_kernel=True, base_kernel=NEXT_KERNEL)
+    assert "serves daemons" in busy.failure("node-1"), busy.output
+    assert "rackwright upgrade" in busy.failure("node-1")
+    installed = site.on(f"dpkg-query -Wf '${{Status}}' linux-image-{NEXT_KERNEL}")
+    assert installed == "install ok installed"
+    default = site.on("tail -n 1 /etc/default/grub.d/90-rackwright-kernel.cfg")
+    assert default == 'GRUB_DEFAULT="gnulinux-advanced-7c3f>gnulinux-99.1.0-1-amd64-advanced-7c3f"'
+    site.on("systemctl stop munge; rm /run/systemd/system/munge.service; systemctl daemon-reload")
+    before = site.on("cat /proc/1/stat | cut -d' ' -f22; hostname; stat -c %Y /run/systemd")
+    booted = site.play(base_own_kernel=True, base_kernel=NEXT_KERNEL)
+    assert (
+        f"runs the kernel {KERNEL} after a reboot: see what its boot loader starts"
+        in booted.failure("node-1")
+    )
+    assert site.on("cat /proc/1/stat | cut -d' ' -f22; hostname; stat -c %Y /run/systemd") != before
+    assert len(site.on("cat /root/menus").splitlines()) == 1, "the menu is written once"
 
 
 def test_a_shared_kernel_is_left_alone_and_that_is_said(site: Site) -> None:

@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.fabric import OFED, OLD_OFED
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
 KERNEL = platform.release()
@@ -179,10 +179,6 @@ REFUSED_STACKS: Mapping[str, tuple[dict[str, Any], str]] = {
         {"rdma_devices": [{"pci": "0000:18:00.0", "name": "mlx5_0"}]},
         "the adapter at '0000:18:00.0' cannot be called 'mlx5_0'",
     ),
-    "roce-without-tools": (
-        {"rdma_stack": "inbox"},
-        "rdma_roce needs mlnx_qos and cma_roce_tos",
-    ),
 }
 
 
@@ -196,7 +192,9 @@ def play_rdma(machines: Machines, *arguments: str, **settings: Any) -> Played:
     return machines.play([{"hosts": "all", "tasks": tasks}], *arguments, **settings)
 
 
-def ports(machines: Machines, *wanted: tuple[str, str, str, str]) -> None:
+def ports(
+    machines: Machines, *wanted: tuple[str, str, str, str], driver: str = "mlx5_core"
+) -> None:
     """Make files like those of the kernel for ports: name, state, rate and layer."""
     machines.on("alone", "rm -rf /root/sys")
     for name, state, rate, layer in wanted:
@@ -205,7 +203,8 @@ def ports(machines: Machines, *wanted: tuple[str, str, str, str]) -> None:
             "alone",
             f"mkdir -p {port} /root/sys/{name}/device/net/net-{name}"
             f" && echo '{state}' > {port}/state && echo '{rate}' > {port}/rate"
-            f" && echo {layer} > {port}/link_layer",
+            f" && echo {layer} > {port}/link_layer"
+            f" && ln -s /drivers/{driver} /root/sys/{name}/device/driver",
         )
 
 
@@ -237,8 +236,8 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
     held = machines.on("alone", "apt-mark showhold").split()
     assert held == ["doca-ofed", "mlnx-ofed-kernel-dkms", "mlnx-ofed-kernel-utils"]
     assert machines.on("alone", "dpkg-query -Wf '${Version}' doca-ofed") == OFED
-    services = "openibd rackwright-roce"
-    assert machines.on("alone", f"systemctl is-active {services}").split() == ["active"] * 2
+    services = "openibd rackwright-roce rackwright-roce-watch"
+    assert machines.on("alone", f"systemctl is-active {services}").split() == ["active"] * 3
     marks = machines.on("alone", "head -n 9 /var/lib/lab-roce/*")
     assert " ".join(marks.split()) == (
         "==> /var/lib/lab-roce/mlx5_2 <== 106"
@@ -249,6 +248,8 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
     again = play_rdma(machines, *HERE, "--check", "--diff", hosts=hosts)
     assert (again.code, again.changed) == (0, 0), again.output
 
+    marks_come_back_after_a_reset(machines)
+    marks_of_others_are_told(machines, hosts)
     for port, message in (
         (("mlx5_1", DOWN, NDR, "InfiniBand"), "has 1 of 2 active infiniband ports of 400.0 Gbps"),
         (("mlx5_1", UP, HDR, "InfiniBand"), "has 1 of 2 active infiniband ports of 400.0 Gbps"),
@@ -256,6 +257,183 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
         ports(machines, up[0], port, ("mlx5_2", UP, HDR, "Ethernet"))
         broken = play_rdma(machines, *HERE, "--tags", "verify", hosts=hosts)
         assert message in broken.failure("alone"), broken.output
+
+
+def marks_come_back_after_a_reset(machines: Machines) -> None:
+    """A link that was reset had the settings of its driver until the next boot."""
+    lost = "printf 'trust pcp\\npfc 0,0,0,0,0,0,0,0\\n' > /var/lib/lab-roce/net-mlx5_2"
+    back = "for n in $(seq 100); do grep -q dscp /var/lib/lab-roce/net-mlx5_2 && exit 0; sleep 0.1; done; exit 1"
+    machines.on(
+        "alone",
+        f"ip link add reset0 type veth peer name reset1; {lost}; ip link set reset0 up; {back}",
+    )
+    machines.on("alone", "ip link delete reset0")
+
+
+def marks_of_others_are_told(machines: Machines, hosts: Mapping[str, Any]) -> None:
+    machines.on("alone", "systemctl stop rackwright-roce-watch")
+    machines.on(
+        "alone",
+        "sed -i 's/0,0,0,1,/0,0,0,0,/' /var/lib/lab-roce/net-mlx5_2; echo 2 > /var/lib/lab-roce/mlx5_2",
+    )
+    broken = play_rdma(machines, *HERE, "--tags", "verify", hosts=hosts)
+    said = broken.failure("alone")
+    assert "pauses priorities 0,0,0,0,0,0,0,0, not 0,0,0,1,0,0,0,0" in said, broken.output
+    assert "connections have the type of service 2, not 106" in said
+    machines.on("alone", "/usr/local/sbin/rackwright-roce; systemctl start rackwright-roce-watch")
+
+
+DCB = """#!/bin/sh
+# Stand-in: keeps what it is told, and prints it in the format of dcb-app(8) and dcb-pfc(8).
+[ "$1" = -N ] && shift
+file=/var/lib/lab-dcb.$1
+case "$2" in
+  set | replace) shift 2; echo "$*" > "$file" ;;
+  show) [ "$1" = app ] && sed 's/dev [^ ]* //' "$file" || sed 's/.*prio-pfc all:off/prio-pfc 0:off 1:off 2:off/' "$file" ;;
+esac
+"""
+NICCTL = """#!/bin/sh
+# Stand-in: keeps what it is told, and prints it as Pensando's tool does.
+file=/var/lib/lab-nicctl
+case "$*" in
+  "show qos") printf 'Classification type : DSCP\\n'; cat "$file.map" "$file.pfc" ;;
+  *dscp-to-priority*) echo "DSCP : $5 ==> priority : $7" > "$file.map" ;;
+  *"qos pfc"*) echo "PFC no-drop priorities : $5" > "$file.pfc" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("driver", "tool", "program", "lost", "said"),
+    [
+        (
+            "bnxt_en",
+            "dcb",
+            DCB,
+            "echo dev x prio-pfc all:off 3:off > /var/lib/lab-dcb.pfc",
+            "pause of priority 3 is not on",
+        ),
+        (
+            "ionic",
+            "nicctl",
+            NICCTL,
+            "echo PFC no-drop priorities : 0 > /var/lib/lab-nicctl.pfc",
+            "priorities without drops are 0",
+        ),
+    ],
+)
+def test_marks_of_other_makers_adapters_are_set_and_verified(
+    machines: Machines, driver: str, tool: str, program: str, lost: str, said: str
+) -> None:
+    """RoCE needed tools of NVIDIA's alone, so that Broadcom's and Pensando's adapters were left as they were."""
+    config = "/root/config/rdma_cm/bnxt/ports/1"
+    machines.on(
+        "standby",
+        f"rm -rf /root/sys /root/config; mkdir -p {config} /root/sys/bnxt/device/net/eth9",
+    )
+    machines.on(
+        "standby",
+        f"mkdir -p /root/sys/bnxt/ports/1; echo Ethernet > /root/sys/bnxt/ports/1/link_layer; ln -s /d/{driver} /root/sys/bnxt/device/driver",
+    )
+    machines.on(
+        "standby",
+        f"cat > /usr/local/sbin/{tool} <<'END'\n{program}END\nchmod 755 /usr/local/sbin/{tool}",
+    )
+    here = (
+        "--extra-vars",
+        json.dumps({"rdma_sysfs": "/root/sys", "rdma_configfs": "/root/config"}),
+    )
+    hosts = {"standby": {"rdma_stack": "inbox", "rdma_roce": DOCA["rdma_roce"]}}
+    made = machines.play_roles("rdma", hosts=hosts, arguments=here)
+    assert made.code == 0, made.output
+    assert machines.on("standby", f"cat {config}/default_roce_tos") == "106"
+    again = machines.play_roles("rdma", hosts=hosts, arguments=[*here, "--check", "--diff"])
+    assert (again.code, again.changed) == (0, 0), again.output
+    machines.on("standby", f"systemctl stop rackwright-roce-watch; {lost}")
+    broken = machines.play_roles("rdma", hosts=hosts, arguments=[*here, "--tags", "verify"])
+    assert said in broken.failure("standby"), broken.output
+
+
+LINKS = [
+    {
+        "name": f"alone-rdma-{number}",
+        "address": f"10.55.0.{number}",
+        "prefix": 24,
+        "network": "10.55.0.0/24",
+        "gateway": "10.55.0.254",
+        "mtu": 4200,
+        "table": 100 + number,
+        "rdma": False,
+    }
+    for number in (1, 2)
+]
+
+
+@pytest.mark.parametrize("set_by", ["networkd", "netplan"])
+def test_interfaces_of_a_fabric_get_addresses_tables_and_rules(
+    machines: Machines, set_by: str
+) -> None:
+    """No role set an address of a fabric's interface, without which RoCE has no GID that is routed."""
+    name = "alone" if set_by == "networkd" else "standby"
+    macs = [f"02:00:00:00:55:0{number}" for number in (1, 2)]
+    machines.on(
+        name,
+        "apt-get update -q && apt-get install -qy iputils-ping"
+        + (" netplan.io" if set_by == "netplan" else ""),
+        timeout_s=180,
+    )
+    machines.on(name, "ip netns delete leaf", check=False)
+    if (
+        set_by == "netplan"
+    ):  # it tells udev of each interface, which a machine has and a container has not
+        machines.on(name, "mount -o remount,rw /sys")
+        machines.on(name, "which udevadm || { ln -s /bin/true /usr/local/bin/udevadm; }")
+    leaf = "ip netns add leaf; ip netns exec leaf ip link add br0 type bridge; ip netns exec leaf ip link set br0 up mtu 4200; ip netns exec leaf ip address add 10.55.0.254/24 dev br0"
+    machines.on(name, leaf)
+    for number, mac in enumerate(macs, 1):
+        machines.on(
+            name,
+            f"ip link add rail{number} address {mac} type veth peer name port{number} netns leaf && ip netns exec leaf ip link set port{number} mtu 4200 master br0 up",
+        )
+    hosts = {
+        name: {
+            "fabric_interfaces_set_by": set_by,
+            "fabric_interfaces_links": [
+                {**link, "mac": mac} for link, mac in zip(LINKS, macs, strict=True)
+            ],
+        }
+    }
+    wrong = {
+        name: {**hosts[name], "fabric_interfaces_links": [{**LINKS[0], "mac": "02:00:00:00:55:09"}]}
+    }
+    refused = machines.play_roles("fabric_interfaces", hosts=wrong)
+    assert "has 0 interfaces at 02:00:00:00:55:09, which alone-rdma-1" in refused.failure(name), (
+        refused.output
+    )
+    assert refused.changed == 0
+    foreseen = machines.play_roles(
+        "fabric_interfaces", hosts=hosts, arguments=["--check", "--diff"]
+    )
+    assert foreseen.code == 0, foreseen.output
+    made = machines.play_roles("fabric_interfaces", hosts=hosts)
+    assert made.code == 0, made.output
+    for number in (1, 2):
+        route = machines.on(name, f"ip route get 10.55.0.77 from 10.55.0.{number}")
+        assert f"dev rail{number} table {100 + number}" in route
+        neighbour = machines.on(
+            name,
+            f"ip netns exec leaf ping -c1 -W2 10.55.0.{number} >/dev/null; ip netns exec leaf ip neigh show 10.55.0.{number}",
+        )
+        assert macs[number - 1] in neighbour, "each answers for its own address alone"
+    again = machines.play_roles("fabric_interfaces", hosts=hosts, arguments=["--check", "--diff"])
+    assert (again.code, again.changed) == (0, 0), again.output
+    again = machines.play_roles("fabric_interfaces", hosts=hosts)
+    assert (again.code, again.changed) == (0, 0), again.output
+
+    machines.on(name, "ip rule del priority 10102; ip link set rail1 mtu 1500; sleep 1")
+    broken = machines.play_roles("fabric_interfaces", hosts=hosts, arguments=["--tags", "verify"])
+    assert "has no rule from 10.55.0.2 to table 102" in broken.failure(name), broken.output
+    assert "has the MTU 1500, not 4200" in broken.failure(name)
 
 
 def test_ports_turn_active_only_through_a_manager_on_a_host(machines: Machines) -> None:

@@ -16,9 +16,9 @@ import yaml
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.accept.compare import compare_item
 from rackwright.accept.expected import Comparing, Expectation
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.gpu import DRIVER
-from rackwright.lab.mock_packages.gpu_stack import (
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.gpu import DRIVER
+from rackwright_lab.mock_packages.gpu_stack import (
     CUDA,
     CUDA_TOO_NEW,
     DCGM,
@@ -27,7 +27,7 @@ from rackwright.lab.mock_packages.gpu_stack import (
     OFI_PLUGIN,
     OLD_LIBFABRIC,
 )
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 DOMAIN = ["gpu-1", "gpu-2", "gpu-10"]

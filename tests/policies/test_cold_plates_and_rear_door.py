@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import load_plan
-from rackwright.plan.model import SitePlan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.packs.loader import builtin_pack

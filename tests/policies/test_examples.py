@@ -57,7 +57,7 @@ def test_the_example_in_the_documentation_is_what_the_policy_says(policy: type[P
 
 
 def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
-    from rackwright.plan.model import Subject
+    from rackwright.plan.base import Subject
 
     at = Subject("x", ())
     assert Measure(at, 10.0, 10.0, "W", "x").outcome is Outcome.PASS

@@ -55,6 +55,14 @@ def test_the_other_cdu_moves_all(
     assert (result.outcome, result.value) == (outcome, pytest.approx(131.104))
 
 
+def test_one_point_of_the_curve_is_enough_up_to_its_flow(tmp_path: Path) -> None:
+    """720 of 1,500 L/min: it gives 250 kPa at least; no maker publishes the pressure at no flow."""
+    result = judged(tmp_path, shutoff_head=None)
+    assert (result.outcome, result.value) == (PASS, pytest.approx(131.104))
+    assert result.limit == pytest.approx(250)
+    assert judged(tmp_path, head="131 kPa", shutoff_head=None).outcome is FAIL
+
+
 def test_two_others_move_half_each(tmp_path: Path) -> None:
     """350 - 100 × 0.24² = 344.24 kPa."""
     result = judged(tmp_path, "loops: [{name: tcs-1, count: 3}]")
@@ -87,7 +95,7 @@ def test_racks_with_a_rear_door(tmp_path: Path) -> None:
 
 
 def test_what_the_catalogue_knows_of_a_cdu_is_not_called_unknown(tmp_path: Path) -> None:
-    result = judged(tmp_path, shutoff_head=None)
+    result = judged(tmp_path, "loops: [{name: tcs-1, temperature_rise: 4 K}]", shutoff_head=None)
     assert result.missing == ("cdu-spec-1mw: pressure of its pumps at no flow",)
     result = judged(tmp_path, flow=None)
     assert not [one for one in result.missing if one.startswith("cdu-spec-1mw")]
@@ -97,7 +105,11 @@ def test_what_the_catalogue_knows_of_a_cdu_is_not_called_unknown(tmp_path: Path)
     ("site", "facts", "said"),
     [
         ("", {"head": None}, "cdu-spec-1mw: pressure of its pumps at its flow"),
-        ("", {"shutoff_head": None}, "cdu-spec-1mw: pressure of its pumps at no flow"),
+        (
+            "loops: [{name: tcs-1, temperature_rise: 4 K}]",
+            {"shutoff_head": None},
+            "cdu-spec-1mw: pressure of its pumps at no flow",
+        ),
         ("", {"flow": None}, "gb200-nvl72: published coolant flow"),
         ("", {"pressure_drop": None}, "gb200-nvl72: published pressure drop"),
         ("loops: [{name: tcs-1, pressure_drop: null}]", {}, "'pressure_drop' of the loop 'tcs-1'"),

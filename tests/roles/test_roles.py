@@ -36,8 +36,8 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "raw": object,
 }
 
-NOT_VARIABLES = {"rdma_rename", "rdma_ucm"}
-"""A program and a kernel module whose names begin like that of a role."""
+NOT_VARIABLES = {"rdma_rename", "rdma_ucm", "rdma_cm", "neuron_device"}
+"""Programs, kernel modules and keys of output whose names begin like that of a role."""
 
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 
@@ -96,7 +96,8 @@ def made_inside(role: Path) -> set[str]:
     for task in tasks_of(role):
         found |= {task["register"]} if "register" in task else set()
         found |= set(task.get("ansible.builtin.set_fact", {}))
-        found |= set(task.get("vars", {}))
+        if "ansible.builtin.include_role" not in task:  # whose variables they would be
+            found |= set(task.get("vars", {}))
         control = task.get("loop_control", {})
         found |= {control.get("loop_var"), control.get("index_var")} - {None}
     return {name for name in found if not name.startswith("ansible_")}

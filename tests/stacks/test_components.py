@@ -560,6 +560,48 @@ def test_two_prefixes_share_one_closed_bucket(declare: Record) -> None:
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
+def test_old_versions_of_a_bucket_are_removed_after_the_longest_time_of_its_links(
+    declare: Record,
+) -> None:
+    repositories = (
+        a_repository(1, keep_versions="7 d"),
+        a_repository(2, keep_versions="30 d"),
+    )
+    plan = a_plan(file_systems=(a_file_system(data_repositories=repositories),))
+    lifecycle = declare("aws-storage", plan).one("BucketLifecycleConfiguration")
+    (rule,) = lifecycle.inputs["rules"]
+    assert rule["noncurrentVersionExpiration"] == {"noncurrentDays": 30}
+    assert (lifecycle.protect, lifecycle.retain_on_delete) == (False, False)
+
+
+@pytest.mark.parametrize("kept", [{}, {"keep_versions": "forever"}])
+def test_a_bucket_that_keeps_all_versions_has_no_lifecycle(
+    kept: dict[str, str], declare: Record
+) -> None:
+    repositories = (a_repository(1, keep_versions="7 d"), a_repository(2, **kept))
+    plan = a_plan(file_systems=(a_file_system(data_repositories=repositories),))
+    assert declare("aws-storage", plan).of("BucketLifecycleConfiguration") == []
+
+
+@pytest.mark.parametrize(("how", "grants"), [("grant", 1), ("key-policy", 0), (None, 0)])
+def test_auto_scaling_may_use_the_key_of_volumes_before_the_first_launch(
+    how: str | None, grants: int, declare: Record
+) -> None:
+    key = "arn:aws:kms:us-east-1:123456789012:key/one"
+    access = {"encryption_key": key} | ({} if how is None else {"key_for_auto_scaling": how})
+    seen = declare("aws-cluster", a_plan(access=access))
+    made = seen.of("Grant")
+    assert len(made) == grants
+    for one in made:
+        assert one.inputs["keyId"] == key
+        assert one.inputs["granteePrincipal"].endswith(
+            ":role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+        )
+        assert {"CreateGrant", "Decrypt", "GenerateDataKeyWithoutPlaintext"} <= set(
+            one.inputs["operations"]
+        )
+
+
 def test_an_existing_bucket_is_left_alone(declare: Record) -> None:
     repository = a_repository(create_bucket=False)
     plan = a_plan(file_systems=(a_file_system(data_repositories=(repository,)),))

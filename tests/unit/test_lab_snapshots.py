@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab_snapshots import CODE, NEWEST, SLURM, UNUSED_S, Snapshot, digests, keep
-from rackwright.lab.base import recipe_key
-from rackwright.lab.lab import HostSpec
+from rackwright_lab.base import recipe_key
+from rackwright_lab.lab import HostSpec
 
 
 class Maker:

@@ -16,7 +16,7 @@ from suites import ROOT
     [
         ("src/rackwright/locks.py", ["tests/unit/test_locks.py"]),
         (
-            "src/rackwright/embedded_aws/operations.py",
+            "src/rackwright_lab/embedded_aws/operations.py",
             ["tests/unit/embedded_aws"],
         ),
         (

@@ -207,6 +207,9 @@ class Host:
         found = {"kernel": platform.release()}
         asked = {
             "driver": self.driver_version,
+            "amdgpu": lambda: read(self.path("sys/module/amdgpu/version")),
+            "neuron": lambda: read(self.path("sys/module/neuron/version")),
+            "rocm": lambda: read(self.path("opt/rocm/.info/version")),
             "ofed": self.ofed_version,
             "efa_installer": self.efa_installer_version,
             "nccl_tests": self.nccl_tests_version,

@@ -299,6 +299,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     efa = nvidia and host.place is None and host.efa_devices != 0
     carried: Iterable[tuple[str, str | None, bool]] = (
         ("kernel", kernel, True),
+        *_of_others(bill, None if board is None else board.vendor),
         ("driver", bill.driver, nvidia),
         ("fabric_manager", bill.fabric_manager, nvidia and switched),
         ("imex", bill.imex, wide),
@@ -319,6 +320,15 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     for component, version, applies in carried:
         if applies and version is not None:
             yield component, version
+
+
+def _of_others(bill: SoftwareBill, vendor: str | None) -> Iterator[tuple[str, str | None, bool]]:
+    """Yield versions of accelerators that are not of NVIDIA."""
+    if bill.amd is not None:
+        yield "amdgpu", bill.amd.driver, vendor == "amd"
+        yield "rocm", bill.amd.rocm, vendor == "amd"
+    if bill.neuron is not None:
+        yield "neuron", bill.neuron.driver, vendor == "aws"
 
 
 def _module(modules: KernelModules | None) -> str | None:

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from rackwright.brownfield.cabling.fabrics import Cabled, with_tiers
+from rackwright.brownfield.cabling.networks import views_of
 from rackwright.brownfield.devices import (
     group_name,
     other_height,
@@ -48,6 +50,9 @@ _HALLS = (
     "[{name: hall-1, rows: [{name: row-1, rack_groups: [{racks: 'c[01-16]', type: rack-48u, "
     "cooling: {mode: air}}]}]}]"
 )
+
+
+_SITES: tuple[str | ListItem, ...] = ("sites",)
 
 
 class NodeKey(NamedTuple):
@@ -116,8 +121,10 @@ class _Maker:
                           "name the 'slurm.conf' with --from too")  # fmt: skip
         view = SlurmView(slurm)
         devices = settle_names([device for one in found for device in one.devices], view)
+        networks = views_of(network for one in found for network in one.networks)
+        devices = with_tiers(devices, networks)
         racks = racks_of(self._known(devices), self.notices)
-        if not racks and slurm is None:
+        if not racks and slurm is None and not networks:
             raise refused(
                 "no file says what stands in any rack", None, "--from takes several files"
             )
@@ -143,7 +150,14 @@ class _Maker:
             text = "no file says where the nodes stand: the site is called after the cluster"
             self.notices.append(SourceNotice(text))
         for index, (site, these) in enumerate(by_site.items()):
-            sites.append(self._site(site, these, view, standing if index == 0 else None))
+            made = self._site(site, these, view, standing if index == 0 else None)
+            here = (*_SITES, ListItem("name", site))
+            cabled = Cabled(
+                here, made, self.products, index == 0, standing, self.blanks, self.notices
+            )
+            for network in networks:
+                cabled.add(network)
+            sites.append(made)
         data: dict[str, Any] = {"apiVersion": "rackwright/v1"}
         data |= {} if name is None else {"name": name}
         data |= {"derive": "1", "policy_set": RELEASED, "sites": sites}
@@ -208,7 +222,7 @@ class _Maker:
         self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
     ) -> dict[str, Any]:
         """One site; with ``standing``, also the nodes of Slurm that are not among those."""
-        here: tuple[str | ListItem, ...] = ("sites", ListItem("name", name))
+        here = (*_SITES, ListItem("name", name))
         halls = in_rows(racks, self.notices)
         ordered = [rack for rows in halls.values() for these in rows.values() for rack in these]
         feeds = self._feeds(ordered)

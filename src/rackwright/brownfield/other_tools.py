@@ -49,8 +49,6 @@ _TOOLS = (
     _Tool("a model of topograph", (r"^(switches|blocks|capacity_blocks):", r"^(nodes|switches):"), _HOSTS),
     _Tool("an Ansible inventory", (r"^all:\s*$", r"^\s+(hosts|children):"), _HOSTS),
     _Tool("an Ansible inventory", (r"^\[[\w.:-]+\]\s*$", r"^[\w.\[\]:-]+(\s+\w+=\S+)*\s*$"), _HOSTS),
-    _Tool("a dump of ibnetdiscover", (r"^(Switch|Ca)\s+\d+\s+\"",),
-          "'rackwright fabric compare BLUEPRINT FILE' compares it with the plan"),
     _Tool("a 'slurmdbd.conf'", (r"(?i)^DbdHost\s*=",),
           "name the 'slurm.conf': its AccountingStorageHost says where the database is"),
     _Tool("an 'acct_gather.conf'", (r"(?i)^(EnergyIPMI|ProfileHDF5|InfinibandOFED|SysfsInterfaces)\w*\s*=",),
@@ -58,8 +56,6 @@ _TOOLS = (
     _Tool("a DHCP configuration", (r"^\s*subnet\s.*\{", r"^\s*host\s.*\{"), _HOSTS),
     _Tool("a program of Terraform", (r"^(resource|module|provider)\s+\"",),
           "'rackwright init --list' shows blueprints to begin with"),
-    _Tool("the neighbours of LLDP", (r"\"lldp\"\s*:",),
-          "it says how ports are cabled, and not what stands where: " + _HOSTS),
 )  # fmt: skip
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from rackwright.brownfield.cabling.networks import is_neighbours, is_subnet, read_network
 from rackwright.brownfield.elevations import is_elevations, read_elevations
 from rackwright.brownfield.netbox import is_netbox, read_netbox_json, read_netbox_sheet
 from rackwright.brownfield.other_tools import refuse_other_tool
-from rackwright.brownfield.records import Found, refused
+from rackwright.brownfield.records import Found, FoundNetwork, refused
 from rackwright.brownfield.slurm_files.beside import NAMES, read_beside
 from rackwright.brownfield.slurm_files.conf import is_slurm_conf, read_slurm_conf
 from rackwright.errors import Location
@@ -21,6 +22,8 @@ def read_standing(path: Path) -> Found:
     Raises:
         SpecErrors: it cannot be read, is none of the kinds that are known, or is wrong.
     """  # noqa: DOC501 - refused() makes the SpecErrors
+    if path.is_dir():
+        return _of_network(read_network(path))
     text = read_text_file(path)
     start = Location(str(path), 1, 1)
     if path.name in NAMES:
@@ -29,6 +32,8 @@ def read_standing(path: Path) -> Found:
         raise refused("the file is empty", start)
     if is_slurm_conf(text) and path.suffix.lower() != ".csv":
         return _with_beside(read_slurm_conf(text, path, read_text_file), path)
+    if is_subnet(text) or is_neighbours(text):
+        return _of_network(read_network(path, text))
     if (error := refuse_other_tool(text, path)) is not None:
         raise error
     if text.lstrip()[0] in "[{":
@@ -45,6 +50,10 @@ def read_standing(path: Path) -> Found:
         "a sheet of elevations has the columns 'rack', 'lowest_unit' and 'product'; one of NetBox 'Name', "
         "'Status', 'Manufacturer', 'Type', 'Rack' and 'Position'",
     )
+
+
+def _of_network(network: FoundNetwork) -> Found:
+    return Found(networks=(network,), notices=network.notices)
 
 
 def _with_beside(found: Found, path: Path) -> Found:

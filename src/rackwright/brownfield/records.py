@@ -173,6 +173,33 @@ class SlurmBeside:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundCable:
+    """A cable between two devices, with the names of their ports."""
+
+    device: str
+    port: str
+    far: str
+    far_port: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNetwork:
+    """Cables of a network as a tool has seen them.
+
+    Attributes:
+        technology: ``infiniband`` or ``ethernet``.
+        switches: models by the names of switches; empty where the source states none.
+        notices: devices that are left out.
+    """
+
+    at: Location
+    technology: str
+    switches: Mapping[str, str]
+    cables: tuple[FoundCable, ...]
+    notices: tuple[SourceNotice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one file says.
 
@@ -180,12 +207,14 @@ class Found:
         devices: in the order of the file.
         slurm: of a ``slurm.conf``.
         beside: of the files beside it.
+        networks: of a dump of cables.
         notices: what it says beside that.
     """
 
     devices: tuple[FoundDevice, ...] = ()
     slurm: FoundCluster | None = None
     beside: tuple[SlurmBeside, ...] = ()
+    networks: tuple[FoundNetwork, ...] = ()
     notices: tuple[SourceNotice, ...] = ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.catalog.approved import hold_entry
+from rackwright.catalog.approved import looser_fields
 from rackwright.catalog.loader import KINDS, Catalogue, Key
 from rackwright.model.base import Model
 from rackwright.model.hardware import Entry
@@ -59,7 +59,7 @@ def _own(catalogue: Catalogue) -> set[Key]:
 
 
 def _fields(name: str, before: Entry, after: Entry) -> Iterator[EntryChange]:
-    held = {one.field for one in hold_entry(after, before)[1]}
+    held = {".".join(path) for path, _, _ in looser_fields(after, before)}
     one, other = dict(_leaves(before)), dict(_leaves(after))
     for field in dict.fromkeys([*one, *other]):
         was, now = one.get(field), other.get(field)

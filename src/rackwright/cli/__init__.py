@@ -53,6 +53,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "write elevations, cables and circuits of a hall as CSV",
     ),
     "cost": ("rackwright.cli.commands.cost", "say what a blueprint costs in an hour and in a year"),
+    "predict": (
+        "rackwright.cli.commands.predict",
+        "say how many tokens a day training jobs get, and what limits them",
+    ),
     "diff": (
         "rackwright.cli.commands.diff",
         "show what a pull request changes, against its budgets",

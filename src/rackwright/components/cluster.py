@@ -15,7 +15,7 @@ from rackwright.components.nodes import NodeGroup
 from rackwright.components.servers import Servers
 from rackwright.components.storage import Storage
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.access import parameter_path
+from rackwright.plan.aws.access import auto_scaling_grant, parameter_path
 from rackwright.plan.aws.launch_template import Wiring
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
@@ -126,6 +126,7 @@ class Cluster(pulumi.ComponentResource):
                 opts=options,
             )
             exports["servers"][servers.role] = declared.addresses()
+        granted = self._key_grant(account)
         for group in plan.groups:
             arn = roles["node"].profile_arn
             wiring = Wiring(
@@ -137,7 +138,13 @@ class Cluster(pulumi.ComponentResource):
                 user_data=plan.node_user_data,
                 key_pair=access.key_pair,
             )
-            fleet = NodeGroup(args, group, self._node_subnets(), wiring, opts=options)
+            fleet = NodeGroup(
+                args,
+                group,
+                self._node_subnets(),
+                wiring,
+                opts=pulumi.ResourceOptions(parent=self, depends_on=granted),
+            )
             accelerators = group.instance.accelerators
             exports["node_groups"][group.spec.name] = {
                 "autoscaling_group": fleet.group_name,
@@ -156,6 +163,25 @@ class Cluster(pulumi.ComponentResource):
         if plan.efs:
             exports["efs"] = self._lookup("aws-storage", "efs")
         return exports
+
+    def _key_grant(self, account: pulumi.Output[str]) -> list[pulumi.Resource]:
+        """The grant on the key of volumes that Auto Scaling needs before its first launch."""
+        args, access = self._args, self._args.plan.access
+        key = access.encryption_key
+        if key is None or access.key_for_auto_scaling != "grant":
+            return []
+        name = args.name("auto-scaling")
+        made = account.apply(lambda number: auto_scaling_grant(args.plan.region, number, key))
+        return [
+            aws.kms.Grant(
+                name,
+                name=name,
+                key_id=key,
+                grantee_principal=made["grantee_principal"],
+                operations=made["operations"],
+                opts=child_options(self, args, name),
+            )
+        ]
 
     def _node_subnets(self) -> list[pulumi.Output[str]]:
         """The ids of the subnets of node groups."""

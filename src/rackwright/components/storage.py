@@ -15,7 +15,7 @@ import pulumi_aws as aws
 from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.efs import ElasticFileSystems
-from rackwright.components.tags import SLOW, SiteArgs, retained_options
+from rackwright.components.tags import SLOW, SiteArgs, child_options, retained_options
 from rackwright.model.aws_storage import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.file_systems.fsx import (
@@ -25,6 +25,8 @@ from rackwright.plan.aws.file_systems.fsx import (
     bucket_slug,
     existing_output,
     file_system_args,
+    kept_versions,
+    lifecycle_rule,
     repository_path,
 )
 
@@ -230,12 +232,22 @@ class Storage(pulumi.ComponentResource):
             tags=args.tags(name),
             opts=self._retained(name, "Bucket"),
         )
-        aws.s3.BucketVersioning(
+        versioning = aws.s3.BucketVersioning(
             name,
             bucket=bucket.id,
             versioning_configuration={"status": "Enabled"},
             opts=self._retained(name),
         )
+        kept = kept_versions(args.plan.spec, named)
+        if kept is not None and kept != "forever":
+            rule: Any = lifecycle_rule(kept)
+            aws.s3.BucketLifecycleConfiguration(
+                name,
+                bucket=bucket.id,
+                rules=[rule],
+                # It goes when the blueprint no longer states a time: nothing more is removed then.
+                opts=child_options(self, args, name, depends_on=[versioning]),
+            )
         aws.s3.BucketServerSideEncryptionConfiguration(
             name,
             bucket=bucket.id,

@@ -186,7 +186,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             elif result.outcome in {Outcome.FAIL, Outcome.UNKNOWN}:
                 level = self._effective(result.policy, _LEVELS[result.enforcement.value])
                 tolerated = result.baseline_state and result.baseline_state.tolerated
-                if tolerated and level == analyzer_pb2.MANDATORY:
+                if (tolerated or result.later) and level == analyzer_pb2.MANDATORY:
                     level = analyzer_pb2.ADVISORY
                 if level != analyzer_pb2.DISABLED:
                     yield self._diagnostic(result.policy, urn, describe(result), level)
@@ -238,14 +238,18 @@ def judge_spec(
     exceptions: PolicyExceptions | None = None,
     catalogue: Catalogue | None = None,
 ) -> Report:
-    """The report about a blueprint that arrives as plain data.
+    """Return the report about a blueprint that arrives as plain data.
 
     Raises:
-        RackwrightError: it is not a valid blueprint.
+        RackwrightError: it is not a valid blueprint, or too early to be deployed.
     """
-    from rackwright.policy.check import check_data
+    from rackwright.plan.load import load_data
+    from rackwright.policy.check import check_plan
+    from rackwright.policy.gate import refuse_early_stage
 
-    return check_data(spec, packs=packs, exceptions=exceptions, catalogue=catalogue)
+    loaded = load_data(spec, catalogue=catalogue)
+    refuse_early_stage(loaded.plan.blueprint)
+    return check_plan(loaded, packs=packs, exceptions=exceptions)
 
 
 def describe(result: Any) -> str:

@@ -15,11 +15,11 @@ from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge
 from rackwright.model.fabric import Cables
 from rackwright.model.names import expand_hostlist
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import host_wires, routed_length
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.lengths import UNIT_M, CableRoutes
 from rackwright.plan.missing import each_once
-from rackwright.plan.model import SitePlan
 
 _CM = 100
 

@@ -19,9 +19,9 @@ from rackwright.design.loads import (
 )
 from rackwright.design.model import DesignProduct
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import LoadedPlan
 from rackwright.plan.missing import each_once
-from rackwright.plan.model import SitePlan
 from rackwright.policy.engine import Result
 
 _MOST_UNITS = 100

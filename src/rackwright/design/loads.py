@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rackwright.design.model import DesignFacility, DesignReserve
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 
 BudgetKind = Literal[
     "source",

@@ -65,7 +65,7 @@ def sort_findings(pairs: Iterable[Pair]) -> Findings:
 
 
 def _is_bad(result: Result | None) -> bool:
-    return result is not None and result.outcome in BAD
+    return result is not None and result.outcome in BAD and not result.later
 
 
 def _is_worse(before: Result, after: Result) -> bool:

@@ -12,7 +12,8 @@ from rackwright.drawings.fabric import draw_fabric
 from rackwright.drawings.floor import FloorMeasure, colours_of, draw_floor
 from rackwright.drawings.one_line import draw_one_line
 from rackwright.drawings.svg import Drawing
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result
 from rackwright.report.overview.rack import view_rack
 

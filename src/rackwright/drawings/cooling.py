@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.plant_products import rejecting_products
 from rackwright.plan.records.cooling import CoolingStage
 from rackwright.plan.records.facility import LoopLoad

@@ -8,7 +8,7 @@ from itertools import groupby
 from rackwright.drawings.style import feed_class, letter_class
 from rackwright.drawings.svg import Drawing, box, element, fitted, group, label, line, words
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.circuits import FeedLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.report.overview.rack import RackView, StandingDevice

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from rackwright.drawings.scale import Scale, draw_legend, even_scale, left_scale
 from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, number
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.engine import Result

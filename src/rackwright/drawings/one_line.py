@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from rackwright.drawings.style import FEED_COLOURS, feed_class
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.power import SourceLoad
 from rackwright.report.wording import quantity_of, quantity_text
 

@@ -23,6 +23,7 @@ from rackwright.inventory.role_variables.filesystems import (
     scratch_variables,
 )
 from rackwright.inventory.role_variables.health import health_variables
+from rackwright.inventory.role_variables.interfaces import interface_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm_controller import (
@@ -107,6 +108,9 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_servers(groups, plan, named, hostvars)
     _add_storage(groups, plan, site, hostvars)
     _add_instances(groups, plan, named)
+    for name, variables in interface_variables(plan, hosts).items():
+        groups.put(groups.name("fabric", "interfaces"), name)
+        hostvars[name] |= variables
     for name, variables in data_volume_variables(plan, named).items():
         groups.put(groups.name("data", "volumes"), name)
         hostvars[name] |= variables

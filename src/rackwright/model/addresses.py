@@ -15,6 +15,8 @@ _READDRESSED = "hosts are looked for at other addresses: theirs change at the sa
 
 IpAddress = IPv4Address | IPv6Address
 
+SetBy = Literal["netplan", "networkd", "nmstate", "others"]
+
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 LONGEST_DOMAIN = 189
 """Characters of a domain, so that a label of 63 before it makes no more than the 253 of a name."""
@@ -100,6 +102,10 @@ class SiteNetwork(Model):
     if omitted."""
     gateway: Annotated[Address | None, HARDWARE] = None
     """Address of its router."""
+    set_by: Annotated[SetBy | None, HARDWARE, OnChange("drain", _READDRESSED)] = None
+    """System that sets the addresses, MTU and routes of a fabric's interfaces on hosts: ``netplan``,
+    ``networkd`` (systemd) or ``nmstate`` by ``configure``, or ``others`` such as DHCP or an image.
+    Unknown if omitted."""
     reserved: Annotated[tuple[AddressSpan, ...], HARDWARE] = ()
     """Addresses that nothing in the blueprint has."""
     ranges: Annotated[tuple[AddressRange, ...], Field(min_length=1), PART]
@@ -114,7 +120,7 @@ class SiteNetwork(Model):
         if self.kind == "fabric" and self.fabric is None:
             raise ValueError(f"the network '{self.name}' of a fabric needs 'fabric'")
         if self.kind != "fabric":
-            for key in ("fabric", "segment", "interface", "rack_prefix"):
+            for key in ("fabric", "segment", "interface", "rack_prefix", "set_by"):
                 if getattr(self, key) is not None:
                     raise ValueError(
                         f"'{key}' of the network '{self.name}' is for one of kind 'fabric'"
@@ -148,4 +154,15 @@ class SiteAddresses(Model):
     def _names_differ(self) -> SiteAddresses:
         refuse_twins("network", (network.name for network in self.networks))
         refuse_twins("name server", (server.host for server in self.name_servers))
+        systems: dict[str, SetBy] = {}
+        for network in self.networks:
+            for group in (
+                one.of for one in network.ranges if network.set_by not in {None, "others"}
+            ):
+                other = systems.setdefault(group, network.set_by or "others")
+                if other != network.set_by:
+                    raise ValueError(
+                        f"the interfaces of '{group}' are set by {other} and by {network.set_by}: give "
+                        "one of both in 'set_by' of its networks"
+                    )
         return self

@@ -223,6 +223,14 @@ class AwsAccess(Model):
     ] = None
     """Key of root volumes, file systems and buckets. AWS's own key, and a new one for file systems, if
     omitted."""
+    key_for_auto_scaling: Annotated[
+        Literal["grant", "key-policy"] | None,
+        HARDWARE,
+        OnChange("in place", "a grant on the key is made or removed"),
+    ] = None
+    """Way in which Auto Scaling may use ``encryption_key``: ``grant`` has the stacks make a grant,
+    ``key-policy`` states that the policy of the key names Auto Scaling's service-linked role. No node
+    starts with a key that Auto Scaling may not use. Not stated if omitted."""
 
 
 class AwsSite(Model):
@@ -309,6 +317,10 @@ class AwsSite(Model):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
         if self.access.connect == "jump" and self.login is None:
             raise ValueError("'connect: jump' needs 'login' nodes to jump from")
+        if self.access.key_for_auto_scaling and self.access.encryption_key is None:
+            raise ValueError(
+                "'key_for_auto_scaling' is about an 'encryption_key', and there is none"
+            )
         volume = self.head.data_volume
         volume_key = None if volume is None else volume.encryption_key
         for arn in (self.access.permissions_boundary, self.access.encryption_key, volume_key):

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.field_kinds import (
+    GRANTED,
     HARDWARE,
     KEY,
     PART,
@@ -185,7 +186,7 @@ _OF_LUSTRE = ("deployment", "capacity", "throughput", "efa")
 """What has to be said of an FSx file system that is made; an existing one has its own."""
 
 
-_OF_MADE = ("compression", "data_repositories")
+_OF_MADE = ("compression", "data_repositories", "scratch")
 """What may be said of one that is made alone."""
 
 
@@ -194,6 +195,16 @@ class LustreSize(NamedTuple):
 
     capacity: float | None
     throughput: float | None
+
+
+def _check_whole_days(seconds: float) -> float:
+    if seconds < _DAY or seconds % _DAY:
+        raise ValueError("versions are kept for whole days, at least one")
+    return seconds
+
+
+Days = Annotated[Seconds, AfterValidator(_check_whole_days)]
+"""A time of whole days, at least one."""
 
 
 class DataRepository(Model):
@@ -211,6 +222,19 @@ class DataRepository(Model):
         OnChange("review", "the bucket changes hands between Rackwright and its owner"),
     ] = True
     """True to make the bucket, which is retained; it exists otherwise."""
+    keep_versions: Annotated[
+        Days | Literal["forever"] | None,
+        HARDWARE,
+        OnChange("in place", "versions older than it are removed for good"),
+    ] = None
+    """Time for which overwritten and deleted files stay in the bucket that is made, in d, or ``forever``.
+    Every version is kept and paid for if omitted."""
+
+    @model_validator(mode="after")
+    def _has_versions(self) -> DataRepository:
+        if not self.create_bucket and self.keep_versions is not None:
+            raise ValueError(f"'{self.bucket}' exists: its versions are a matter of its owner")
+        return self
 
 
 class LustreFileSystem(Model):
@@ -266,6 +290,9 @@ class LustreFileSystem(Model):
         OnChange("in place", "a new link", event="added"),
         OnChange("in place", "the link goes, the bucket and the files stay", event="removed"),
     ] = ()
+    scratch: Annotated[bool, GRANTED, POLICIES_ONLY] = False
+    """True if files outside the linked directories may be lost with the file system: FSx makes no backup
+    of a file system with data repositories."""
     workload: Annotated[Workload | None, STATEMENT, POLICIES_ONLY] = None
     """Load that jobs put on it. Unknown if omitted."""
 

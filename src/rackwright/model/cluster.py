@@ -13,6 +13,7 @@ from rackwright.model.cost import Costs
 from rackwright.model.facts import ProductFact
 from rackwright.model.field_kinds import (
     APART,
+    ASKED,
     FOR_REVIEW,
     HARDWARE,
     KEY,
@@ -28,6 +29,7 @@ from rackwright.model.operations import Operations
 from rackwright.model.reliability import Reliability
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.users import Users
+from rackwright.model.workloads import Workload
 
 Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
@@ -102,6 +104,8 @@ class Blueprint(Model):
         ),
     ] = None
     costs: Annotated[Costs | None, STATEMENT, POLICIES_ONLY] = None
+    workloads: Annotated[tuple[Workload, ...], Field(max_length=100), ASKED, POLICIES_ONLY] = ()
+    """Training jobs that the cluster is built for."""
     facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000), STATEMENT, FOR_REVIEW] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""
     derive: Annotated[Literal["1"] | None, APART, POLICIES_ONLY] = None
@@ -109,6 +113,11 @@ class Blueprint(Model):
     is written out if omitted."""
     profile: Annotated[Literal["lab", "pilot", "production"] | None, APART, POLICIES_ONLY] = None
     """Importance of the cluster. ``production``, the strictest, if omitted."""
+    stage: Annotated[Literal["concept", "design", "build", "run"] | None, APART, POLICIES_ONLY] = (
+        None
+    )
+    """Stage of the design: what is asked at a later one may be unknown until then. Only ``build`` and
+    ``run`` can be deployed. ``run``, at which everything is asked, if omitted."""
     policy_set: Annotated[str | None, Field(pattern=r"^\d+\.\d+$"), APART, POLICIES_ONLY] = None
     """Policy set to check against, like "0.1"; newer rules only warn. The released set if omitted."""
     policies: Annotated[dict[str, PolicySetting], APART, POLICIES_ONLY] = {}
@@ -131,6 +140,13 @@ class Blueprint(Model):
             for name in entry.sites:
                 if name not in names:
                     raise ValueError(f"the entry '{entry.name}' of 'hosts' names no site: '{name}'")
+        return self
+
+    @model_validator(mode="after")
+    def _workloads_differ(self) -> Blueprint:
+        for name, times in Counter(one.name for one in self.workloads).items():
+            if times > 1:
+                raise ValueError(f"the workload '{name}' is named twice")
         return self
 
     @model_validator(mode="after")

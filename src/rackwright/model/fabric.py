@@ -29,6 +29,8 @@ _MANAGERS = "the subnet managers restart and compute the routes again"
 _ROUTES = "routes are computed again"
 _SWITCHES = "switch by switch; routes are computed again"
 
+PciAddress = Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$")]
+"""Place of a device on the PCI buses of a host, like ``0000:18:00.0``."""
 Role = Literal["compute", "storage", "management"]
 Technology = Literal["infiniband", "ethernet"]
 RoutingEngine = Literal[
@@ -107,6 +109,14 @@ class Attachment(Model):
     different planes. ``interfaces`` counts them, one after the other for each port."""
     rails: Annotated[bool | None, HARDWARE] = None
     """True if each interface of a host goes to a leaf of its own. As the fabric says if omitted."""
+    devices: Annotated[tuple[PciAddress, ...], HARDWARE] = ()
+    """PCI addresses of a host's interfaces on this fabric, in the order of their numbers. Interfaces
+    are found by the Ethernet addresses in ``macs`` of the site's networks if omitted."""
+
+    @model_validator(mode="after")
+    def _devices_differ(self) -> Attachment:
+        refuse_twins("device", self.devices)
+        return self
 
 
 class CableRoute(Model):

@@ -42,6 +42,7 @@ SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
 LEAST: Any = Field(ge=0.01)
 """Of a length in m or a rate in Gbps: none is smaller, and much is divided by them."""
+Inlet = Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
 _MOST_PARTS = 4096
 Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
 """Equal parts of one product. More are a slip of the pen: the largest chassis has some 600 ports."""
@@ -151,11 +152,9 @@ class PowerSupplies(Model):
     """Output over input of a supply at its rating, in %."""
     input_current: Annotated[Fact[Amperes] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Most input current of one supply, as on its plate, in A."""
-    inlet: Annotated[
-        Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"],
-        Claim(looser="either", absent="elsewhere"),
-    ]
-    """Connection that feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
+    inlet: Annotated[Fact[Inlet] | Inlet | None, Claim(looser="either", absent="elsewhere")] = None
+    """Connection that feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires.
+    Unknown if omitted; entries written before it had a source give the word alone."""
     full_performance: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Supplies that must live for full performance."""
     degraded: Annotated[Fact[int] | None, Claim(looser="lower", absent="elsewhere")] = None
@@ -495,6 +494,12 @@ class RackType(Entry):
                 "static_rating allows: give what the rack may weigh with itself"
             )
         return self
+
+
+def supply_inlet(supplies: PowerSupplies | None) -> Inlet | None:
+    """Return the inlet of ``supplies``, or None if it is unknown or there are none."""
+    inlet = supplies.inlet if supplies else None
+    return inlet.value if isinstance(inlet, Fact) else inlet
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:

@@ -52,6 +52,30 @@ class GroupKernel(Model):
     """Release of its kernel, as ``uname -r`` prints it. OFED of the group is built for it."""
 
 
+class AmdSoftware(Model):
+    """Software of AMD's accelerators."""
+
+    driver: Annotated[Version, HARDWARE, OnChange("drain", _EXCHANGED)]
+    """Version of the driver (``amdgpu-dkms``), like ``6.12.12``."""
+    rocm: Annotated[Version, HARDWARE, OnChange("drain", _EXCHANGED)]
+    """Version of ROCm, like ``6.4.1``; RCCL and ``amd-smi`` are those of it."""
+    exporter: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of the exporter of measurements (``amdgpu-exporter``). None is installed if omitted."""
+
+
+class NeuronSoftware(Model):
+    """Software of AWS's accelerators, Trainium and Inferentia."""
+
+    driver: Annotated[Version, HARDWARE, OnChange("drain", _EXCHANGED)]
+    """Version of the driver (``aws-neuronx-dkms``), like ``2.24.7.0``."""
+    tools: Annotated[Version, HARDWARE, OnChange("rolling", _LATER)]
+    """Version of the tools (``aws-neuronx-tools``)."""
+    runtime: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of the runtime library (``aws-neuronx-runtime-lib``). None is installed if omitted."""
+    collectives: Annotated[Version | None, HARDWARE, OnChange("rolling", _LATER)] = None
+    """Version of the library for collectives (``aws-neuronx-collectives``). None is installed if omitted."""
+
+
 class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
@@ -70,7 +94,9 @@ class SoftwareBill(Model):
     server_kernel: Annotated[KernelRelease | None, HARDWARE, OnChange("rolling", _BY_SERVER)] = None
     """Kernel of the Lustre servers, where it is another one."""
     driver: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
-    """Version of the GPU driver."""
+    """Version of NVIDIA's driver."""
+    amd: Annotated[AmdSoftware | None, PART, OnChange("drain", _EXCHANGED)] = None
+    neuron: Annotated[NeuronSoftware | None, PART, OnChange("drain", _EXCHANGED)] = None
     fabric_manager: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None
     """Version of NVIDIA's fabric manager on NVSwitch nodes."""
     imex: Annotated[Version | None, HARDWARE, OnChange("drain", _EXCHANGED)] = None

@@ -346,6 +346,29 @@ DURATION = Dimension(
         "d": Decimal(86400),
     },
 )
+TOKENS = Dimension(
+    "number of tokens",
+    "tokens",
+    {
+        "tokens": Decimal(1),
+        **{
+            spelling: Decimal(factor)
+            for prefix, factor in (
+                ("k", "1e3"),
+                ("M", "1e6"),
+                ("B", "1e9"),
+                ("G", "1e9"),
+                ("T", "1e12"),
+            )
+            for spelling in (f"{prefix} tokens", f"{prefix}tokens")
+        },
+    },
+)
+TOKEN_RATE = Dimension(
+    "tokens a day",
+    "tokens/day",
+    {"tokens/day": Decimal(1), "M tokens/day": Decimal(10**6), "B tokens/day": Decimal(10**9)},
+)
 FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
 
 Watts = Annotated[float, Quantity(POWER)]
@@ -371,3 +394,5 @@ MegabytesPerSecondPerTebibyte = Annotated[float, Quantity(THROUGHPUT_DENSITY)]
 RackUnits = Annotated[float, Quantity(RACK_UNITS)]
 Seconds = Annotated[float, Quantity(DURATION)]
 Percent = Annotated[float, Quantity(FRACTION)]
+Tokens = Annotated[float, Quantity(TOKENS)]
+TokensPerDay = Annotated[float, Quantity(TOKEN_RATE)]

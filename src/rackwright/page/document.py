@@ -99,6 +99,7 @@ def render_page(
         "version": __version__,
         "policy_set": report.regime.policy_set,
         "profile": report.regime.profile.value,
+        "stage": report.regime.stage.value,
     }
     return render_file(folder / "page.html", values, autoescape=True)
 

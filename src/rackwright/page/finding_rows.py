@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.page.places import Place, Places
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.report.wording import FOUND, alike, explanation, in_preview, printable
+from rackwright.report.wording import FOUND, alike, explanation, in_preview, is_counted, printable
 
 MOST_FINDINGS = 1_000
 """Findings that are shown, equal ones as one."""
@@ -79,7 +79,7 @@ def _row(number: int, same: Sequence[Result], places: Places) -> FindingRow:
 
 
 def _gravity(result: Result) -> tuple[bool, bool, int]:
-    return not result.blocks, in_preview(result), _ORDER.index(result.outcome)
+    return not result.blocks, is_counted(result), _ORDER.index(result.outcome)
 
 
 def _state(result: Result) -> str:
@@ -95,6 +95,8 @@ def _state(result: Result) -> str:
 
 
 def _weight(result: Result) -> str:
+    if result.later:
+        return f"unknown, asked at stage {result.stage}"
     if result.outcome is Outcome.UNKNOWN and not in_preview(result):
         return "unknown, blocks" if result.blocks else "unknown, warns"
     return "unknown, preview" if result.outcome is Outcome.UNKNOWN else _state(result)

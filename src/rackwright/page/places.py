@@ -8,7 +8,8 @@ from functools import cached_property
 
 from rackwright.harmless import visible
 from rackwright.plan.base import Path
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 
 LONGEST = 12
 """Parts of the longest place that is looked up."""

@@ -10,7 +10,8 @@ from typing import Any
 from rackwright.drawings.elevation import cables_of, draw_rack
 from rackwright.drawings.svg import Drawing
 from rackwright.harmless import visible
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.records.racks import RackClass
 from rackwright.report.overview.rack import RackView, view_rack
 from rackwright.report.wording import printable, quantity_of

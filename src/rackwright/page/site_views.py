@@ -17,9 +17,10 @@ from rackwright.drawings.svg import Drawing
 from rackwright.harmless import visible
 from rackwright.model.quantities import format_quantity
 from rackwright.page.racks import Elevations, rack_data
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result
 from rackwright.report.wording import printable, quantity_text
 

@@ -82,6 +82,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
             problems += [PlanProblem(p.path, p.message, p.hint) for p in error.problems]
     problems += check_interconnects(blueprint)
     problems += check_reliability(blueprint, catalogue)
+    if blueprint.workloads:
+        from rackwright.plan.workload.references import check_workloads
+
+        problems += check_workloads(blueprint, catalogue)
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rackwright.model.security import SiteSecurity
     from rackwright.model.storage import NfsShare
     from rackwright.model.users import Users
+    from rackwright.model.workloads import Workload
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.cooling.plan import CoolingPlan
     from rackwright.plan.fabric.fabrics import FabricPlan
@@ -229,6 +230,11 @@ class Expansion:
     def costs(self) -> Costs | None:
         """Prices and budgets of the owner; what the cluster costs is ``cost`` of the plan."""
         return self.blueprint.costs
+
+    @property
+    def workloads(self) -> tuple[Workload, ...]:
+        """Return the training jobs that the cluster is built for."""
+        return self.blueprint.workloads
 
     @property
     def facts(self) -> tuple[ProductFact, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -15,6 +16,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.template_marks import refuse_templates
 from rackwright.plan.derivation.derive import Derived, derive, named_rules
 from rackwright.plan.derivation.draft import Derivation
+from rackwright.plan.derivation.written import WrittenNames
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
@@ -35,11 +37,18 @@ class LoadedPlan:
     Attributes:
         tree: the document in its full form.
         derivations: what is in it that follows from what is written.
+        written: the document as it is written, layers merged; the full form if omitted.
     """
 
     plan: Plan
     tree: Tree
     derivations: tuple[Derivation, ...] = ()
+    written: Tree | None = None
+
+    @cached_property
+    def names(self) -> WrittenNames:
+        """Names of fields in the words of the document as it is written."""
+        return WrittenNames(self.written or self.tree, self.tree)
 
 
 def load_plan(
@@ -95,7 +104,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
         plan = expand(blueprint, products)
     except PlanError as error:
         raise locate_problems(error, full.tree) from None
-    return LoadedPlan(plan, full.tree, full.derivations)
+    return LoadedPlan(plan, full.tree, full.derivations, tree)
 
 
 def _validated(tree: Tree, products: Catalogue) -> tuple[Derived, Blueprint]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rackwright.plan.base import Contributor, FieldPath, Path, Subject
-from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion
 
 if TYPE_CHECKING:
     from rackwright.model.software import SoftwareBill
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rackwright.plan.software.needs import SoftwareNeeds
     from rackwright.plan.software.versions import SiteSoftware
     from rackwright.plan.storage.filesystem import FileSystem
-
-__all__ = ["Contributor", "FieldPath", "Path", "Plan", "SitePlan", "Subject"]
 
 
 @dataclass(frozen=True)

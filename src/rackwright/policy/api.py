@@ -17,28 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 from pydantic import PrivateAttr
 
 from rackwright.model.base import Model
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Contributor, Path, Subject
-from rackwright.policy.records import record
+from rackwright.plan.base import Contributor, Path, Subject
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
-
-__all__ = [
-    "Contributor",
-    "Enforcement",
-    "Finding",
-    "Measure",
-    "Missing",
-    "Outcome",
-    "Policy",
-    "ProductField",
-    "Profile",
-    "Severity",
-    "Subject",
-    "Suggestion",
-    "rule",
-]
 
 TOLERANCE = 1e-9
 """Relative difference below which a value is at its limit: the rounding of floating point."""
@@ -69,6 +51,22 @@ class Profile(StrEnum):
     PRODUCTION = "production"
 
 
+class Stage(StrEnum):
+    """How far a design is, from the first sketch to a cluster that runs jobs."""
+
+    CONCEPT = "concept"
+    DESIGN = "design"
+    BUILD = "build"
+    RUN = "run"
+
+    def before(self, other: Stage) -> bool:
+        """Return True if this stage comes before ``other``."""
+        return _STAGES.index(self) < _STAGES.index(other)
+
+
+_STAGES = tuple(Stage)
+
+
 class Outcome(StrEnum):
     """What came of one check."""
 
@@ -93,7 +91,7 @@ class Suggestion:
     value: str | int | float | bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A value against its limit.
 
@@ -130,7 +128,7 @@ class Measure:
         return Outcome.FAIL if over > slack else Outcome.PASS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A rule without a number.
 
@@ -167,6 +165,8 @@ class Policy(Model, ABC):
         since: the policy set that the rule came with; older blueprints see it as a preview.
         family: the folder that it is in; set when its pack is loaded.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
+        stage: from which on the facts that the rule needs must be known; before it, unknown facts
+            are counted and block nothing.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
         mandatory_since: the policy set from which an advisory rule is mandatory; None where it never is.
     """
@@ -178,6 +178,7 @@ class Policy(Model, ABC):
     family: ClassVar[str]
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
+    stage: ClassVar[Stage] = Stage.CONCEPT
     waivable: ClassVar[bool] = True
     mandatory_since: ClassVar[str | None] = None
     _judged_on: dt.date | None = PrivateAttr(default=None)
@@ -209,6 +210,7 @@ def rule(
     since: str,
     enforcement: Enforcement | None = None,
     profile: Profile | None = None,
+    stage: Literal["concept", "design", "build", "run"] | None = None,
     waivable: bool | None = None,
     mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
@@ -226,6 +228,7 @@ def rule(
         "since": since,
         "enforcement": enforcement,
         "profile": profile,
+        "stage": None if stage is None else Stage(stage),
         "waivable": waivable,
         "mandatory_since": mandatory_since,
     }

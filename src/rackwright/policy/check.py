@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -14,19 +14,20 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, UsageError
 from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Policy
-from rackwright.policy.base_approval.approval import Approval, asked_by, hold
-from rackwright.policy.base_approval.edited_packs import base_versions, worst_of
+from rackwright.policy.api import Enforcement, Policy, Stage
+from rackwright.policy.base_approval.approval import Approval, Judgement, asked_by, hold
+from rackwright.policy.base_approval.worse_verdict import worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
 from rackwright.policy.hazards import unjudged
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
-from rackwright.policy.policy_sets import Standing
+from rackwright.policy.questions import questions
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
-from rackwright.policy.stated_facts import stated_facts, unfilled_layers
+from rackwright.policy.stated_facts import example_files, stated_facts, unfilled_layers
+from rackwright.policy.unknowns import Remedies
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -100,6 +101,7 @@ def check_plan(
     exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     lenient: bool = False,
+    stage: Stage | None = None,
 ) -> Report:
     """The report about a plan.
 
@@ -111,6 +113,7 @@ def check_plan(
         exceptions: waivers and baseline, read from where they count; None judges without.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
+        stage: check for this stage instead of the blueprint's own; a later one of the base applies.
     """
     blueprint = loaded.plan.blueprint
     today = datetime.now(UTC).date() if exceptions is None else exceptions.today
@@ -123,6 +126,8 @@ def check_plan(
         judged, told = grant(loaded, approval)
     known = with_own(judging_rules(packs), policies)
     head = asked_by(blueprint, loaded.tree)
+    if stage is not None:
+        head = replace(head, regime=replace(head.regime, stage=stage))
     configured: Sequence[Policy] = configure(
         known,
         head.settings,
@@ -136,44 +141,40 @@ def check_plan(
         if setting.parameters:
             given.pop(policy_id, None)
     rules = [given.get(one.id, one) for one in configured]
-    held = hold(rules, head, approval, only)
+    held = hold(known, rules, head, loaded.tree, approval, only)
     severities = {policy.id: policy.severity for policy in known}
 
     @cache  # many rules look at the same racks
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    def judge(
-        judged: LoadedPlan, policies: Sequence[Policy], standings: Mapping[str, Standing]
-    ) -> Report:
-        disabled = Enforcement.DISABLED
+    def report_on(plan: LoadedPlan, judgement: Judgement) -> Report:
+        disabled, standings = Enforcement.DISABLED, judgement.standings
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
-        data, catalogue = judged.tree.data, judged.plan.catalogue
-        dated = [policy.on(today) for policy in policies]
-        looked = judged_apart(dated, silent, data, catalogue)
-        return evaluate(judged.plan, looked, standings, locate, held.regime)
+        dated = [policy.on(today) for policy in judgement.policies]
+        looked = judged_apart(dated, silent, plan.tree.data, plan.plan.catalogue)
+        remedies = Remedies(plan.plan, locate, loaded.names)
+        found = evaluate(plan.plan, looked, standings, locate, held.regime, remedies)
+        return (
+            found if exceptions is None else apply_exceptions(found, exceptions, severities, only)
+        )
 
-    def permitted(report: Report) -> Report:
-        if exceptions is None:
-            return report
-        return apply_exceptions(report, exceptions, severities, only)
-
-    if approval is not None and approval.edited:
-        base_rules, standings = base_versions(held, approval, loaded.tree, only)
-        both = (judge(judged, held.policies, standings), judge(judged, base_rules, standings))
-        report = permitted(worst_of(*both))
-    else:
-        report = permitted(judge(judged, held.policies, held.standings))
-    own = tuple(policy for policy in rules if not only or policy.id in only)
-    wanted = {policy.id: head.standing(policy) for policy in own}
-    if judged is not loaded or (own, wanted) != (held.policies, held.standings):
-        # As it is written, which is how the branch is judged once the change is merged.
-        report = worst_of(report, permitted(judge(loaded, own, wanted)))
-    report = replace(report, lowered=held.lowered)
+    # As it is written, which is how the branch is checked once the change is merged.
+    report = report_on(loaded, held.own)
+    if judged is not loaded or held.base is not held.own:
+        report = worst_of(report, report_on(judged, held.base))
+    remedies = Remedies(loaded.plan, locate, loaded.names)
+    report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
     if not only:
         left = unjudged(judged.plan, report.results)
         report = replace(report, not_judged=tuple(hazard.title for hazard in left))
-    if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
+    if notices := (
+        *held.notices,
+        *told,
+        *stated_facts(judged),
+        *unfilled_layers(judged),
+        *example_files(loaded),
+    ):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

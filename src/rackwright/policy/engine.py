@@ -14,8 +14,9 @@ from pathlib import Path
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.model import Path as SpecPath
+from rackwright.plan.base import Contributor, Subject
+from rackwright.plan.base import Path as SpecPath
+from rackwright.plan.model import Plan
 from rackwright.policy.api import (
     Enforcement,
     Finding,
@@ -23,21 +24,21 @@ from rackwright.policy.api import (
     Outcome,
     Policy,
     Severity,
+    Stage,
     Suggestion,
 )
 from rackwright.policy.exception_report import BaselineState, ExceptionReport, Lowered, Permission
 from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
-from rackwright.policy.records import record
 from rackwright.policy.result_validation import RuleFailedError, checked
-from rackwright.policy.unknowns import Remedies
+from rackwright.policy.unknowns import Question, Remedies
 from rackwright.reading.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Result:
     """What one policy says about one subject.
 
@@ -48,6 +49,8 @@ class Result:
         missing: what would have to be known; each a ``Missing`` where the rule knows its fields.
         fingerprint: the same for the same rule and subject in any version of the blueprint.
         preview: the rule is newer than the blueprint's policy set, so it only warns.
+        stage: of the rule.
+        later: unknown, and asked at a later stage than the blueprint's.
         waivable: whether the rule admits waivers.
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
@@ -73,6 +76,8 @@ class Result:
     missing: tuple[str, ...] = ()
     fingerprint: str = ""
     preview: bool = False
+    stage: Stage = Stage.CONCEPT
+    later: bool = False
     waivable: bool = True
     waiver: Permission | None = None
     baseline_state: BaselineState | None = None
@@ -93,7 +98,7 @@ class Result:
             return False
         if outcome is Outcome.ERROR:
             return True
-        if outcome is not Outcome.FAIL and outcome is not Outcome.UNKNOWN:
+        if (outcome is not Outcome.FAIL and outcome is not Outcome.UNKNOWN) or self.later:
             return False
         if outcome is Outcome.FAIL and self.baseline_state and self.baseline_state.tolerated:
             return False
@@ -106,11 +111,12 @@ class Report:
 
     Attributes:
         policies: how many judged; disabled ones do not count.
-        regime: the profile and the policy set that it was judged by.
+        regime: the profile, the policy set and the stage that were checked.
         hygiene: what is to be said about waivers and baseline, where they were looked at.
         lowered: the rules that the blueprint itself makes weaker.
         revised: the files as all suggested edits together would make them.
         not_judged: titles of the hazards of its sites that no rule has judged.
+        questions: the facts that rules lack, each once.
     """
 
     blueprint: str
@@ -121,6 +127,7 @@ class Report:
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
     not_judged: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
 
     @cached_property
     def exit_code(self) -> ExitCode:
@@ -155,6 +162,7 @@ def evaluate(
     standings: Mapping[str, Standing],
     locate: Locate,
     regime: Regime = STRICTEST,
+    remedies: Remedies | None = None,
 ) -> Report:
     """The report of ``policies`` about ``plan``.
 
@@ -163,10 +171,11 @@ def evaluate(
         policies: with their parameters.
         standings: how each stands, by id; one that is not named stands as ``regime`` has it.
         locate: where the blueprint says something.
-        regime: the profile and the policy set.
+        regime: the profile, the policy set and the stage.
+        remedies: what to say so that unknown facts are known; by names of the full form if omitted.
     """
     results: list[Result] = []
-    remedies = Remedies(plan, locate)
+    remedies = remedies or Remedies(plan, locate)
     judging = 0
     for policy in policies:
         standing = standings.get(policy.id) or standing_of(policy, regime)
@@ -221,6 +230,7 @@ def _bare(
         message=message,
         fingerprint=fingerprint(policy.id, subject, ""),
         preview=standing.preview,
+        stage=policy.stage,
         waivable=policy.waivable,
     )
 
@@ -255,6 +265,8 @@ def _result(
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,
+        stage=policy.stage,
+        later=standing.later and outcome is Outcome.UNKNOWN,
         waivable=policy.waivable,
     )
 

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rackwright.errors import UsageError
+from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan
-from rackwright.policy.api import Policy
+from rackwright.policy.api import Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report
@@ -54,8 +56,15 @@ class Gate:
         deleted = [rule for pack in edited for rule in team_rules(pack) if rule.id not in known]
         return (*found, *deleted)
 
-    def judge(self, loaded: LoadedPlan, *, only: Sequence[str] = ()) -> Report:
-        """The report about a plan; ``only`` are the ids that judge, empty means all.
+    def judge(
+        self, loaded: LoadedPlan, *, only: Sequence[str] = (), stage: Stage | None = None
+    ) -> Report:
+        """Return the report about a plan.
+
+        Args:
+            loaded: the plan.
+            only: ids of the policies to check; all if empty.
+            stage: the stage to check for; the blueprint's own if omitted.
 
         Raises:
             PolicyLoadError: a policy cannot be loaded.
@@ -66,6 +75,7 @@ class Gate:
             only=only,
             exceptions=self.exceptions,
             approval=self.approval,
+            stage=stage,
         )
 
 
@@ -102,6 +112,19 @@ def open_gate(
     former = None if approval is None else approval.former
     exceptions = read_exceptions(blueprint, choice, former=former)
     return Gate(all_packs(folders, approval), exceptions, approval)
+
+
+def refuse_early_stage(blueprint: Blueprint) -> None:
+    """Raise if the design of a blueprint is too early to be deployed.
+
+    Raises:
+        UsageError: its stage comes before ``build``.
+    """
+    if blueprint.stage is not None and Stage(blueprint.stage).before(Stage.BUILD):
+        raise UsageError(
+            f"'{blueprint.name}' is at stage '{blueprint.stage}': only 'build' and 'run' are deployed",
+            hint="answer what 'rackwright check --stage build' asks, then set 'stage: build'",
+        )
 
 
 def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Policy sets and profiles: from when, and from which kind of cluster on, a rule is mandatory.
+"""Policy sets, profiles and stages: from when, and for which clusters, a rule is mandatory.
 
 A rule belongs to the policy set named in its ``since``, and to every later one. A blueprint that names
 an older set is still judged by the rule, as a preview: its findings warn and say so, until the blueprint
@@ -6,6 +6,8 @@ moves to the newer set. A released set keeps its rules for ever: a later rule go
 that an upgrade of Rackwright refuses nothing that names its set. An advisory rule may become mandatory
 in a later set as well (``mandatory_since``).
 A profile says how much depends on a cluster; what hurts people or machines is mandatory in all.
+A stage says how far its design is: facts that are needed later may be unknown until then, while a
+failure blocks at every stage.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackwright.model.cluster import PolicySetting
-from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 
 SETS = ("0.1", "0.2", "0.3", "0.4")
 """Every policy set, oldest first."""
@@ -34,10 +36,11 @@ def next_set() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """What a blueprint asks to be judged by; as it stands here, the strictest."""
+    """Profile, policy set and stage that a blueprint is checked for; the strictest by default."""
 
     profile: Profile = Profile.PRODUCTION
     policy_set: str = SETS[-1]
+    stage: Stage = Stage.RUN
 
 
 STRICTEST = Regime()
@@ -48,14 +51,16 @@ class Standing:
     """How a rule stands.
 
     Attributes:
-        preview: the rule is newer than the blueprint's set, and nobody asked for it.
+        preview: the rule is newer than the blueprint's set, and no setting names it.
+        later: the facts that the rule needs may be unknown at the blueprint's stage.
     """
 
     enforcement: Enforcement
     preview: bool = False
+    later: bool = False
 
 
-def regime_for(profile: str | None, policy_set: str | None) -> Regime:
+def regime_for(profile: str | None, policy_set: str | None, stage: str | None = None) -> Regime:
     """What a blueprint with these words asks to be judged by.
 
     An unknown set is refused by ``settings.configure``; here it is the strictest.
@@ -64,17 +69,20 @@ def regime_for(profile: str | None, policy_set: str | None) -> Regime:
     return Regime(
         Profile(profile or Profile.PRODUCTION),
         named if named in SETS else SETS[-1],
+        Stage(stage or Stage.RUN),
     )
 
 
 def standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
     """How ``policy`` stands without any setting."""
+    later = regime.stage.before(policy.stage)
     if policy.enforcement is not Enforcement.MANDATORY and not _became_mandatory(policy, regime):
-        return Standing(policy.enforcement, is_preview(policy, regime.policy_set))
+        return Standing(policy.enforcement, is_preview(policy, regime.policy_set), later)
     if is_preview(policy, regime.policy_set):
-        return Standing(Enforcement.ADVISORY, preview=True)
+        return Standing(Enforcement.ADVISORY, preview=True, later=later)
     strict_enough = _PROFILES.index(regime.profile) >= _PROFILES.index(policy.profile)
-    return Standing(Enforcement.MANDATORY if strict_enough else Enforcement.ADVISORY)
+    enforcement = Enforcement.MANDATORY if strict_enough else Enforcement.ADVISORY
+    return Standing(enforcement, later=later)
 
 
 def _became_mandatory(policy: Policy | type[Policy], regime: Regime) -> bool:
@@ -92,7 +100,9 @@ def standing_with(
     setting = settings.get(policy.id)
     if setting is None or setting.enforcement is None:
         return standing(policy, regime)
-    return Standing(Enforcement(setting.enforcement))
+    enforcement = Enforcement(setting.enforcement)
+    asked = enforcement is Enforcement.MANDATORY
+    return Standing(enforcement, later=not asked and regime.stage.before(policy.stage))
 
 
 def is_preview(policy: Policy | type[Policy], policy_set: str) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rackwright.plan.base import Contributor, Subject
 from rackwright.plan.missing import ProductField, fields_of
-from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
 
 _SENSES = ("at_most", "at_least")

@@ -96,21 +96,3 @@ def _by_default(policy: type[Policy]) -> list[Policy]:
         return [policy.model_validate({})]
     except ValidationError:
         return []
-
-
-def fitting(
-    policies: Sequence[Policy], settings: Mapping[str, PolicySetting]
-) -> tuple[Policy, ...]:
-    """The policies with the parameters of another revision.
-
-    One whose parameters there do not fit the rule as it is now keeps those that it has: the rule
-    itself has changed, so there is nothing else to go by.
-    """
-    made = []
-    for policy in policies:
-        chosen = settings.get(policy.id)
-        try:
-            made.append(type(policy).model_validate(chosen.parameters if chosen else {}))
-        except ValidationError:
-            made.append(policy)
-    return tuple(made)

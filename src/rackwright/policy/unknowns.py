@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import Location
-from rackwright.model.base import Model
 from rackwright.plan.base import Path
+from rackwright.plan.derivation.written import steps
 from rackwright.plan.facts import takes
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Plan
 
 Locate = Callable[[Path], Location | None]
+NameOf = Callable[[Path], str]
+
+
+class Owner(StrEnum):
+    """Who can answer a question, in the order in which they are asked."""
+
+    FACILITY = "facility team"
+    NETWORK = "network team"
+    VENDOR = "vendor"
+    YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A fact that rules lack.
+
+    Attributes:
+        field: name of the field that would state it, or words where no field is known.
+        remedy: how it becomes known; empty where no field is known.
+        rules: ids of the rules that lack it.
+        location: place of the field in the blueprint, or of what would have it.
+        blocks: a rule that lacks it blocks.
+        later: every rule that lacks it is of a later stage.
+    """
+
+    field: str
+    remedy: str
+    owner: Owner
+    rules: tuple[str, ...]
+    location: Location | None
+    blocks: bool
+    later: bool = False
 
 
 class Remedies:
@@ -22,12 +55,13 @@ class Remedies:
     Args:
         plan: what is judged, with its products.
         locate: where the blueprint says something, or would.
+        name_of: name of a field, as its document is written; as in the full form if omitted.
     """
 
-    def __init__(self, plan: Plan, locate: Locate) -> None:
+    def __init__(self, plan: Plan, locate: Locate, name_of: NameOf | None = None) -> None:
         self._plan, self._locate = plan, locate
+        self._name_of = name_of or (lambda path: ".".join(steps(plan.blueprint, path)))
         self._made: dict[tuple[Field, ...], str] = {}
-        self._named: dict[Path, tuple[str, Any]] = {}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:
         """The fields of each of ``missing``; None where nobody has said which they are."""
@@ -45,20 +79,20 @@ class Remedies:
         return self._made[fields]
 
     def _set(self, path: Path) -> str:
-        return f"set '{self._name(path)[0]}'{self._place(path)}"
+        return f"set '{self._name_of(path)}'{self._place(path)}"
 
-    def _name(self, path: Path) -> tuple[str, Any]:
-        """A place in words, like ``sites.sjc1.pue``, with what is there; many begin alike.
+    def name(self, field: Field) -> str:
+        """Return the name of a field, like ``sites.sjc1.pue`` or ``peak_power of dgx-h200``."""
+        if isinstance(field, ProductField):
+            return f"{field.name} of {field.product}"
+        return self._name_of(field)
 
-        Items of lists stand by name where they have one.
-        """
-        if not path:
-            return "", self._plan.blueprint
-        if path not in self._named:
-            before, above = self._name(path[:-1])
-            word, found = _step(above, path[-1])
-            self._named[path] = f"{before}.{word}" if before else word, found
-        return self._named[path]
+    def place(self, field: Field) -> Location | None:
+        """Return the place of a field in a file; None for plain data and for what is missing there."""
+        if isinstance(field, ProductField):
+            return None
+        found = self._locate(field)
+        return None if found is None or found.file.startswith("<") else found
 
     def _place(self, path: Path) -> str:
         location = self._locate(path)
@@ -94,18 +128,3 @@ def _own(catalogue: Catalogue, field: ProductField) -> str:
     kind = KINDS[key[0]] if key else "instances"  # of the others, all that a plan names are there
     how = f"'rackwright catalogue new {kind}/ID'"
     return f"describe '{field.product}' in a catalogue of your own, with '{field.name}' ({how})"
-
-
-def _step(above: Any, part: str | int) -> tuple[str, Any]:
-    """A part of a place in words, and what is there."""
-    found = _inside(above, part)
-    name = getattr(found, "name", None) if isinstance(part, int) else None
-    return name if isinstance(name, str) else str(part), found
-
-
-def _inside(value: Any, part: str | int) -> Any:
-    if isinstance(value, tuple):  # before Mapping, which is slow to ask for
-        return value[part] if isinstance(part, int) and 0 <= part < len(value) else None
-    if isinstance(value, Model):
-        return getattr(value, str(part), None)
-    return value.get(part) if isinstance(value, Mapping) else None

@@ -224,9 +224,10 @@ def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
 
 def _judge(loaded: LoadedPlan, source: StackSource) -> Report:
     from rackwright.policy.exceptions.exceptions import read_files
-    from rackwright.policy.gate import Gate
+    from rackwright.policy.gate import Gate, refuse_early_stage
 
     try:
+        refuse_early_stage(loaded.plan.blueprint)
         gate = source.gate or Gate(source.packs, read_files(source.waivers, source.baseline))
         return gate.judge(loaded)
     except RackwrightError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
 from rackwright.provision.naming import Naming
-from rackwright.provision.nodes import bind
+from rackwright.provision.nodes import bind, refuse_renames
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
 
@@ -55,13 +55,16 @@ class Replacing:
         ended: a run that was cut off is finished by the next.
 
         Raises:
+            UsageError: a running host would get another name; nothing has ended then.
             ExternalToolError: AWS refuses, or cannot be reached.
         """
         groups = {group.group: group for group in self.calls.groups()}
         found = self.calls.instances(list(groups.values()))
         empty: dict[str, list[str]] = {}
-        for name in self.fleet.groups:
-            naming = self.fleet.held(name, found.get(name, ()))
+        namings = {name: self.fleet.held(name, found.get(name, ())) for name in self.fleet.groups}
+        # Names are given to what comes; where that is refused, nothing may have ended before.
+        refuse_renames(namings.values())
+        for name, naming in namings.items():
             there = {one.id for one in found.get(name, ())}
             for host in (host for host in naming.hosts if host in hosts):
                 one = naming.holders.get(host)

@@ -30,6 +30,19 @@ def refuse_links(paths: Iterable[Path]) -> None:
             )
 
 
+def leads_out(path: Path, beside: Path) -> bool:
+    """Return True if a file is outside of the repository of the file ``beside``, maybe by a link.
+
+    The top is looked for by name: a folder that is a link would lead to another repository.
+    """
+    folder = Path(os.path.abspath(beside)).parent  # noqa: PTH100 - resolves no link
+    tops = (above for above in (folder, *folder.parents) if os.path.lexists(above / ".git"))
+    top = next(tops, None)
+    return top is not None and not Path(os.path.realpath(path)).is_relative_to(
+        os.path.realpath(top)
+    )
+
+
 def link_in(path: Path) -> Path | None:
     """The first link in ``path`` below the top of its repository; None when there is none.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar
@@ -12,15 +12,18 @@ from pydantic import BaseModel, ValidationError
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.reading.layering import merge, without_blanks
-from rackwright.reading.tree import Item, Tree, to_data
+from rackwright.reading.links import leads_out
+from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
-from rackwright.reading.yaml_reader import read_file, read_text
+from rackwright.reading.yaml_reader import read_file, read_raw, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
 _VERSION = "apiVersion"
 LAYERS = "layers"
 """Key of a document that names the files over it."""
+EXAMPLE = "example"
+"""Key of a blueprint or a layer whose values are examples, to be replaced by facts."""
 
 Reader = Callable[[Path], Item]
 """Reads the document in a file: of the disk, or of a revision that is not checked out."""
@@ -57,8 +60,8 @@ def layers_of(path: Path) -> tuple[Path, ...]:
         SpecErrors: as ``load_tree``.
     """
     try:
-        named = LAYERS.encode() in path.read_bytes()
-    except OSError:
+        named = LAYERS.encode() in read_raw(path)
+    except SpecErrors:
         return ()
     return take_layers(read_file(path), path) if named else ()
 
@@ -74,8 +77,7 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
         SpecErrors: ``layers`` is no list of relative file names, each named once.
     """
     keys = document.value if isinstance(document.value, dict) else {}
-    version = keys[_VERSION].item.value if _VERSION in keys else None
-    if LAYERS not in keys or not isinstance(version, str) or not version.startswith("rackwright/"):
+    if LAYERS not in keys or not _is_blueprint(keys):
         return ()  # no document that has layers
     entry = keys.pop(LAYERS)
     named = entry.item.value
@@ -89,6 +91,8 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
             problem, hint = f"the layer '{name}' is not beside the blueprint", "name it from there"
         elif (file := path.parent / name) in found or file == path:
             problem, hint = f"the layer '{name}' is named twice", "a file is a layer once"
+        elif leads_out(file, path):
+            problem, hint = f"the layer '{name}' leads out of the repository", "put it in there"
         else:
             found.append(file)
             continue
@@ -99,14 +103,41 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
 
 
 def tree_of(items: Sequence[Item]) -> Tree:
-    """Return the first of documents that are read already, with the others over it."""
+    """Return the first of documents that are read already, with the others over it.
+
+    Raises:
+        SpecErrors: the key ``example`` of one is neither true nor false.
+    """
     root = items[0]
     unfilled: list[Location] = []
+    examples = [item.file for item in items if _take_example(item, is_layer=item is not root)]
     for layer in items[1:]:
         filled, places = without_blanks(layer)
         root = merge(root, filled)
         unfilled += places
-    return Tree(root, to_data(root), tuple(item.file for item in items), tuple(unfilled))
+    files = tuple(item.file for item in items)
+    return Tree(root, to_data(root), files, tuple(unfilled), tuple(examples))
+
+
+def _take_example(document: Item, *, is_layer: bool) -> bool:
+    """Take the key ``example`` out of a document; return True if its values are examples.
+
+    Raises:
+        SpecErrors: it is neither true nor false.
+    """
+    keys = document.value if isinstance(document.value, dict) else {}
+    if EXAMPLE not in keys or not (is_layer or _is_blueprint(keys)):
+        return False
+    entry = keys.pop(EXAMPLE)
+    if not isinstance(entry.item.value, bool):
+        text = "example is neither 'true' nor 'false'"
+        raise SpecErrors([SpecError(text, location=entry.item.location)])
+    return entry.item.value
+
+
+def _is_blueprint(keys: Mapping[str, KeyValue]) -> bool:
+    version = keys[_VERSION].item.value if _VERSION in keys else None
+    return isinstance(version, str) and version.startswith("rackwright/")
 
 
 def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:

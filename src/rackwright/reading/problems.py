@@ -177,6 +177,9 @@ class _Reader:
             message, hint = f"'{path[-1]}' is missing", self._added_by_a_layer(path[:-1])
         else:
             message, hint = _explain(detail)
+            if not path and _is_scalar(detail.get("input")):
+                # Nothing of a file that is no document is quoted: a link may lead to any file.
+                message, hint = f"a single value is not {_expected(detail)}", None
             if kind == "union_tag_not_found":
                 hint = self._added_by_a_layer(path)
         if place.at_key:

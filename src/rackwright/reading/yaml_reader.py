@@ -1,7 +1,7 @@
 """YAML 1.2 core scalars out of hostile or careless text, within bounds.
 
-PyYAML only composes nodes here; no constructor runs. ``yes``, ``012`` and ``12:30`` stay text,
-which is what the 1.2 core schema says and what people mean.
+Items are made from the events of PyYAML's parser; nothing is composed and no constructor runs.
+``yes``, ``012`` and ``12:30`` stay text, as in the 1.2 core schema and as people mean them.
 """
 
 from __future__ import annotations
@@ -9,66 +9,54 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NoReturn
 
 import yaml
 from yaml import (
-    DocumentEndEvent,
-    DocumentStartEvent,
+    AliasEvent,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
     StreamEndEvent,
-    StreamStartEvent,
 )
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.reading.syntax_errors import DEEPEST, TOO_DEEP, syntax_error
 from rackwright.reading.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
-DEEPEST = 64
-SAFE_DEPTH = 2_500
-"""What the recursion of libyaml's binding certainly takes: 20,000 levels fit into 8 MiB of stack."""
 MOST_NODES = 500_000
 LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
-_TOO_DEEP = f"nested more than {DEEPEST} deep"
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TOO_LARGE = "the document is too large once its aliases are expanded"
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)
-_LINE_BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
-_OPENING = re.compile(r"(?<![0-9A-Za-z])[\[{]")
-"""A bracket that may begin a collection; behind a letter or a digit it is text, or an error."""
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _CORE = "tag:yaml.org,2002:"
-_SCALAR_TAGS = frozenset(_CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str"))
-_COLLECTION_TAGS = frozenset((_CORE + "seq", _CORE + "map"))
-_TAGS = {
-    yaml.ScalarNode: _CORE + "str",
-    yaml.SequenceNode: _CORE + "seq",
-    yaml.MappingNode: _CORE + "map",
-}
+_TEXT_TAGS = frozenset((None, "!", _CORE + "str"))
+_SCALAR_TAGS = _TEXT_TAGS | {_CORE + tag for tag in ("null", "bool", "int", "float", "timestamp")}
+_COLLECTION_TAGS = frozenset((None, "!", _CORE + "seq", _CORE + "map"))
 _UNKNOWN = object()
+STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
-
-
-class _Loader(_Base):  # type: ignore[misc]
-    def resolve(self, kind: type[yaml.Node], _value: Any, _implicit: Any) -> str:
-        """The tag of a node without one; what a scalar means is decided by ``_Reader``."""
-        return _TAGS[kind]
 
 
 def read_file(path: Path) -> Item:
@@ -81,13 +69,17 @@ def read_file(path: Path) -> Item:
 
 
 def read_raw(path: Path) -> bytes:
-    """The content of the file ``path``, at most one byte more than is accepted.
+    """Return the content of the file ``path``, at most one byte more than is accepted.
+
+    The path ``-`` is the standard input, which is read once.
 
     Raises:
         SpecErrors: it cannot be read, or is no regular file.
     """
     name = str(path)
     try:
+        if name == STANDARD_INPUT:
+            return _standard_input(sys.stdin.buffer)
         # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -97,6 +89,11 @@ def read_raw(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
+
+
+@lru_cache(maxsize=1)
+def _standard_input(stream: BinaryIO) -> bytes:
+    return stream.read(LARGEST_FILE + 1)
 
 
 def read_bytes(raw: bytes, name: str) -> Item:
@@ -125,125 +122,166 @@ def read_text(text: str, name: str) -> Item:
     Raises:
         SpecErrors: it is empty, no YAML, or beyond the bounds.
     """
-    plain = _read_plain(text, name)
-    return _read_nodes(text, name) if plain is None else plain
-
-
-def _read_nodes(text: str, name: str) -> Item:
-    """The document in ``text``, whatever it has in it.
-
-    Raises:
-        SpecErrors: as ``read_text``.
-    """
-    reader = _Reader(name, text)
     try:
-        if _most_depth(text) > SAFE_DEPTH:
-            _check_depth(text, name)
         loader = _Loader(text)
         try:
-            node = loader.get_single_node()
+            return _Reader(name, loader.get_event).document()
         finally:
             loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Location(name, mark.line + 1, mark.column + 1) if mark else None
-        at = text[mark.index : mark.index + 1] if mark else ""
-        raise SpecErrors([_syntax_error(error, where, at)]) from None
     except yaml.YAMLError as error:
-        raise SpecErrors(
-            [SpecError(f"'{visible(name)}' is not YAML: {_first_line(error)}")]
-        ) from None
+        raise SpecErrors([syntax_error(error, text, name)]) from None
     except UnicodeError:
         raise SpecErrors([SpecError(f"'{visible(name)}' holds text that is not Unicode")]) from None
-    except RecursionError:
-        raise SpecErrors([SpecError(f"'{visible(name)}' is nested too deeply")]) from None
-    if node is None:
-        raise SpecErrors([SpecError(f"'{visible(name)}' is empty", location=Location(name, 1, 1))])
-    item = reader.convert(node, 0)
-    if reader.errors:
-        raise SpecErrors(reader.errors)
-    return item
 
 
-class _NotPlainError(Exception):
-    """A document has something that one pass over it does not tell."""
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A part of a document that aliases repeat.
 
-
-def _read_plain(text: str, name: str) -> Item | None:
-    """The document in ``text`` if it is plain: without anchors, tags, merges and mistakes; else None.
-
-    Nearly every document is. Its items are made from what the parser sees, one after the other; nodes
-    in between would take as long again, and most of the memory.
+    Attributes:
+        nodes: number of items below it, with those that its own aliases repeat.
+        height: number of collections that it nests, itself included.
+        text: text of a scalar, which an alias may stand for as a key; None for a collection.
     """
-    try:
-        loader = _Loader(text)
-        try:
-            return _PlainReader(name, loader.get_event).document()
-        finally:
-            loader.dispose()
-    except (_NotPlainError, yaml.YAMLError, ValueError):
-        return None
+
+    item: Item
+    nodes: int
+    height: int
+    text: str | None
 
 
-class _PlainReader:
-    """Makes items of a plain document while it is parsed; no deeper than the bound."""
+class _Reader:
+    """Makes the items of a document while it is parsed, and collects every mistake."""
 
     def __init__(self, name: str, following: Callable[[], Any]) -> None:
         self._name = name
         self._following = following
+        self._errors: list[SpecError] = []
         self._nodes = 1
+        self._deepest = 0
         # A large document repeats most of its words: each is looked at, and kept, once.
         self._keys: dict[str, str] = {}
         self._meanings: dict[str, Any] = {}
+        self._anchors: dict[str, _Anchor | None] = {}  # None until the anchored part ends
 
     def document(self) -> Item:
-        """The one document that there is.
+        """Return the only document of the stream.
 
         Raises:
-            _NotPlainError: it is not plain, or there is another number of them.
-            ValueError: a number in it is out of bounds.
+            SpecErrors: there is none or a second one, or it has mistakes.
             yaml.YAMLError: it is not YAML.
         """
-        begun = [type(self._following()) for _ in range(2)]
-        if begun != [StreamStartEvent, DocumentStartEvent]:
-            raise _NotPlainError
-        item = self._item(self._following(), 0)
-        ended = [type(self._following()) for _ in range(2)]
-        if ended != [DocumentEndEvent, StreamEndEvent]:
-            raise _NotPlainError
+        following = self._following
+        following()  # the stream begins
+        if type(following()) is StreamEndEvent:
+            message = f"'{visible(self._name)}' is empty"
+            raise SpecErrors([SpecError(message, location=Location(self._name, 1, 1))])
+        item = self._item(following(), 0)
+        following()  # the document ends
+        if type(event := following()) is not StreamEndEvent:
+            self._stop("a file holds one document", event.start_mark, "remove '---'")
+        if self._errors:
+            raise SpecErrors(self._errors)
         return item
 
+    def _error(self, message: str, mark: Any, hint: str | None = None) -> SpecError:
+        return SpecError(
+            message, hint=hint, location=Location(self._name, mark.line + 1, mark.column + 1)
+        )
+
+    def _complain(self, message: str, mark: Any, hint: str | None = None) -> None:
+        self._errors.append(self._error(message, mark, hint))
+        if len(self._errors) >= MOST_ERRORS:
+            raise SpecErrors(self._errors)
+
+    def _stop(self, message: str, mark: Any, hint: str | None = None) -> NoReturn:
+        raise SpecErrors([*self._errors, self._error(message, mark, hint)])
+
     def _item(self, event: Any, depth: int) -> Item:
-        """The item that begins with an event.
+        """Return the item that begins with ``event``, below ``depth`` collections.
 
         Raises:
-            _NotPlainError: it has an anchor or a tag, or goes beyond the bounds.
+            SpecErrors: it nests too deeply, or makes the document too large.
         """
-        mark, kind = event.start_mark, type(event)
         if event.anchor or event.tag:
-            raise _NotPlainError
+            return self._marked(event, depth)
+        mark, kind = event.start_mark, type(event)
         value: Any
         if kind is ScalarEvent:
             text: str = event.value
-            if event.style:
+            if event.style:  # quoted or block: text, whatever it looks like
                 return Item(text, self._name, mark.line + 1, mark.column + 1)
             value = self._meanings.get(text, _UNKNOWN)
             if value is _UNKNOWN:
-                value = self._meanings[text] = _meaning(text)
+                value = self._meaning(text, mark)
             if not text:
                 return Item(value, self._name, mark.line + 1, mark.column + 1, blank=True)
             return Item(value, self._name, mark.line + 1, mark.column + 1)
-        if depth >= DEEPEST:
-            raise _NotPlainError
-        value = self._mapping(depth + 1) if kind is MappingStartEvent else self._list(depth + 1)
+        depth += 1
+        if depth > self._deepest:
+            self._deepest = depth
+            if depth > DEEPEST:
+                self._stop(TOO_DEEP, mark)
+        value = self._mapping(depth) if kind is MappingStartEvent else self._list(depth)
         self._nodes += len(value)
         if self._nodes > MOST_NODES:
-            raise _NotPlainError
+            self._stop(_TOO_LARGE, mark)
         return Item(value, self._name, mark.line + 1, mark.column + 1)
+
+    def _meaning(self, text: str, mark: Any) -> Any:
+        try:
+            value = self._meanings[text] = _meaning(text)
+        except ValueError as error:
+            self._complain(str(error), mark)
+            return 0
+        return value
+
+    def _marked(self, event: Any, depth: int) -> Item:
+        """Return the item of an alias, or of an event with an anchor or a tag."""
+        if type(event) is AliasEvent:
+            return self._repeated(event, depth)
+        name, tag, scalar = event.anchor, event.tag, type(event) is ScalarEvent
+        event.anchor = event.tag = None
+        if tag not in (_SCALAR_TAGS if scalar else _COLLECTION_TAGS):
+            self._complain(f"the tag '{visible(tag)}' is not allowed", event.start_mark)
+        if name in self._anchors:
+            self._stop(
+                "two anchors have one name", event.start_mark, "give one of them another name"
+            )
+        if name:
+            self._anchors[name] = None
+        nodes, deepest, self._deepest = self._nodes, self._deepest, depth
+        item = self._item(event, depth)
+        if item.blank and tag not in _TEXT_TAGS:
+            item.blank = False
+        if name:
+            text = event.value if scalar else None
+            height = self._deepest - depth
+            self._anchors[name] = _Anchor(item, self._nodes - nodes, height, text)
+        self._deepest = max(self._deepest, deepest)
+        return item
+
+    def _anchor(self, event: Any) -> _Anchor:
+        """Return the part of the document that an alias repeats."""
+        if event.anchor not in self._anchors:
+            hint = "define the anchor with '&' before it is used"
+            self._stop("an alias names no anchor", event.start_mark, hint)
+        anchor = self._anchors[event.anchor]
+        if anchor is None:  # an alias within the part that it repeats has no end
+            self._stop(_TOO_LARGE, event.start_mark)
+        return anchor
+
+    def _repeated(self, event: Any, depth: int) -> Item:
+        anchor = self._anchor(event)
+        self._nodes += anchor.nodes
+        self._deepest = max(self._deepest, depth + anchor.height)
+        if self._nodes > MOST_NODES or self._deepest > DEEPEST:
+            self._stop(_TOO_LARGE, event.start_mark)
+        return anchor.item
 
     def _list(self, depth: int) -> list[Item]:
         following = self._following
-        items = []
+        items: list[Item] = []
         while type(event := following()) is not SequenceEndEvent:
             items.append(self._item(event, depth))
         return items
@@ -251,39 +289,52 @@ class _PlainReader:
     def _mapping(self, depth: int) -> dict[str, KeyValue]:
         following, keys = self._following, self._keys
         entries: dict[str, KeyValue] = {}
-        while type(event := following()) is not MappingEndEvent:
-            if type(event) is not ScalarEvent or event.anchor or event.tag:
-                raise _NotPlainError
-            key: str = event.value
+        merged: tuple[tuple[str, KeyValue], ...] = ()
+        while (kind := type(event := following())) is not MappingEndEvent:
+            mark: Any = event.start_mark
+            key: Any
+            if kind is ScalarEvent and not event.anchor and not event.tag:
+                key = event.value
+            else:
+                key = self._key(event, depth)
             known = keys.get(key)
             if known is None:
-                if key == "<<" or _key_problem(key):
-                    raise _NotPlainError
+                if key == "<<" and kind is ScalarEvent and not event.style:
+                    merged += tuple(self._merged(self._item(following(), depth)))
+                    continue
+                if problem := "a key is a single word" if key is None else _key_problem(key):
+                    self._complain(problem, mark)
+                    self._item(following(), depth)
+                    continue
                 known = keys[key] = key
             if known in entries:
-                raise _NotPlainError
-            mark: Any = event.start_mark
+                first = entries[known]
+                hint = f"the first one is at {first.line}:{first.column}"
+                self._complain(f"the key '{visible(known)}' is given twice", mark, hint)
+                self._item(following(), depth)
+                continue
             item = self._item(following(), depth)
             entries[known] = KeyValue(item, mark.line + 1, mark.column + 1)
+        for key, entry in merged:
+            entries.setdefault(key, entry)
         return entries
 
+    def _key(self, event: Any, depth: int) -> str | None:
+        """Return the text of a key that is an alias or has an anchor or a tag; None if it has no text."""
+        if type(event) is AliasEvent:
+            return self._anchor(event).text
+        self._item(event, depth)
+        text: str | None = event.value if type(event) is ScalarEvent else None
+        return text
 
-def _most_depth(text: str) -> int:
-    """No less than how deeply ``text`` nests, found without parsing it.
-
-    In brackets a level, and a pair that is a level by itself, takes a bracket of its own. Elsewhere
-    a column begins a mapping and a sequence at most, either by the indentation of the line or
-    behind one of the marks on it. So no character stands for more than two levels.
-    """
-    lines = _LINE_BREAKS.split(text)
-    brackets = 2 * len(_OPENING.findall(text)) + 3
-    most = brackets + 2 * max(map(len, lines))
-    if most <= SAFE_DEPTH:
-        return most
-    block = max(
-        2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:")) for line in lines
-    )
-    return brackets + block
+    def _merged(self, item: Item) -> Iterator[tuple[str, KeyValue]]:
+        """Yield the entries that ``<<`` adds to a mapping, those of the first source first."""
+        for source in item.value if isinstance(item.value, list) else [item]:
+            if isinstance(source.value, dict):
+                yield from source.value.items()
+            else:
+                where = Location(source.file, source.line, source.column)
+                self._errors.append(SpecError("'<<' takes a mapping", location=where))
 
 
 def events(text: str) -> Iterator[yaml.Event]:
@@ -299,161 +350,6 @@ def events(text: str) -> Iterator[yaml.Event]:
             yield loader.get_event()
     finally:
         loader.dispose()
-
-
-def _check_depth(text: str, name: str) -> None:
-    """Refuse nesting that is too deep, with its place.
-
-    Raises:
-        SpecErrors: it is too deep.
-    """
-    depth = 0
-    for event in events(text):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST:
-                mark: Any = event.start_mark
-                where = Location(name, mark.line + 1, mark.column + 1)
-                raise SpecErrors([SpecError(_TOO_DEEP, location=where)])
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
-def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) -> SpecError:
-    problem = error.problem or "the text is not YAML"
-    if "expected a single document" in (error.context or ""):
-        return SpecError("a file holds one document", hint="remove '---'", location=where)
-    if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
-        return SpecError(_TOO_DEEP, location=where)
-    hint = None
-    if at == "\t" or "tab character" in problem:
-        hint = "indent with spaces"
-    elif "cannot start any token" in problem:
-        hint = f"put a value that starts with '{at}' in quotes"
-    elif "could not find expected ':'" in problem or "mapping values" in problem:
-        hint = "check the indentation and the ':' of this line and the one before"
-    elif "undefined alias" in problem:
-        hint = "define the anchor with '&' before it is used"
-    elif error.context_mark is not None:
-        problem, hint = _in_words(problem, error.context_mark, where)
-    return SpecError(problem, hint=hint, location=where)
-
-
-def _in_words(problem: str, began: yaml.Mark, where: Location | None) -> tuple[str, str | None]:
-    """What the parser means, and what to do; ``began`` is where the part begins that it was in."""
-    line, column = began.line + 1, began.column + 1
-    if unclosed := re.search(r"expected ',' or '([]}])'", problem):
-        opening = {"]": "[", "}": "{"}[unclosed[1]]
-        hint = f"close it with '{unclosed[1]}', or put a ',' between two values"
-        return f"the '{opening}' of line {line} is not closed here", hint
-    if "unexpected end of stream" in problem:
-        return f"the quotes of line {line} are not closed", None
-    if "expected key" not in problem and "'-' indicator" not in problem:
-        return problem, None
-    what = "items, each with its '-'," if "'-'" in problem else "keys"
-    if where is not None and where.column != column:
-        text = f"the indentation does not fit: column {where.column}, and the {what} from line"
-        return f"{text} {line} on begin in column {column}", "indent with as many blanks as there"
-    return f"the {what} from line {line} on end here with something else", None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["unreadable"])[0]
-
-
-class _Reader:
-    """Turns composed nodes into items and collects every mistake."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
-        self._text = text
-        self.errors: list[SpecError] = []
-        self._nodes = 0
-
-    def _complain(self, message: str, mark: Any, hint: str | None = None) -> None:
-        where = Location(self.name, mark.line + 1, mark.column + 1)
-        self.errors.append(SpecError(message, hint=hint, location=where))
-        if len(self.errors) >= MOST_ERRORS:
-            raise SpecErrors(self.errors)
-
-    def convert(self, node: yaml.Node, depth: int) -> Item:
-        """The item of ``node``; aliases are expanded, within the bounds.
-
-        Raises:
-            SpecErrors: they make the document too large, or it nests too deeply.
-        """
-        self._nodes += 1
-        mark = node.start_mark
-        if self._nodes > MOST_NODES or depth > DEEPEST:
-            _check_depth(self._text, self.name)
-            self._complain("the document is too large once its aliases are expanded", mark)
-            raise SpecErrors(self.errors)
-        value: Any
-        blank = False
-        if isinstance(node, yaml.ScalarNode):
-            value = self._scalar(node)
-            blank = not (node.value or node.style) and node.tag == _CORE + "str"
-        elif node.tag not in _COLLECTION_TAGS:
-            self._complain(f"the tag '{visible(node.tag)}' is not allowed", mark)
-            value = None
-        elif isinstance(node, yaml.SequenceNode):
-            value = [self.convert(child, depth + 1) for child in node.value]
-        else:
-            assert isinstance(node, yaml.MappingNode)  # noqa: S101 - YAML has three kinds of nodes
-            value = self._mapping(node, depth)
-        return Item(value, self.name, mark.line + 1, mark.column + 1, blank=blank)
-
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        text: str = node.value
-        if node.tag not in _SCALAR_TAGS:
-            self._complain(f"the tag '{visible(node.tag)}' is not allowed", node.start_mark)
-            return text
-        if node.style:  # quoted or block: text, whatever it looks like
-            return text
-        try:
-            return _meaning(text)
-        except ValueError as error:
-            self._complain(str(error), node.start_mark)
-            return 0
-
-    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, KeyValue]:
-        entries: dict[str, KeyValue] = {}
-        merged: list[tuple[str, KeyValue]] = []
-        for key_node, value_node in node.value:
-            mark = key_node.start_mark
-            if not isinstance(key_node, yaml.ScalarNode):
-                self._complain("a key is a single word", mark)
-                continue
-            key = key_node.value
-            if key == "<<" and not key_node.style:
-                merged += self._merge(value_node, depth)
-                continue
-            if problem := _key_problem(key):
-                self._complain(problem, mark)
-                continue
-            if key in entries:
-                first = entries[key]
-                self._complain(
-                    f"the key '{visible(key)}' is given twice",
-                    mark,
-                    f"the first one is at {first.line}:{first.column}",
-                )
-                continue
-            item = self.convert(value_node, depth + 1)
-            entries[key] = KeyValue(item, mark.line + 1, mark.column + 1)
-        for key, entry in merged:
-            entries.setdefault(key, entry)
-        return entries
-
-    def _merge(self, node: yaml.Node, depth: int) -> list[tuple[str, KeyValue]]:
-        sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        merged: list[tuple[str, KeyValue]] = []
-        for source in sources:
-            if not isinstance(source, yaml.MappingNode):
-                self._complain("'<<' takes a mapping", source.start_mark)
-                continue
-            merged += self.convert(source, depth + 1).value.items()
-        return merged
 
 
 def _meaning(text: str) -> Any:

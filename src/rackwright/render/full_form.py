@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rackwright.harmless import json_text, visible
+from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.load import LoadedPlan
-from rackwright.plan.model import Path
 from rackwright.reading.edits import scalar_text
 from rackwright.reading.tree import Item
 

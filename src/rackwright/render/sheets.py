@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackwright.harmless import visible
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import Wire, routed_length, wires
 from rackwright.plan.fabric.layout import Layout, find_host
 from rackwright.plan.fabric.lengths import CableRoutes
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.records.circuits import CircuitAfterLoss
 from rackwright.plan.records.racks import RackClass
 from rackwright.report.overview.rack import StandingDevice, view_rack

@@ -21,9 +21,10 @@ from rackwright.harmless import visible
 from rackwright.model.base import Model, describe_fields
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Confidence
+from rackwright.plan.base import Path
 from rackwright.plan.facts import fact_type
 from rackwright.plan.missing import Field, ProductField, fields_of
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.model import Plan
 from rackwright.reading.edits import scalar_text
 from rackwright.render.full_form import flow
 

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 # Before Python 3.12 pydantic takes this one only.
 from typing_extensions import TypedDict
 
-from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
+from rackwright.policy.api import Enforcement, Outcome, Profile, Severity, Stage
 from rackwright.policy.exception_report import BaselineState, NoticeKind
 
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
@@ -46,6 +46,7 @@ _KINDS = {
     NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
     NoticeKind.STATED: "Numbers of products that the blueprint states.",
     NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
+    NoticeKind.EXAMPLE_FILE: "Files whose values are examples.",
     NoticeKind.UNFILLED: "Layers of which keys have no value yet; such keys change nothing.",
     NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
     NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",
@@ -158,6 +159,10 @@ class ResultDocument(TypedDict):
     """It stops a deployment."""
     preview: bool
     """The rule is newer than the policy set, so it only warns."""
+    stage: Stage
+    """Stage from which on the facts that the rule needs must be known."""
+    later: bool
+    """Unknown, and asked at a later stage than the one that was checked: it does not block."""
     subject: str
     """What was judged, by names."""
     path: list[str | int]
@@ -242,6 +247,8 @@ class ReportDocument(TypedDict):
     """The profile that it was judged by."""
     policy_set: str
     """The policy set that it was judged by; newer rules only warn."""
+    stage: Stage
+    """Stage that was checked; facts of later ones may be unknown."""
     counts: OutcomeCounts
     """Number of results by outcome."""
     hygiene: HygieneDocument | None

@@ -22,6 +22,8 @@ from rackwright.report.wording import (
     edit_line,
     edits_of,
     in_preview,
+    is_counted,
+    later_line,
     lowered_line,
     previews,
     standing,
@@ -114,7 +116,7 @@ def _delta(text: str | None) -> tuple[list[Section], list[Section]]:
 
 
 def _sections(report: Report) -> list[Section]:
-    found = alike(r for r in report.results if r.outcome in FOUND and not in_preview(r))
+    found = alike(r for r in report.results if r.outcome in FOUND and not is_counted(r))
     blocking = tuple(_finding(group) for group in found if group[0].blocks)
     known = [group for group in found if _is_known(group[0])]
     others = [group for group in found if not group[0].blocks and not _is_known(group[0])]
@@ -144,6 +146,8 @@ def _sections(report: Report) -> list[Section]:
         new = sum(1 for result in report.results if in_preview(result))
         fold = f"In preview: newer than policy set {report.regime.policy_set} ({new:,})"
         sections.append(Section(tuple(f"- {_prose(line)}\n" for line in lines), fold=fold))
+    if line := later_line(report):
+        sections.append(Section((f"\n{_prose(line)}\n",)))
     return sections
 
 

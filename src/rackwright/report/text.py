@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.api import Enforcement, Outcome, Profile
+from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BASELINE, ExceptionReport, Notice, NoticeKind
+from rackwright.policy.unknowns import Question
 from rackwright.report.wording import (
     FOUND,
     LOWERED,
@@ -17,6 +18,8 @@ from rackwright.report.wording import (
     edit_line,
     edits_of,
     in_preview,
+    is_counted,
+    later_line,
     lowered_line,
     previews,
     printable,
@@ -35,11 +38,12 @@ _COUNTED = (
 )
 """What is always counted, even when there is none."""
 
+_MOST_DETAILED = 6
+"""Failures that are shown with their causes and fixes; of more, each has one line."""
+
 _VERDICTS = {
-    ExitCode.CLEAN: "ok",
     ExitCode.CRASH: "a policy crashed",
     ExitCode.NOTHING: "nothing to check",
-    ExitCode.UNKNOWN: "refused: unknown is not a pass",
     ExitCode.WAIVER: "refused: the waivers are not in order",
 }
 
@@ -65,27 +69,94 @@ def render_text(
     """
     if quiet:
         return _what_blocks(report, colour=colour)
-    wanted = {*FOUND, Outcome.WAIVED} if show_waived else set(FOUND)
-    shown = [r for r in report.results if verbose or (r.outcome in wanted and not in_preview(r))]
-    blocks = [_block(same, colour=colour) for same in alike(shown)]
-    if verbose and report.not_judged:
-        blocks.append("\n  ".join(["no rule judged these hazards", *report.not_judged]))
-    if not verbose and (lines := previews(report.results)):
-        blocks.append("\n  ".join([_preview_head(report), *lines]))
+    if verbose:
+        blocks = [_block(same, colour=colour) for same in alike(report.results)]
+        if report.not_judged:
+            blocks.append("\n  ".join(["no rule judged these hazards", *report.not_judged]))
+    else:
+        blocks = [*_blocking(report, colour=colour), *_warning(report, colour=colour)]
+        if show_waived:
+            waived = [r for r in report.results if r.outcome is Outcome.WAIVED]
+            blocks += [_block(same, colour=colour) for same in alike(waived)]
+        if lines := previews(report.results):
+            blocks.append("\n  ".join([_preview_head(report), *lines]))
     if report.lowered:
         lines = [f"{lowered_line(rule)}{_place(rule.location)}" for rule in report.lowered]
         blocks.append("\n  ".join([LOWERED, *lines]))
     if report.hygiene and (report.hygiene.sources or report.hygiene.notices):
         blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
+    if line := later_line(report):
+        blocks.append(line)
     return "\n\n".join([*blocks, summary(report)]) + "\n"
+
+
+def _blocking(report: Report, *, colour: bool) -> list[str]:
+    """Return what blocks: failures by consequence, then facts that are not known by owner."""
+    results = sorted((r for r in report.results if r.blocks), key=_consequence)
+    asked = {one for one in report.questions if one.blocks}
+    failures = alike(r for r in results if r.outcome is not Outcome.UNKNOWN or not r.missing)
+    short = len(failures) > _MOST_DETAILED
+    blocks = [
+        _line(same, colour=colour) if short else _block(same, colour=colour) for same in failures
+    ]
+    if short:
+        blocks = ["\n".join([*blocks, "(-v shows causes and fixes)"])]
+    if not asked:  # a report without places, as of a program
+        return [
+            *blocks,
+            *(_block(s, colour=colour) for s in alike(r for r in results if r.missing)),
+        ]
+    lines = [_coloured(f"unknown, blocks: {_number(len(asked), 'question')}", "33", colour=colour)]
+    owner = None
+    for question in report.questions:
+        if not question.blocks:
+            continue
+        if question.owner is not owner:
+            owner = question.owner
+            lines.append(f"  {owner}")
+        lines.append(f"    {_question(question)}")
+    lines.append("  'rackwright check --todo todo.yaml' writes them down, to be filled in")
+    return [*blocks, "\n".join(lines)]
+
+
+def _warning(report: Report, *, colour: bool) -> list[str]:
+    """Return what only warns, a line for each failure and one for all that is not known."""
+    shown = [r for r in report.results if not r.blocks and not is_counted(r)]
+    failures = sorted((r for r in shown if r.outcome is Outcome.FAIL), key=_consequence)
+    lines = [_line(same, colour=colour) for same in alike(failures)]
+    if unknown := sorted({r.policy for r in shown if r.outcome is Outcome.UNKNOWN}):
+        lines.append(f"unknown, only warns: {', '.join(unknown)}")
+    return ["\n".join(lines)] if lines else []
+
+
+def _question(question: Question) -> str:
+    where = question.location
+    place = f" ({printable(f'{where.file}:{where.line}')})" if where else ""
+    return f"{printable(question.field)}{place}  {', '.join(question.rules)}"
+
+
+def _consequence(result: Result) -> tuple[object, ...]:
+    order = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
+    return result.outcome is not Outcome.ERROR, order.index(result.severity)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _line(results: Sequence[Result], *, colour: bool) -> str:
+    """Return one finding in one line, with the number of other places."""
+    result = results[0]
+    more = f" (and {_number(len(results) - 1, 'other')})" if len(results) > 1 else ""
+    state = f"; {why}" if (why := standing(result)) else ""
+    name = printable(result.subject.name)
+    return f"{_head(result, colour=colour)}  {name}{more}: {printable(result.message)}{state}"
 
 
 def _what_blocks(report: Report, *, colour: bool) -> str:
     if report.exit_code is ExitCode.CLEAN:
         return ""
-    blocks = [
-        _block(same, colour=colour) for same in alike([r for r in report.results if r.blocks])
-    ]
+    blocks = _blocking(report, colour=colour)
     if report.exit_code is ExitCode.WAIVER and report.hygiene:
         blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
@@ -101,9 +172,10 @@ def _preview_head(report: Report) -> str:
 
 def summary(report: Report) -> str:
     """Counts and the verdict in one line."""
-    new = [r for r in report.results if in_preview(r)]
+    new = [r for r in report.results if in_preview(r) and not r.later]
     failed = [r for r in report.results if r.outcome is Outcome.FAIL and not in_preview(r)]
-    unknown = report.count(Outcome.UNKNOWN) - sum(r.outcome is Outcome.UNKNOWN for r in new)
+    later = sum(r.later for r in report.results)
+    unknown = sum(r.outcome is Outcome.UNKNOWN and not is_counted(r) for r in report.results)
     blocking = sum(1 for r in failed if r.blocks)
     known = sum(1 for r in failed if r.baseline_state and r.baseline_state.tolerated)
     parts = [
@@ -118,9 +190,14 @@ def summary(report: Report) -> str:
         parts.append(f"{known} in the baseline")
     if new:
         parts.append(f"{len(new)} in preview")
+    if later:
+        parts.append(f"{later} later")
     if errors := report.count(Outcome.ERROR):
         parts.append(f"{errors} crashed")
-    verdict = _VERDICTS.get(report.exit_code, "refused") + _tolerated(report)
+    stage = report.regime.stage
+    clean = f"ok for {stage}{_tolerated(report)}"
+    verdict = _VERDICTS.get(report.exit_code, f"refused for {stage}")
+    verdict = clean if report.exit_code is ExitCode.CLEAN else verdict
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
@@ -138,13 +215,11 @@ def not_judged(report: Report) -> str:
 
 
 def _tolerated(report: Report) -> str:
-    """What failed or is unknown in a report that refuses nothing."""
-    if report.exit_code is not ExitCode.CLEAN:
-        return ""
+    """Return the words about failures and unknowns in a report in which nothing blocks."""
     counts = [
         f"{number} {noun}{'s' if number > 1 else ''}"
         for outcome, noun in ((Outcome.FAIL, "failure"), (Outcome.UNKNOWN, "unknown"))
-        if (number := report.count(outcome))
+        if (number := sum(r.outcome is outcome and not r.later for r in report.results))
     ]
     if not counts:
         return ""
@@ -184,9 +259,8 @@ def _notice(notice: Notice) -> str:
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"
 
 
-def _block(results: Sequence[Result], *, colour: bool) -> str:
-    """One finding, and where else it holds."""
-    result = results[0]
+def _head(result: Result, *, colour: bool) -> str:
+    """Return the rule, how grave the finding is, and its place."""
     word = {
         Outcome.PASS: "pass",
         Outcome.NOT_APPLICABLE: "n/a",
@@ -194,14 +268,29 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
         Outcome.WAIVED: "waived",
         Outcome.ERROR: "crash",
     }.get(result.outcome, str(result.severity))
-    if result.outcome in {Outcome.FAIL, Outcome.UNKNOWN} and not result.blocks:
+    if result.later:
+        word = f"{word}, asked at stage {result.stage}"
+    elif result.outcome in {Outcome.FAIL, Outcome.UNKNOWN} and not result.blocks:
         kind = "preview" if result.preview else "advisory"
         word = f"{word}, {kind}" if result.enforcement is Enforcement.ADVISORY else word
     head = f"{result.policy} {word}"
-    if colour and result.outcome in _COLOURS:
-        head = f"\033[{_COLOURS[result.outcome]}m{head}\033[0m"
+    if result.outcome in _COLOURS:
+        head = _coloured(head, _COLOURS[result.outcome], colour=colour)
     where = f"  {printable(str(result.location))}" if result.location else ""
-    lines = [f"{head}{where}  {printable(result.subject.name)}", f"  {printable(result.message)}"]
+    return f"{head}{where}"
+
+
+def _coloured(text: str, code: str, *, colour: bool) -> str:
+    return f"\033[{code}m{text}\033[0m" if colour else text
+
+
+def _block(results: Sequence[Result], *, colour: bool) -> str:
+    """Return one finding with its details, and where else it applies."""
+    result = results[0]
+    lines = [
+        f"{_head(result, colour=colour)}  {printable(result.subject.name)}",
+        f"  {printable(result.message)}",
+    ]
     if others := the_others(results):
         lines.append(f"  the same: {others}")
     if state := standing(result):
@@ -215,5 +304,4 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
             f"  suggested: {printable(str(edit.location))}: {edit_line(edit)}"
             for edit in edits_of(results)
         ]
-        lines.append(f"  explain: rackwright explain {result.policy}")
     return "\n".join(lines)

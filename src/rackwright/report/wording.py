@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from rackwright.harmless import visible
 from rackwright.model.quantities import format_quantity
-from rackwright.policy.api import Outcome
-from rackwright.policy.engine import Result
+from rackwright.policy.api import Outcome, Stage
+from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BaselineState, Lowered, Permission
 from rackwright.reading.edits import Edit
 
@@ -75,6 +75,22 @@ def in_preview(result: Result) -> bool:
     Whoever has not moved to the newer set sees how much there is, not every finding of it.
     """
     return result.preview and not result.blocks and result.outcome in FOUND
+
+
+def is_counted(result: Result) -> bool:
+    """Return True if a finding is only counted: in preview, or a question of a later stage."""
+    return result.later or in_preview(result)
+
+
+def later_line(report: Report) -> str:
+    """Return the line that counts what is asked at later stages; empty if nothing is."""
+    later = [result for result in report.results if result.later]
+    if not later:
+        return ""
+    count = sum(question.later for question in report.questions) or len(later)
+    last = max((result.stage for result in later), key=tuple(Stage).index)
+    noun = "questions" if count > 1 else "question"
+    return f"{count} {noun} of later stages: 'rackwright check --stage {last}' lists them"
 
 
 def previews(results: Iterable[Result]) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import UsageError
+from rackwright.files import missing, named, undone
+from rackwright.templates.contents import RECORD_FOLDER
 from rackwright.templates.questions import Answer, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
@@ -84,18 +86,23 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.reading.loader import tree_of
+    from rackwright.reading.loader import take_layers, tree_of
     from rackwright.reading.yaml_reader import read_text
 
     if BLUEPRINT not in files:
         raise UsageError(f"the template makes no '{BLUEPRINT}'")
     path = folder / BLUEPRINT
-    tree = tree_of([read_text(files[BLUEPRINT], str(path))])
+    base = read_text(files[BLUEPRINT], str(path))
+    names = {folder / name: text for name, text in files.items()}
+    own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
+    tree = tree_of([base, *own])
     return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
 
 
 def write_cluster(made: Made, folder: Path) -> list[Path]:
-    """The files written to ``folder``, the record last; nothing that exists is overwritten.
+    """Write the files to ``folder``, the record last, and return them; after an error none is left.
+
+    Nothing that exists is overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written.
@@ -104,11 +111,17 @@ def write_cluster(made: Made, folder: Path) -> list[Path]:
     for path in paths:
         if path.exists() or path.is_symlink():
             raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
+    new: list[Path] = []
+    record = missing(folder / RECORD_FOLDER)[-1:]
     try:
-        for path, text in paths.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
-        write_kept(folder, made.kept)
+        with undone(new, missing(*(path.parent for path in paths))):
+            for path, text in paths.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with named(path), path.open("x", encoding="utf-8", newline="") as file:
+                    new.append(path)
+                    file.write(text)
+            new += record
+            write_kept(folder, made.kept)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None

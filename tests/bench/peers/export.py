@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import load_plan
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.records.circuits import DevicesAfterLoss
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackClass, RackDevice

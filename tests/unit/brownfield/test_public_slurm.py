@@ -207,7 +207,6 @@ FILES = {
     "a ParallelCluster configuration": "Region: us-east-1\nHeadNode:\n  InstanceType: c5.large\nScheduling:\n  Scheduler: slurm\n",
     "a blueprint of Google's Cluster Toolkit": "blueprint_name: hpc\nvars: {}\ndeployment_groups:\n- group: primary\n",
     "an Ansible inventory": "[gpu]\nnode1 ansible_host=10.0.0.1\nnode2\n\n[all:children]\ngpu\n",
-    "a dump of ibnetdiscover": '#\n# Topology file\nvendid=0x2c9\nSwitch\t40 "S-1"\t# "leaf" base port 0\n',
     "a blueprint of Rackwright": "apiVersion: rackwright/v1\nname: a\n",
     "a list of xCAT's nodes": "node1:\n    objtype=node\n    groups=all\n",
 }

@@ -148,7 +148,7 @@ def test_the_liquid_never_takes_more_than_there_is():
         ("dgx-h100", 8, 8, 10_200, 130.45, 1105, 6, 4),
         ("dgx-h200", 8, 8, 10_200, 130.45, 1105, 6, 4),
         ("dgx-b200", 8, 10, 14_300, 142.4, 2145, 6, 5),
-        ("dgx-b300", 8, 10, 15_000, 168, 1500, 12, 6),
+        ("dgx-b300", 8, 10, 15_000, 168, 2145, 12, 6),
     ],
 )
 def test_dgx_systems(entry_id, gpus, units, watts, kilograms, cfm, supplies, full):

@@ -20,6 +20,7 @@ from rackwright.model.hardware import (
     RackType,
     Switch,
     fact_value,
+    supply_inlet,
 )
 from rackwright.model.instances import Instance
 from rackwright.model.plant import AirHandler, Cdu
@@ -112,7 +113,7 @@ NODES = {
     "dgx-h100": (8, 700, 8, 10.2, 130.45, 1105, 38557, 8, 400),
     "dgx-h200": (8, 700, 8, 10.2, 130.45, 1105, 38557, 8, 400),
     "dgx-b200": (8, 1000, 10, 14.3, 142.4, 2145, 48794, 8, 400),
-    "dgx-b300": (8, 1400, 10, 15, 168, 1500, None, 8, 800),
+    "dgx-b300": (8, 1400, 10, 15, 168, 2145, 49476, 8, 800),
     "dgx-b300-busbar": (8, 1400, 10, 14.5, 123, 1350, None, 8, 800),
     "gb200-nvl72": (72, 1200, 48, 132, 1600, None, None, 72, 400),
     "gb300-nvl72": (72, 1400, 48, 142, 1580, None, None, 72, 800),
@@ -121,19 +122,31 @@ NODES = {
     "dell-xe9680-gaudi3": (8, 900, 6, None, None, None, None, None, None),
     "dell-xe9680-h200": (8, 700, 6, None, 108, None, None, None, None),
     "dell-xe9680-mi300x": (8, 750, 6, None, 114, None, None, None, None),
-    "dell-xe9680l-b200": (8, 1000, 4, None, None, None, None, None, None),
-    "dell-xe9780-b300": (8, 1100, 10, None, None, None, None, 8, 800),
+    "dell-xe9680l-b200": (8, 1000, 4, None, 95.6, None, None, None, None),
+    "dell-xe9780-b300": (8, 1100, 10, None, 163.2, None, None, 8, 800),
     "hpe-xd685-b200": (8, 1000, 5, None, None, None, None, None, None),
     "hpe-xd685-b300": (8, 1100, 5, None, None, None, None, None, None),
     "hpe-xd685-mi355x": (8, 1400, 5, None, None, None, None, None, None),
     "lenovo-sr680a-v3-b200": (8, 1000, 8, None, 102.9, None, None, None, None),
-    "lenovo-sr680a-v4-b300": (8, 1100, 8, None, None, None, None, 8, 800),
+    "lenovo-sr680a-v4-b300": (8, 1100, 8, None, 124.7, None, None, 8, 800),
     "supermicro-as-4126gs-nb3rt-lcc": (8, 1100, 4, None, None, None, None, None, None),
     "supermicro-as-4126gs-nmr-lcc": (8, 1400, 4, None, None, None, None, None, None),
     "supermicro-as-8125gs-tnmr2": (8, 750, 8, None, None, None, None, 8, 400),
     "supermicro-as-8126gs-tnmr": (8, 1000, 8, None, None, None, None, None, None),
     "supermicro-sys-422ga-nbrt-lcc": (8, 1000, 4, None, None, None, None, None, None),
     "supermicro-sys-a22ga-nbrt": (8, 1000, 10, None, None, None, None, None, None),
+    "cisco-ucs-c880a-m8-b300": (8, 1100, 10, None, 130, None, None, 8, 800),
+    "dell-xe9780-b200": (8, 1000, 10, None, 163.2, None, None, None, None),
+    "dell-xe9780l-b300": (8, 1100, 3.2397, None, 107.2, None, None, 8, 800),
+    "hpe-xd670-h200": (8, 700, 5, None, None, None, None, None, None),
+    "hpe-xd685-h200": (8, 700, 6, None, None, None, None, None, None),
+    "lenovo-sr680a-v3-h200": (8, 700, 8, None, 102.9, None, None, None, None),
+    "lenovo-sr685a-v3-mi300x": (8, 750, 8, None, 109.4, None, None, None, None),
+    "lenovo-sr780a-v3-b200": (8, 1000, 5, None, 92, None, None, None, None),
+    "supermicro-sys-421ge-nbrt-lcc": (8, 1000, 4, None, 87, None, None, None, None),
+    "supermicro-sys-821ge-tnhr-h200": (8, 700, 8, None, None, None, None, None, None),
+    "supermicro-sys-822gs-nb3rt": (8, 1100, 8, None, None, None, None, 8, 800),
+    "supermicro-sys-822gs-nbrt": (8, 1000, 8, None, None, None, None, None, None),
 }
 
 
@@ -166,6 +179,19 @@ SUPPLIES = {
     "supermicro-as-4126gs-nmr-lcc": (4, 6.6, 2, None),
     "supermicro-as-8125gs-tnmr2": (6, 3.0, None, None),
     "supermicro-as-8126gs-tnmr": (6, 5.25, 3, None),
+    "cisco-ucs-c880a-m8-b300": (12, 3.2, None, None),
+    "dell-xe9780-b200": (12, 3.2, None, None),
+    "dell-xe9780-b300": (12, 3.2, None, None),
+    "hpe-xd685-b200": (6, 3.0, 5, None),
+    "hpe-xd685-b300": (6, 3.0, 5, None),
+    "hpe-xd685-h200": (6, 3.0, 5, None),
+    "hpe-xd685-mi355x": (6, 3.0, 5, None),
+    "lenovo-sr680a-v4-b300": (8, 3.2, 7, None),
+    "lenovo-sr685a-v3-mi300x": (8, 2.6, None, None),
+    "supermicro-sys-821ge-tnhr-h200": (6, 3.0, 4, None),
+    "supermicro-sys-822gs-nb3rt": (6, 6.6, 3, None),
+    "supermicro-sys-822gs-nbrt": (6, 6.6, 3, None),
+    "supermicro-sys-a22ga-nbrt": (6, 5.25, 3, None),
 }
 
 
@@ -359,7 +385,7 @@ def test_switches_have_the_supplies_of_their_documents(entry_id):
         found.count,
         fact_value(found.rating),
         fact_value(found.full_performance),
-        found.inlet,
+        supply_inlet(found),
     )
 
 
@@ -370,11 +396,11 @@ def test_an_inlet_carries_what_a_supply_draws_alone():
     for device in DEVICES:
         psus, power = device.power_supplies, fact_value(device.max_power)
         needed = fact_value(psus.full_performance) if psus else None
-        if psus is None or power is None or needed is None or psus.inlet not in amperes:
+        if psus is None or power is None or needed is None or supply_inlet(psus) not in amperes:
             continue
         judged += 1
         voltage = fact_value(device.voltage_max) or 240
-        if power / needed > amperes[psus.inlet] * voltage:
+        if power / needed > amperes[known(supply_inlet(psus))] * voltage:
             too_weak.append(device.id)
 
     assert judged > 5
@@ -497,29 +523,54 @@ def test_cooling_equipment():
     assert fact_value(limits["lqc-v2"].max_pressure) == pytest.approx(75 * 6.894757)
 
 
-# W moved, W drawn, K of approach, L/min, in the rack
+# kW moved, kW drawn, K of approach, L/min, kPa (or psi where the document has those), in the rack
+PSI = 6.894757
 CDUS = {
-    "vertiv-coolchip-121": (121_000, 875, 4, 120, True),
-    "vertiv-coolchip-600": (600_000, None, 4, None, False),
-    "vertiv-coolchip-1350": (1_350_000, 13_700, 4, 1200, False),
-    "vertiv-coolchip-2300": (2_300_000, 47_800, 4, None, False),
-    "motivair-mcdu-70": (2_500_000, None, 4, 3751, False),
-    "boyd-rol4000": (2_000_000, None, 3, None, False),
-    "supermicro-lcs-scdu-250l4001": (250_000, None, None, None, True),
+    "vertiv-coolchip-121": (121, 0.875, 4, 120, 115, True),
+    "vertiv-coolchip-600": (600, None, 4, None, None, False),
+    "vertiv-coolchip-1350": (1350, 20.5, 4, 1200, 250, False),
+    "vertiv-coolchip-2300": (2300, 47.8, 4, 3400, None, False),
+    "vertiv-deschutes-5": (2000, None, 3, 1900, 80 * PSI, False),
+    "nvent-deschutes-5": (2000, None, 3, 1900, 80 * PSI, False),
+    "nvent-rackchiller-100": (100, None, 4, None, None, True),
+    "nvent-rackchiller-800": (575, None, 4, 690, None, False),
+    "trane-cdu-1mw": (1350, None, 4, 1500, 40 * PSI, False),
+    "trane-giga-modular": (2500, None, 3, 3900, 50 * PSI, False),
+    "jci-silent-aire-cdu": (1050, None, 5.2, 1600, 30 * PSI, False),
+    "motivair-mcdu-45": (853, None, 4, 1166, 29 * PSI, False),
+    "motivair-mcdu-55": (728, None, 4, 1632, 51 * PSI, False),
+    "motivair-mcdu-70": (2500, None, 4, 3751, 38 * PSI, False),
+    "boyd-ral110": (80, None, 8, 80, 21 * PSI, True),
+    "boyd-ral300": (160, None, 5, 160, 25 * PSI, True),
+    "boyd-rol1100": (550, None, 4, 473, 30 * PSI, False),
+    "boyd-rol2300": (1150, None, 4, 1514, 55 * PSI, False),
+    "boyd-rol4000": (2000, None, 3, 1893, 80 * PSI, False),
+    "coolit-chx80": (80, None, None, None, None, True),
+    "coolit-chx200": (200, None, None, None, None, True),
+    "coolit-chx2000": (2000, 12.24, 5, 2125, 35 * PSI, False),
+    "envicool-row-300kw": (300, None, 4, 450, None, False),
+    "envicool-row-600kw": (600, None, 4, 900, None, False),
+    "envicool-row-800kw": (800, None, 4, 1000, None, False),
+    "envicool-row-1400kw": (1400, None, 4, 1200, None, False),
+    "envicool-row-2500kw": (2500, None, 4, 3700, None, False),
+    "supermicro-lcs-scdu-250l4001": (250, None, None, None, None, True),
 }
+
+
+def test_every_cdu_that_one_can_buy_is_in_the_table():
+    assert {i for i in CATALOGUE.ids(Cdu) if "-spec-" not in i} == set(CDUS)
 
 
 @pytest.mark.parametrize("entry_id", CDUS)
 def test_cdus_have_the_numbers_of_their_documents_and_no_others(entry_id):
     cdu = CATALOGUE.get(Cdu, entry_id)
+    moved, drawn, approach, flow, head, in_rack = CDUS[entry_id]
 
-    assert CDUS[entry_id] == (
-        cdu.capacity.value,
-        fact_value(cdu.power),
-        fact_value(cdu.approach),
-        fact_value(cdu.flow),
-        cdu.in_rack,
-    )
+    assert cdu.capacity.value == pytest.approx(moved * 1000)
+    assert fact_value(cdu.power) == (None if drawn is None else pytest.approx(drawn * 1000))
+    assert (fact_value(cdu.approach), fact_value(cdu.flow)) == (approach, flow)
+    assert fact_value(cdu.head) == (None if head is None else pytest.approx(head))
+    assert cdu.in_rack is in_rack
     assert cdu.notes, "each says what its document does not"
 
 

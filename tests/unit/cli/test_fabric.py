@@ -108,7 +108,8 @@ def test_a_hall_is_compared_with_the_plan(
     seen.write_text(text)
     assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.UNKNOWN
     assert (
-        "cables is not known\ncompute: every other cable is as planned" in capsys.readouterr().out
+        "cables: their rate is not known\ncompute: every other cable is as planned"
+        in capsys.readouterr().out
     )
     text = re.sub(r'(?m)^(\[\d+\].*"\[\d+\])', r"\1 # lid 1 4xNDR", text)
     seen.write_text(text)

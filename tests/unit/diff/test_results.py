@@ -12,7 +12,7 @@ from policy_factories import a_measure, a_policy, report_of
 from rackwright.diff.budgets import budget_changes
 from rackwright.diff.findings import sort_findings
 from rackwright.diff.results import Pair, pair
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Enforcement, Finding, Outcome
 from rackwright.policy.engine import Report
 from rackwright.policy.exception_report import Permission

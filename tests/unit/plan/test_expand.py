@@ -31,7 +31,7 @@ from factories import (
 )
 from known import known
 from rack_records import rack_circuits, rack_devices, rack_fates, rack_feeds, rack_losses, records
-from rackwright.plan.model import SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks.mechanical import center_of_mass_shares
 

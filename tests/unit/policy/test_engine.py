@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from policy_factories import HERE, a_measure, a_policy, report_of
 from rackwright.model.cluster import PolicySetting
+from rackwright.plan.base import Contributor, Subject
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome
 from rackwright.policy.engine import fingerprint
 

@@ -28,7 +28,7 @@ def loaded(tmp_path: Path) -> LoadedPlan:
 
 
 def fix(loaded: LoadedPlan, *missing: str) -> str | None:
-    return Remedies(loaded.plan, loaded.tree.locate).fix(missing)
+    return Remedies(loaded.plan, loaded.tree.locate, loaded.names).fix(missing)
 
 
 def test_a_field_of_the_blueprint_is_told_with_the_line_where_it_belongs(

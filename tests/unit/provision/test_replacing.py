@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.api import moto_instances
+from rackwright.errors import UsageError
 from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus
 from rackwright.provision.replacing import Replacing
+from rackwright_lab.embedded_aws.api import moto_instances
 from unit.provision.test_nodes import REGION, ZONE, Cloud, cloud
 
 __all__ = ["cloud"]  # the fixture
@@ -160,3 +162,12 @@ def test_nodes_that_are_removed_go_by_name_and_their_group_gets_smaller(cloud: C
     assert cloud.tags() == left
     bind(smaller, cloud.target)
     assert {"dgx-3", "dgx-4"}.isdisjoint(cloud.records())
+
+
+def test_nothing_ends_where_running_hosts_would_be_renamed(cloud: Cloud) -> None:
+    before = a_site(cloud)
+    renamer, _ = replacing(cloud, {"dgx-0001": before["dgx-1"]})
+    renamer.fleet = replace(FLEET, digits={"dgx": 4})
+    with pytest.raises(UsageError, match="would be renamed"):
+        renamer.renew(["dgx-0001"])
+    assert cloud.tags() == before

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.cli import main
 from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
 from rackwright.reading.links import link_in, refuse_links
 from rackwright.report.paths import own_path
 
@@ -57,3 +59,33 @@ def test_a_link_keeps_its_own_name(top: Path, tmp_path: Path) -> None:
     outside = top.with_name("other.yaml")
     (top / "out.yaml").symlink_to(outside)
     assert own_path("out.yaml", root=tmp_path, cwd=top) == "out.yaml"
+
+
+@pytest.mark.parametrize("way", ["dots", "link"])
+def test_layer_that_leads_out_of_the_repository_is_refused_without_a_base(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0:root:/root:/bin/bash\n")
+    site = tmp_path / "repository/site"
+    site.mkdir(parents=True)
+    (site.parent / ".git").mkdir()
+    (site / "more.yaml").symlink_to(secret)
+    name = "../../secret" if way == "dots" else "more.yaml"
+    blueprint = site / "blueprint.yaml"
+    blueprint.write_text(f"apiVersion: rackwright/v1\nlayers: [{name}]\n")
+    assert main(["check", str(blueprint)]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert f"blueprint.yaml:2:10: the layer '{name}' leads out of the repository" in said
+    assert "bash" not in said
+
+
+def test_nothing_is_quoted_of_a_file_that_is_no_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / "blueprint.yaml"
+    link.symlink_to("/etc/passwd")
+    assert main(["check", str(link)]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "a single value is not a mapping" in " ".join(said.split())
+    assert "daemon" not in said

@@ -121,7 +121,7 @@ def test_a_layer_changes_one_value_and_its_mistake_is_told_in_the_layer(tmp_path
     ("document", "text", "hint"),
     [
         ("[]", "b.yaml:1:1: a list is not a mapping", None),
-        ("5", "'5' is not a mapping", None),
+        ("5", "a single value is not a mapping", None),
         (
             "apiVersion: rackwright/v1\nname: x\nsites: []",
             "sites: 0 given, at least 1 needed",

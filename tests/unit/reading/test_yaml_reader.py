@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 from typing import Any
@@ -14,14 +13,11 @@ from hypothesis import strategies as st
 
 from known import known
 from rackwright.errors import Location, SpecErrors
+from rackwright.reading.syntax_errors import DEEPEST
 from rackwright.reading.tree import Tree, to_data
 from rackwright.reading.yaml_reader import (
-    DEEPEST,
     LARGEST_FILE,
     MOST_NODES,
-    _most_depth,
-    _read_nodes,
-    _read_plain,
     read_file,
     read_text,
 )
@@ -157,17 +153,6 @@ def test_deep_nesting_in_block_style_is_refused():
     assert mistakes(text)[0][0] == f"nested more than {DEEPEST} deep"
 
 
-def real_depth(text: str) -> int:
-    """How deep the parser comes, to the end or to the first mistake."""
-    depth = deepest = 0
-    with contextlib.suppress(yaml.YAMLError):
-        for event in yaml.parse(text, yaml.CSafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            deepest = max(deepest, depth)
-    return deepest
-
-
 NESTED = st.recursive(
     st.sampled_from(["a", "- b", "[", "c: d", "e\nf", 1, None]),
     lambda inner: (
@@ -178,32 +163,26 @@ NESTED = st.recursive(
 )
 
 
-@given(NESTED, st.booleans() | st.none(), st.integers(2, 9), st.integers(20, 80))
-def test_nothing_nests_deeper_than_its_bound(value, flow, indent, width):
-    text = yaml.safe_dump(value, default_flow_style=flow, indent=indent, width=width)
-    assert _most_depth(text) >= real_depth(text)
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("- ", ""), ("{a: ", "}")])
+def test_each_form_of_nesting_has_the_same_bound(opening, closing):
+    ((message, line, _),) = mistakes(opening * (DEEPEST + 1) + "a" + closing * (DEEPEST + 1))
+    assert (message, line) == (f"nested more than {DEEPEST} deep", 1)
+    assert data(opening * DEEPEST + "a" + closing * DEEPEST)
 
 
-@given(st.text("[]{}ab0,:-?&*!|>#%\"' \n", max_size=60))
-def test_a_mistake_is_found_before_it_nests_deeper_than_the_bound(text):
-    assert _most_depth(text) >= real_depth(text)
+def test_an_alias_nests_no_deeper_than_what_is_written_out():
+    deep = "[" * (DEEPEST - 1) + "]" * (DEEPEST - 1)
+    assert data(f"- &a {deep}\n- *a")[0] == data(deep)
+    assert mistakes(f"- &a {deep}\n- [*a]") == [
+        ("the document is too large once its aliases are expanded", 2, 4)
+    ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- - - - - - - - a",
-        "? ? ? ? - ? - a",
-        "-   -     - a: b",
-        "a:\n- b:\n  - c:\n    - d",
-        "[a: [b: [c: d]]]",
-        "{? [{? [x]}]}",
-        "a:\r b:\r  c:\r   - d",
-        "a:\u2028 b:\u2028  c:\x85   - d",
-    ],
-)
-def test_nothing_nests_deeper_than_its_bound_in_odd_forms(text):
-    assert 2 < real_depth(text) <= _most_depth(text)
+def test_aliases_count_as_much_as_what_they_repeat():
+    items = ", ".join(["x"] * 998)
+    text = f"- &a [{items}]\n" + "- *a\n" * ((MOST_NODES - 2) // 999 - 1)
+    assert len(data(text)) == (MOST_NODES - 2) // 999
+    assert mistakes(text + "- *a\n")[0][0].startswith("the document is too large")
 
 
 def test_characters_that_cannot_be_seen_are_refused_in_keys():
@@ -370,53 +349,75 @@ def test_any_text_is_a_document_or_a_mistake(text):
         assert error.location is None or error.location.line >= 1
 
 
+def composed(node: yaml.Node) -> Any:
+    """The texts of what PyYAML composes, with their positions."""
+    value: Any = node.value
+    if isinstance(node, yaml.MappingNode):
+        value = {key.value: (key.start_mark.line + 1, composed(child)) for key, child in value}
+    elif isinstance(node, yaml.SequenceNode):
+        value = [composed(child) for child in value]
+    return node.start_mark.line + 1, node.start_mark.column + 1, value
+
+
+def shape(node: yaml.Node, item: Any) -> Any:
+    """The same of an item; scalars with the text of their node, whose meaning other tests check."""
+    value: Any = item.value
+    if isinstance(node, yaml.MappingNode):
+        assert type(value) is dict
+        value = {
+            key.value: (value[key.value].line, shape(child, value[key.value].item))
+            for key, child in node.value
+        }
+    elif isinstance(node, yaml.SequenceNode):
+        assert type(value) is list
+        assert len(value) == len(node.value)
+        value = [shape(child, part) for child, part in zip(node.value, value, strict=True)]
+    else:
+        value = node.value
+    return item.line, item.column, value
+
+
+MARKED = st.sampled_from(
+    ["a: &x 1", "b: *x", "c: &y {d: 1, e: [2]}", "g: [*x, *y]", "h: !!str 1", "j: &z [*y, *y]", "k: *z",
+     "&w l: v", "m: !!seq []", "n: {o: &v 1, p: *v}", "q: !!map {r: }", "s: '1'"]
+)  # fmt: skip
+
+
 @given(
     st.one_of(
         st.lists(PIECES, max_size=20).map("".join),
-        st.lists(PIECES, max_size=3).map(
-            lambda more: "a:\n- b: 1\n  c:\n- '1'\nd: 12 kW" + "".join(more)
-        ),
-        LINES.map("\n".join),
+        st.lists(MARKED, max_size=8, unique=True).map("\n".join),
         NESTED.map(yaml.safe_dump),
     )
 )
-def test_one_pass_tells_what_the_nodes_tell(text):
-    """What is not plain is left to them; so is each mistake."""
-    plain = _read_plain(text, "b.yaml")
-    assert plain is None or placed(plain) == placed(_read_nodes(text, "b.yaml"))
+def test_items_are_what_pyyaml_composes(text):
+    try:
+        root = read_text(text, "b.yaml")
+    except SpecErrors:
+        return
+    if "<<" not in text:
+        node = yaml.compose(text, yaml.CSafeLoader)
+        assert node is not None
+        assert shape(node, root) == composed(node)
 
 
-@pytest.mark.parametrize(
-    "text", ["a:\n- b: 1\n  c:\n- '1'\n- 1_0", "--- 'a'\n...\n", "[{a: b}, {}]"]
-)
-def test_a_document_without_anchors_and_mistakes_is_plain(text):
-    assert placed(_read_plain(text, "b.yaml")) == placed(_read_nodes(text, "b.yaml"))
+@given(st.lists(MARKED, max_size=12))
+def test_whatever_pyyaml_cannot_compose_is_refused(lines):
+    text = "\n".join(lines)
+    try:
+        yaml.compose(text, yaml.CSafeLoader)
+    except yaml.YAMLError:
+        assert mistakes(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a: &x 1",
-        "&x a: 1",
-        "a: &x [1]",
-        "a: !!str 1",
-        "!!str a: 1",
-        "a: !!map {}",
-        "<<: {a: 1}",
-        "? [a]\n: b",
-        "a: 1\na: 1",
-        "a: .nan",
-        "\u202e: 1",
-        "a: 1\n--- b",
-        "a: [",
-        "",
-        "[" * (DEEPEST + 2) + "]" * (DEEPEST + 2),
-        "- 1\n" * MOST_NODES,
-        "\ud800",
-    ],
-)
-def test_what_one_pass_cannot_tell_is_left_to_the_nodes(text):
-    assert _read_plain(text, "b.yaml") is None
+def test_tags_and_anchors_of_keys_and_values_change_nothing():
+    text = "&k a: &x 1\n!!str b: !!str x\nc: !!map {}\n? *x\n: *k\n!!str <<: {d: 2}"
+    assert data(text) == {"a": 1, "b": "x", "c": {}, "1": "a", "d": 2}
+    assert mistakes("a: &x [1]\n*x : 2") == [("a key is a single word", 2, 1)]
+
+
+def test_an_anchor_is_given_once():
+    assert mistakes("a: &x 1\nb: &x 2") == [("two anchors have one name", 2, 4)]
 
 
 def check(value: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report
 from rackwright.report.escaping import code, prose

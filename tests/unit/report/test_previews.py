@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.policy_sets import Regime

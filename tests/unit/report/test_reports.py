@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rackwright.errors import Location
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.base import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.report.json import SCHEMA, render_json
@@ -39,9 +39,8 @@ def test_text_of_a_failure() -> None:
         "  load is 46.2 kW; the limit is 41.5 kW: 4.7 kW (11 %) over\n"
         "  because 4 × dgx-h100 at 10.2 kW + 2 × qm9700 at 1.72 kW\n"
         "  fix: keep at most 3 of 4 × dgx-h100\n"
-        "  explain: rackwright explain PWR-002\n"
         "\n"
-        "atlas: 1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused\n"
+        "atlas: 1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused for run\n"
     )
 
 
@@ -61,9 +60,9 @@ def test_what_passes_is_shown_when_asked_for() -> None:
     ("outcome", "verdict"),
     [
         (Outcome.ERROR, "1 crashed (1 policies): a policy crashed"),
-        (Outcome.UNKNOWN, "1 unknown (1 policies): refused: unknown is not a pass"),
+        (Outcome.UNKNOWN, "1 unknown (1 policies): refused for run"),
         (Outcome.NOT_APPLICABLE, "(1 policies): nothing to check"),
-        (Outcome.PASS, "(1 policies): ok"),
+        (Outcome.PASS, "(1 policies): ok for run"),
     ],
 )
 def test_the_verdict(outcome: Outcome, verdict: str) -> None:
@@ -77,25 +76,25 @@ ADVISORY = replace(FAIL, enforcement=Enforcement.ADVISORY)
 @pytest.mark.parametrize(
     ("results", "line"),
     [
-        ((FAIL, PASS), "1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused"),
+        ((FAIL, PASS), "1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused for run"),
         (
             (ADVISORY, PASS),
-            "1 passed, 0 failed, 1 warned, 0 unknown (2 policies): ok, though 1 failure does not block",
+            "1 passed, 0 failed, 1 warned, 0 unknown (2 policies): ok for run, though 1 failure does not block",
         ),
-        ((FAIL, ADVISORY), "0 passed, 1 failed, 1 warned, 0 unknown (2 policies): refused"),
+        ((FAIL, ADVISORY), "0 passed, 1 failed, 1 warned, 0 unknown (2 policies): refused for run"),
         (
             (replace(ADVISORY, outcome=Outcome.UNKNOWN), PASS),
-            "1 passed, 0 failed, 0 warned, 1 unknown (2 policies): ok, though 1 unknown does not block",
+            "1 passed, 0 failed, 0 warned, 1 unknown (2 policies): ok for run, though 1 unknown does not block",
         ),
         (
             (replace(FAIL, outcome=Outcome.UNKNOWN), ADVISORY),
-            "0 passed, 0 failed, 1 warned, 1 unknown (2 policies): refused: unknown is not a pass",
+            "0 passed, 0 failed, 1 warned, 1 unknown (2 policies): refused for run",
         ),
         (
             (ADVISORY, ADVISORY, replace(ADVISORY, outcome=Outcome.UNKNOWN)),
             (
                 "0 passed, 0 failed, 2 warned, 1 unknown (3 policies): "
-                "ok, though 2 failures and 1 unknown do not block"
+                "ok for run, though 2 failures and 1 unknown do not block"
             ),
         ),
     ],
@@ -127,6 +126,8 @@ def test_json_holds_everything() -> None:
         "outcome": "fail",
         "blocks": True,
         "preview": False,
+        "stage": "concept",
+        "later": False,
         "subject": "sjc1 rack r12 feed B",
         "path": ["sites", 0],
         "location": {"file": "atlas.yaml", "line": 42, "column": 9},

@@ -10,7 +10,7 @@ from report_factories import EXCEPTED, HOSTILE, LAPSED, WAIVED
 def test_notices_and_states_are_told() -> None:
     text = render_text(EXCEPTED)
     assert "  worse than the baseline records\n" in text
-    assert "  in the baseline: unchanged\n" in text
+    assert "; in the baseline: unchanged\n" in text
     assert "preview: newer than policy set" in text
     assert "main:policies/waivers.yaml:11:5  W-2026-009 unused: covers nothing\n" in text
     assert "1 failed, 0 warned, 0 unknown, 1 waived, 1 in the baseline, 1 in preview" in text

@@ -17,6 +17,7 @@ from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue, Key
+    from rackwright.model.hardware import Entry
 
 OWN = Path("hardware")
 """Where a team's own products lie in its repository, unless it says otherwise."""
@@ -30,7 +31,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     listing.add_argument("--own", action="store_true", help="those of the team only")
     showing = actions.add_parser("show", help="show what is known of a product, and what is not")
     showing.add_argument("id", help="id of the product")
-    for action in (listing, showing):
+    covering = actions.add_parser(
+        "coverage", help="count complete products and official numbers by kind"
+    )
+    covering.add_argument("--kind", help="those of one folder, like 'nodes'")
+    covering.add_argument(
+        "--missing", action="store_true", help="list what to ask the maker of each"
+    )
+    for action in (listing, showing, covering):
         action.add_argument("--json", action="store_true", help="as JSON")
     new = actions.add_parser("new", help="begin an entry, with every field that it may have")
     new.add_argument("place", metavar="KIND/ID", help="like nodes/acme-8x")
@@ -67,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     actions: Mapping[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
+        "coverage": _coverage,
         "new": _new,
         "test": _test,
         "diff": _diff,
@@ -122,6 +131,61 @@ def _list(arguments: argparse.Namespace) -> int:
         "{:<14} {:<28} {:<4} {:>3} numbers, {:>2} lacking  {}",
     )
     return ExitCode.CLEAN if rows else ExitCode.NOTHING
+
+
+def _coverage(arguments: argparse.Namespace) -> int:
+    from rackwright.catalog.completeness import coverage, is_specification, unanswered
+    from rackwright.catalog.loader import KINDS
+    from rackwright.model.hardware import Confidence
+    from rackwright.model.instances import Instance
+
+    catalogue = _catalogue()
+    if arguments.kind is not None:
+        _require_kind(arguments.kind)
+    found: dict[str, list[Entry]] = {}
+    for key in _keys(catalogue):
+        if key[0] is not Instance and arguments.kind in {None, KINDS[key[0]]}:
+            found.setdefault(KINDS[key[0]], []).append(catalogue.get(*key))
+    every = [entry for entries in found.values() for entry in entries]
+    rows = [*(coverage(*one) for one in found.items()), coverage("all", every)]
+    asked = [
+        {"id": entry.id, "vendor": entry.vendor, "fields": list(unanswered(entry))}
+        for entry in every
+        if not is_specification(entry) and unanswered(entry)
+    ]
+    if arguments.json:
+        data = [
+            {
+                "kind": row.kind,
+                "products": row.products,
+                "complete": row.complete,
+                "numbers": {one.value: count for one, count in row.numbers.items()},
+            }
+            for row in rows
+        ]
+        sys.stdout.write(
+            json_text({"schema": "rackwright.coverage/v1", "kinds": data, "missing": asked})
+        )
+    else:
+        print_table(
+            ("kind", "products", "complete", "numbers", *(one.value for one in Confidence)),
+            [
+                (
+                    row.kind,
+                    row.products,
+                    row.complete,
+                    row.total,
+                    *(f"{row.share(one):.0f} %" for one in Confidence),
+                )
+                for row in rows
+            ],
+            "{:<14} {:>3} products, {:>3} complete, {:>4} numbers: "
+            "{:>5} official, {:>5} secondary, {:>5} common, {:>5} computed, {:>5} estimate",
+        )
+        for one in asked if arguments.missing else ():
+            fields = ", ".join(one["fields"])
+            sys.stdout.write(visible(f"{one['id']}: ask {one['vendor']} for {fields}") + "\n")
+    return ExitCode.CLEAN if every else ExitCode.NOTHING
 
 
 def _show(arguments: argparse.Namespace) -> int:

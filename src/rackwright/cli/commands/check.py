@@ -50,6 +50,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
     )
+    parser.add_argument(
+        "--stage",
+        choices=("concept", "design", "build", "run"),
+        help="check for this stage instead of the blueprint's own",
+    )
     add_todo(parser, "each field that a rule needs and that nobody has said")
     add_files(parser)
     parser.add_argument(
@@ -77,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
+    from rackwright.policy.api import Stage
     from rackwright.policy.autofix import with_edits
     from rackwright.policy.gate import open_gate
     from rackwright.reading.suggest import did_you_mean
@@ -107,7 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
                 raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
         catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
         loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
-        report = with_edits(gate.judge(loaded, only=only), loaded.tree)
+        stage = Stage(arguments.stage) if arguments.stage else None
+        report = with_edits(gate.judge(loaded, only=only, stage=stage), loaded.tree)
     except RackwrightError as error:
         write_failure(error, outputs, blueprint=arguments.blueprint)
         raise
@@ -160,7 +167,7 @@ def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
     from rackwright.policy.unknowns import Remedies
     from rackwright.render.todo import Wanted
 
-    remedies = Remedies(loaded.plan, loaded.tree.locate)
+    remedies = Remedies(loaded.plan, loaded.tree.locate, loaded.names)
 
     def remedy(result: Result, missing: str) -> str:
         # What a report says was judged with the base's facts; several things are told one by one.
@@ -170,6 +177,6 @@ def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
     return [
         Wanted(missing, (result.policy,), remedy(result, missing))
         for result in report.results
-        if result.outcome is Outcome.UNKNOWN
+        if result.outcome is Outcome.UNKNOWN and not result.later
         for missing in result.missing
     ]

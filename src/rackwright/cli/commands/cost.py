@@ -66,7 +66,7 @@ def _unpriced(
     from rackwright.policy.unknowns import Remedies
     from rackwright.render.todo import Wanted
 
-    remedies = Remedies(loaded.plan, loaded.tree.locate)
+    remedies = Remedies(loaded.plan, loaded.tree.locate, loaded.names)
     found = [
         (text, f"{line.kind} of {line.site}") for line in summary.lines for text in line.missing
     ]

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
     sys.stdout.write(
         f"Severity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
-        f"Policy set: {policy.since}{preview}.\n"
+        f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n"
     )
     for line in describe_parameters(policy):
         sys.stdout.write(f"{line}\n")

@@ -6,9 +6,9 @@ import argparse
 import csv
 import datetime as dt
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
@@ -16,11 +16,10 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import visible
 
 if TYPE_CHECKING:
+    from rackwright.plan.fabric.discovered.differences import CableComparison
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.model import Plan
-
-T = TypeVar("T")
 
 COLUMNS = ("kind", "from", "interface", "device", "cage", "to", "port", "part", "length_m")
 """Columns of the list of cables; device and cage are those of a node's interface."""
@@ -31,7 +30,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("cables", "list every cable with its ends, as CSV"),
-        ("compare", "compare what ibnetdiscover saw in the hall with the plan"),
+        (
+            "compare",
+            "compare the cables that ibnetdiscover, ibdiagnet, UFM or LLDP saw with the plan",
+        ),
         ("net", "write the fabric as ibsim reads it"),
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
     ):
@@ -40,12 +42,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action.add_argument("--site", help="its site; needed when several have fabrics")
         action.add_argument("--fabric", help="which fabric; else the compute fabric")
         if name == "compare":
-            action.add_argument("discovered", type=Path, help="output of ibnetdiscover")
+            action.add_argument(
+                "discovered",
+                type=Path,
+                nargs="+",
+                metavar="FILE",
+                help="output of ibnetdiscover, ibdiagnet or UFM; of LLDP a folder with a file for each switch",
+            )
             action.add_argument(
                 "--node-name-map",
                 type=Path,
                 metavar="FILE",
-                help="names in the plan by GUID, as ibnetdiscover takes them",
+                help="names in the plan by GUID or MAC address, as ibnetdiscover takes them",
             )
         if name == "route":
             action.add_argument("--engine", help="routing engine; else that of the blueprint")
@@ -57,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         UsageError: no fabric or several are meant, hosts of it have no port, or it is not
-            InfiniBand and the action is not ``cables``.
+            InfiniBand and the action is about routing.
     """
     from rackwright.plan.load import load_plan
 
@@ -73,10 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
         writer.writerow(COLUMNS)
         writer.writerows(_rows(layout, routes))
         return ExitCode.CLEAN
-    if layout.technology != "infiniband":
-        raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
     if arguments.action == "compare":
         return _compare(layout, arguments.discovered, arguments.node_name_map)
+    if layout.technology != "infiniband":
+        raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
     if arguments.action == "net":
         from rackwright.plan.fabric.ibsim import network
 
@@ -138,23 +146,22 @@ def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | flo
         )
 
 
-def _compare(layout: Layout, path: Path, names: Path | None) -> int:
+def _compare(layout: Layout, paths: Sequence[Path], names: Path | None) -> int:
     """Tell every cable that is not as planned; 5 when there is one, 6 when some cannot be compared.
 
     Raises:
         UsageError: a file cannot be read, is none of its kind, or is of another fabric.
     """
+    from rackwright.brownfield.cabling.files import read_cables
     from rackwright.plan.fabric.discovered.differences import CableComparison
-    from rackwright.plan.fabric.discovered.dump import read_discovery, read_names
 
-    known = None if names is None else _read(names, "file of names", read_names)
-    discovered = _read(path, "output of ibnetdiscover", lambda text: read_discovery(text, known))
+    discovered = read_cables(layout, paths, names)
     compared = CableComparison(layout, discovered)
     if not compared.matched:
-        seen = sorted({end[0] for end in discovered.links})
+        seen = sorted({end[0] for end in discovered.links} or discovered.reporting or ())
         shown = ", ".join(f"'{visible(name)}'" for name in seen[:3])
         raise UsageError(
-            f"no name of the {len(seen):,} devices in '{path}' is in the plan of '{layout.fabric.name}': {shown}",
+            f"no name of the {len(seen):,} devices in '{paths[0]}' is in the plan of '{layout.fabric.name}': {shown}",
             hint="is it of this fabric? Otherwise write 'GUID \"name in the plan\"' for each device, "
             "and give it as --node-name-map",
         )
@@ -163,18 +170,14 @@ def _compare(layout: Layout, path: Path, names: Path | None) -> int:
         print(f"{visible(difference.cable)}: {visible(difference.message)}")
         print(f"  fix: {visible(difference.fix)}")
     name = layout.fabric.name
-    if unnamed := compared.unnamed:
-        print(
-            f"{name}: {len(unnamed):,} adapters do not name their host, and their cables are not compared: "
-            f"{visible(unnamed[0])}"
-        )
-        print(
-            "  fix: let rdma-ndd set their descriptions, or name their GUIDs with --node-name-map"
-        )
-    if compared.without_rate:
-        print(f"{name}: the rate of {compared.without_rate:,} cables is not known")
+    unknown = False
+    for count, text, fix in _not_compared(compared, layout.technology):
+        if count:
+            unknown = True
+            print(f"{name}: {count:,} {visible(text)}")
+            if fix:
+                print(f"  fix: {fix}")
     noun = "cable is" if len(found) == 1 else "cables are"
-    unknown = bool(unnamed or compared.without_rate)
     all_others = "every other cable is as planned" if unknown else "every cable is as planned"
     print(f"{name}: {f'{len(found):,} {noun} not as planned' if found else all_others}")
     if found:
@@ -182,21 +185,29 @@ def _compare(layout: Layout, path: Path, names: Path | None) -> int:
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 
 
-def _read(path: Path, what: str, read: Callable[[str], T]) -> T:
-    """Return what a file says.
-
-    Raises:
-        UsageError: it cannot be read, or is no such file.
-    """
-    try:
-        return read(path.read_text(encoding="utf-8", errors="replace"))
-    except OSError as error:
-        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(
-            f"'{path}' is no {what}: {error}",
-            hint="run 'ibnetdiscover' on a host of the fabric, and give what it prints",
-        ) from None
+def _not_compared(
+    compared: CableComparison, technology: str | None
+) -> Iterator[tuple[int, str, str]]:
+    """Yield numbers of what cannot be compared, with the reason and the fix."""
+    unnamed = compared.unnamed
+    named = (
+        "let rdma-ndd set their descriptions, or name their GUIDs with --node-name-map"
+        if technology == "infiniband"
+        else "run lldpd on the hosts, or name their MAC addresses with --node-name-map"
+    )
+    text = f"adapters do not name their host, and their cables are not compared: {unnamed[0] if unnamed else ''}"
+    yield len(unnamed), text, named
+    yield (
+        compared.without_report,
+        "cables are not compared: no file is of the devices at their ends",
+        "give the files of all switches",
+    )
+    yield (
+        compared.silent,
+        "cables are not compared: their port is up, and no neighbour is heard there",
+        "run lldpd on the hosts: 'apt-get install lldpd'",
+    )
+    yield compared.without_rate, "cables: their rate is not known", ""
 
 
 def _route(layout: Layout, engine: str | None, timeout: float) -> int:

@@ -77,9 +77,9 @@ def _list(arguments: argparse.Namespace) -> int:
         _write_json("rackwright.policies/v1", policies=[_facts(policy) for policy in policies])
         return ExitCode.CLEAN
     print_table(
-        ("id", "severity", "enforcement", "profile", "since", "title"),
-        [(p.id, p.severity, p.enforcement, p.profile, p.since, p.title) for p in policies],
-        "{:<9} {:<8} {:<9} {:<10} {:<4} {}",
+        ("id", "severity", "enforcement", "profile", "stage", "since", "title"),
+        [(p.id, p.severity, p.enforcement, p.profile, p.stage, p.since, p.title) for p in policies],
+        "{:<9} {:<8} {:<9} {:<10} {:<7} {:<4} {}",
     )
     return ExitCode.CLEAN
 
@@ -131,6 +131,7 @@ def _facts(policy: type[Policy]) -> dict[str, Any]:
         "enforcement": policy.enforcement.value,
         "since": policy.since,
         "profile": policy.profile.value,
+        "stage": policy.stage.value,
         "preview": is_preview(policy, RELEASED),
     }
 

@@ -63,7 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     target = open_target(arguments.target)
     refuse_other_account(target, site.region, site.account)
     fleet = nodes.fleet_in(loaded.plan, site.name)
-    choice = Choice({}) if arguments.resume else choose(arguments, nodes.read(fleet, target), fleet)
+    found = nodes.read(fleet, target)
+    nodes.refuse_renames(found.namings)
+    choice = Choice({}) if arguments.resume else choose(arguments, found, fleet)
     if not arguments.resume and not choice.ends and not choice.nameless:
         sys.stdout.write("no node has to go\n")
         return int(ExitCode.NOTHING)

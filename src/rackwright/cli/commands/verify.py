@@ -15,7 +15,7 @@ from rackwright.errors import RackwrightError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rackwright.accept.compare import Acceptance
+    from rackwright.accept.compare import Acceptance, HostAcceptance
     from rackwright.plan.model import Plan
 
 
@@ -27,6 +27,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--all-reduce",
         action="store_true",
         help="run the all-reduce of nccl-tests too, on nodes without jobs, alone and together",
+    )
+    parser.add_argument(
+        "--cables",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="verify the cables of all switches too, and the rates of their links, by what ibnetdiscover, ibdiagnet, "
+        "UFM or LLDP tells, as for 'fabric compare'; repeatable",
     )
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
     parser.add_argument(
@@ -62,6 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     measured = groups(plan) if arguments.all_reduce else ()
     expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
     inventories = [path.resolve() for path in arguments.inventory]
+    switches: tuple[HostAcceptance, ...] = ()
+    if arguments.cables:
+        from rackwright.accept.cables import judge_switches
+
+        switches = judge_switches(plan, arguments.cables)
     name = plan.name
     place = workspace(name)
     drained: Mapping[str, str] = {}
@@ -86,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         asked = [host for host in expected if host.name in answers.tally.hosts]
         judged = asked if arguments.limit is not None else expected
         acceptance = compare(judged, answers.facts, answers.unreachable)
-        acceptance = replace(acceptance, hosts=(*acceptance.hosts, *together))
+        acceptance = replace(acceptance, hosts=(*acceptance.hosts, *together, *switches))
         if controller is not None and (drained := to_drain(acceptance)):
             _report_before_drain(acceptance)
             drain(place, controller, drained, inventories=inventories, say=say)

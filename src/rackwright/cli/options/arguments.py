@@ -25,7 +25,7 @@ def add_blueprint(parser: argparse.ArgumentParser, *, required: bool = False) ->
             type=in_folder,
             nargs="?",
             default=BLUEPRINT,
-            help=f"the blueprint, or its folder (default: {BLUEPRINT})",
+            help=f"the blueprint, its folder, or - for standard input (default: {BLUEPRINT})",
         )
     add_layers(parser)
 

@@ -47,6 +47,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "sheets": ("sheets site/blueprint.yaml --output sheets",),
     "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
+    "predict": (
+        "predict site/blueprint.yaml",
+        "predict site/blueprint.yaml --workload pretrain --json",
+    ),
     "diff": (
         "diff main site/blueprint.yaml",
         "diff main...HEAD site/blueprint.yaml --output md=delta.md",
@@ -57,6 +61,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "ci init": ("ci init --forge gitlab --install-from git+https://HOST/PATH@COMMIT",),
     "ci comment": ("ci comment comment.md --forge github",),
     "ci upload": ("ci upload report.sarif",),
+    "ci permissions": ("ci permissions site/blueprint.yaml --role apply",),
     "fabric": ("fabric cables site/blueprint.yaml",),
     "fabric cables": ("fabric cables site/blueprint.yaml --fabric storage",),
     "fabric net": ("fabric net site/blueprint.yaml",),

@@ -31,7 +31,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="make the blueprint of what stands: a sheet of elevations, NetBox's list of devices as "
-        "CSV or JSON, a slurm.conf; repeatable",
+        "CSV or JSON, a slurm.conf, a dump of ibnetdiscover, ibdiagnet or UFM, a folder of LLDP neighbours; repeatable",
     )
     parser.add_argument(
         "--product",
@@ -166,11 +166,12 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
     Raises:
         UsageError: one cannot be written.
     """
+    from rackwright.files import missing, named, undone
     from rackwright.harmless import visible
     from rackwright.render.editors import write_schema
     from rackwright.render.full_form import document_yaml
     from rackwright.render.todo import blank_layer
-    from rackwright.templates.making import add_modeline
+    from rackwright.templates.making import SCHEMA, add_modeline
 
     check = shlex.join(["rackwright", "check", str(blueprint), "--layer", str(todo)])
     files = ", ".join(f"'{source}'" for source in sources)
@@ -188,15 +189,20 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
     texts = {blueprint: add_modeline(document_yaml(made.data, head))}
     if made.blanks:
         texts[todo] = layer.text
+    new: list[Path] = []
+    schemas = missing((blueprint.parent / SCHEMA).parent)[-1:]
     try:
-        blueprint.parent.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            with path.open("x", encoding="utf-8", newline="") as file:
-                file.write(text)
+        with undone(new, missing(blueprint.parent)):
+            blueprint.parent.mkdir(parents=True, exist_ok=True)
+            for path, text in texts.items():
+                with named(path), path.open("x", encoding="utf-8", newline="") as file:
+                    new.append(path)
+                    file.write(text)
+            new += schemas
+            write_schema(blueprint.parent)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
-    write_schema(blueprint.parent)
     for path in texts:
         print(path)
     for notice in made.notices[:MOST_SHOWN]:

@@ -52,10 +52,15 @@ def refused_by(
 
     The failures of the rules ``no_preview``, by their ids, count even where the blueprint's policy
     set is older than they are; what the blueprint itself says of them holds.
+
+    Raises:
+        UsageError: the stage of the blueprint is too early to be deployed.
     """
     from rackwright.policy.api import Outcome
+    from rackwright.policy.gate import refuse_early_stage
     from rackwright.report.text import render_text
 
+    refuse_early_stage(loaded.plan.blueprint)
     report = gate.judge(loaded)
     if report.exit_code != ExitCode.CLEAN:
         sys.stderr.write(f"{render_text(report)}\n{consequence}\n")

@@ -21,8 +21,8 @@ IPOIB_HEADER = 4
 def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """Variables of the role ``rdma`` by site and node group; groups on no RDMA fabric are absent.
 
-    The role needs a ``rdma_stack`` besides. It is there where the site's software bill names an
-    OFED; the drivers of the distribution are a team's own choice.
+    The role needs a ``rdma_stack`` besides. It is there where the site's software versions name an
+    OFED, and where hosts have to mark RoCE; else the drivers of the distribution are a team's own choice.
     """
     found = {}
     for planned in plan.onprem:
@@ -41,6 +41,8 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                     "rdma_kernel": kernel,
                 }
                 known |= {key: value for key, value in versions.items() if value is not None}
+            elif "rdma_roce" in known:
+                known["rdma_stack"] = "inbox"
             found[planned.name, group.name] = known
     return found
 

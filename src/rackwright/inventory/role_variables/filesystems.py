@@ -23,8 +23,9 @@ from rackwright.model.storage import (
     split_nids,
 )
 from rackwright.model.users import Users
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.host_list import Host
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.software.state_folders import state_folders
 from rackwright.plan.software.versions import upstream
 from rackwright.plan.storage.filesystem import mount_source

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rackwright.inventory.role_variables.amd import amd_software
 from rackwright.inventory.role_variables.nccl import nccl_settings
+from rackwright.inventory.role_variables.neuron import neuron_software
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.accelerators_per_node import Board
 from rackwright.plan.host_list import Host
@@ -29,17 +31,25 @@ from rackwright.plan.software.versions import (
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """Variables of the roles for GPU nodes by site and node group.
 
-    Only groups with NVIDIA GPUs whose site has a software bill are in it. A version that the bill
-    does not state is absent, and so is everything about the driver where its own is. The roles are
-    ``nvidia_driver``, ``cuda``, ``nccl``, ``dcgm_exporter`` and, on AWS, ``efa``.
+    Only groups whose site has software versions are in it. A version that these do not state is
+    absent, and so is everything about the driver where its own is. The roles are ``nvidia_driver``,
+    ``cuda``, ``nccl``, ``dcgm_exporter`` and, on AWS, ``efa`` for NVIDIA's GPUs, and one of each
+    other vendor.
     """
     needs, settings = plan.software_needs, nccl_settings(plan)
+    devices = {} if plan.slurm is None else {(n.site, n.group): n for n in plan.slurm.nodes}
     found = {}
     for board in plan.boards:
         bill = plan.software[board.site].bill
-        if bill is None or board.accelerators.vendor != "nvidia":
+        if bill is None or board.accelerators.count % board.hosts:
             continue
-        if board.accelerators.count % board.hosts:
+        if board.accelerators.vendor == "amd":
+            found[board.site, board.group] = amd_software(
+                bill.amd, board, devices.get((board.site, board.group))
+            )
+        if board.accelerators.vendor == "aws":
+            found[board.site, board.group] = neuron_software(bill.neuron, board)
+        if board.accelerators.vendor != "nvidia":
             continue
         known = {
             **_driver(bill, board),

@@ -158,6 +158,30 @@ def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
     )
 
 
+AUTO_SCALING_SERVICE = "autoscaling.amazonaws.com"
+_KEY_OPERATIONS = (
+    "CreateGrant",
+    "Decrypt",
+    "DescribeKey",
+    "Encrypt",
+    "GenerateDataKey",
+    "GenerateDataKeyWithoutPlaintext",
+    "ReEncryptFrom",
+    "ReEncryptTo",
+)
+"""Amazon EC2 Auto Scaling User Guide, "Required AWS KMS key policy for use with encrypted volumes"."""
+
+
+def auto_scaling_grant(region: str, account: str, key: str) -> dict[str, Any]:
+    """Return the grant on a key that lets Auto Scaling start nodes with volumes that the key encrypts."""
+    role = f"role/aws-service-role/{AUTO_SCALING_SERVICE}/AWSServiceRoleForAutoScaling"
+    return {
+        "key_id": key,
+        "grantee_principal": f"arn:{partition(region)}:iam::{account}:{role}",
+        "operations": list(_KEY_OPERATIONS),
+    }
+
+
 def tls_only_policy(region: str, bucket: str) -> dict[str, Any]:
     """A bucket policy that refuses requests without TLS."""
     arn = f"arn:{partition(region)}:s3:::{bucket}"

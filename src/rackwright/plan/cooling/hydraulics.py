@@ -30,7 +30,8 @@ def head_at(
 ) -> float | None:
     """Pressure in kPa that a pump gives at ``flow``: H₀ - (H₀ - H₁)·(Q/Q₁)², and not below 0.
 
-    A curve that would rise with the flow is taken as flat.
+    A curve that would rise with the flow is taken as flat. Where H₀ is unknown, up to the rated flow a pump
+    gives at least H₁: makers publish one point of the curve.
 
     Args:
         flow: in L/min.
@@ -39,9 +40,12 @@ def head_at(
         shutoff: H₀, in kPa at no flow.
 
     Returns:
-        None where one of them is unknown, or the rated flow is none.
+        None where another of them is unknown, the rated flow is none, or a curve of one point ends below
+        the flow.
     """
-    if flow is None or head is None or shutoff is None or not rated:
+    if flow is None or head is None or not rated:
         return None
+    if shutoff is None:
+        return head if flow <= rated else None
     fall = max(0.0, shutoff - head)
     return float(max(0.0, head + fall * (1 - (flow / rated) ** 2)))

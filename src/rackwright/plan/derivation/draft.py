@@ -91,7 +91,13 @@ class Draft:
         return found is not None and isinstance(found.value, dict)
 
     def named(
-        self, path: Path, names: Sequence[str], rule: str, why: str, place: Location
+        self,
+        path: Path,
+        names: Sequence[str],
+        rule: str,
+        why: str,
+        place: Location,
+        places: Sequence[Location] = (),
     ) -> Mapping[str, int]:
         """Make a list whose items have ``names``, in this order; what else is written comes after them.
 
@@ -101,6 +107,7 @@ class Draft:
             rule: name of the rule by which they are there.
             why: the same in words.
             place: what they follow from.
+            places: the same of each item; ``place`` if empty.
 
         Returns:
             The index of each; empty where something that is no list of named mappings is written.
@@ -115,13 +122,15 @@ class Draft:
             if not isinstance(name, str) or name in written:
                 return {}  # no list of named things: the model says so
             written[name] = child
+        places = places or [place] * len(names)
         made = [
-            written.pop(name) if name in written else _made({"name": name}, place) for name in names
+            written.pop(name) if name in written else _made({"name": name}, origin)
+            for name, origin in zip(names, places, strict=True)
         ]
         for index, (name, item) in enumerate(zip(names, made, strict=True)):
             if item.derived:
                 here = (*path, index, "name")
-                self._found[here] = Derivation(here, name, rule, why, place)
+                self._found[here] = Derivation(here, name, rule, why, places[index])
         around.value[:] = [*made, *written.values()]
         return {name: index for index, name in enumerate(names)}
 

@@ -52,7 +52,9 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
     wanted += [_name(kind, feed) for kind in kinds for feed in intent.feeds]
     path_item = said.value["feed_path"].item
     why = "every feed has elements of its own"
-    indexes = draft.named(sources, wanted, rules.SOURCES, why, path_item.location)
+    places = [path_item.location] if intent.utility is not None else []
+    places += [element.location for element in path_item.value for _ in intent.feeds]
+    indexes = draft.named(sources, wanted, rules.SOURCES, why, path_item.location, places)
     if not indexes:
         return  # what is written there is told by the model
     if intent.utility is not None:

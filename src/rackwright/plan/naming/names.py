@@ -30,6 +30,7 @@ from rackwright.plan.naming.problems import (
     nids_of_others,
     shared_domains,
     shared_prefixes,
+    unknown_interfaces,
     unknown_macs,
     wrong_addresses,
 )
@@ -132,6 +133,7 @@ class _Site:
                 if len(self.problems) > before:
                     break  # the other racks have the same mistake
             self.problems += unknown_macs(network, subnets, place.layout)
+            self.problems += unknown_interfaces(network, subnets, place.layout)
             yield from subnets
 
     def _parts(self, place: _Place) -> Iterator[_Place]:
@@ -200,6 +202,9 @@ class _Site:
             macs=_macs_of(place, made),
             racks=place.racks,
             whole=whole,
+            fabric=place.network.fabric,
+            interface=place.network.interface,
+            set_by=place.network.set_by,
         )
 
     def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:

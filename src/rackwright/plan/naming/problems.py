@@ -181,6 +181,33 @@ def unknown_macs(
                 yield PlanProblem((*path, label), message, hint)
 
 
+def unknown_interfaces(
+    network: SiteNetwork, made: Sequence[PlannedNetwork], layout: Layout | None
+) -> Iterator[PlanProblem]:
+    """Yield what keeps the interfaces whose addresses ``configure`` sets from being found on hosts."""
+    if network.set_by in {None, "others"} or layout is None or not made:
+        return
+    path = (*made[0].path, "set_by")
+    if layout.technology == "infiniband":
+        message = f"the fabric '{layout.fabric.name}' is InfiniBand, whose interfaces are not set"
+        yield PlanProblem(path, message, "say 'set_by: others'")
+        return
+    devices = {hosts.group.name: hosts.attachment.devices for hosts in layout.hosts}
+    counts = {hosts.group.name: hosts.interfaces for hosts in layout.hosts}
+    for one in (one for each in made for one in each.ranges):
+        known, wanted = devices[one.of], counts[one.of]
+        if known and len(known) != wanted:
+            message = f"'{one.of}' has {wanted} interfaces on '{layout.fabric.name}', and 'devices' of {len(known)}"
+            yield PlanProblem(path, message, "give a PCI address for each interface in 'attached'")
+            return
+        missing = next((label for label in one.all_labels() if label not in network.macs), None)
+        if not known and missing is not None:
+            message = f"by what 'configure' finds the interface '{missing}' is not known"
+            hint = f"give 'devices' of '{one.of}' in 'attached' of the fabric, or its Ethernet address in 'macs'"
+            yield PlanProblem(path, message, hint)
+            return
+
+
 def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
     """Names that are longer than the DNS takes."""
     for one in made.ranges:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import CoolingLoop
-from rackwright.model.hardware import RackType, fact_value
+from rackwright.model.hardware import RackType, fact_value, supply_inlet
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import Cdu
 from rackwright.plan.base import Path
@@ -90,7 +90,7 @@ def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> RackD
         psu_rating_w=fact_value(psus.rating) if psus else None,
         psu_efficiency_percent=fact_value(psus.efficiency) if psus else None,
         psu_current_a=fact_value(psus.input_current) if psus else None,
-        psu_inlet=psus.inlet if psus else None,
+        psu_inlet=supply_inlet(psus),
         full_performance=fact_value(psus.full_performance) if psus else None,
         degraded=fact_value(psus.degraded) if psus else None,
         degraded_power_w=fact_value(psus.degraded_power) if psus else None,

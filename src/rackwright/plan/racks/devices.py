@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value
+from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value, supply_inlet
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.cooling.water import warmest_supply
@@ -89,7 +89,7 @@ def describe_device(
         psu_rating_w=fact_value(psus.rating) if psus else None,
         psu_efficiency_percent=fact_value(psus.efficiency) if psus else None,
         psu_current_a=fact_value(psus.input_current) if psus else None,
-        psu_inlet=psus.inlet if psus else None,
+        psu_inlet=supply_inlet(psus),
         full_performance=fact_value(psus.full_performance) if psus else None,
         degraded=fact_value(psus.degraded) if psus else None,
         degraded_power_w=fact_value(psus.degraded_power) if psus else None,

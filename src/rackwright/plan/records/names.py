@@ -129,6 +129,9 @@ class PlannedNetwork:
         macs: Ethernet addresses by label.
         racks: the racks whose hosts have addresses here; empty where those of any have.
         whole: all addresses of the network, of which ``prefix`` is the part of these racks.
+        fabric: name of the fabric whose interfaces have the addresses; None for other kinds.
+        interface: number of the interface of each host that has one, from 1; None where each has one.
+        set_by: system that sets the addresses on hosts; None where it is unknown.
     """
 
     site: str
@@ -142,6 +145,9 @@ class PlannedNetwork:
     macs: Mapping[str, str]
     racks: tuple[str, ...] = ()
     whole: IPv4Network | IPv6Network
+    fabric: str | None = None
+    interface: int | None = None
+    set_by: str | None = None
 
     def addresses(self) -> Iterator[NamedAddress]:
         """Every address, range by range in the order of the names."""

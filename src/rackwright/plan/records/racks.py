@@ -51,7 +51,7 @@ class RackDevice:
         psu_rating_w: rating of one power supply, in W.
         psu_efficiency_percent: output over input of one power supply at its rating, in %.
         psu_current_a: most input current of one power supply, in A.
-        psu_inlet: inlet of a power supply, like ``C20``; None without power supplies.
+        psu_inlet: inlet of a power supply, like ``C20``; None where unknown or without power supplies.
         psus: power supplies on each feed, in the order of the feeds; None where unknown.
         full_performance: power supplies that must live for full performance.
         degraded: power supplies that must live for the device to run at all.

@@ -166,7 +166,7 @@ def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanPr
         return []
     sites = [site.name for site in blueprint.sites]
     hosts = {
-        (site.name, group.name): _hosts(group, catalogue)
+        (site.name, group.name): hosts_of(group, catalogue)
         for site in blueprint.sites
         for group in site.node_groups
     }
@@ -195,8 +195,8 @@ def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanPr
     return problems
 
 
-def _hosts(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | None:
-    """Hosts of a group, None where its product is not in the catalogue."""
+def hosts_of(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | None:
+    """Return the hosts of a group; None where its product is not in the catalogue."""
     if isinstance(group, AwsNodeGroup):
         return group.count
     try:

@@ -49,6 +49,16 @@ class Bundle(Model):
     plugin: Version
 
 
+class Conflict(Model):
+    """A release of NCCL that does not work over a series of libfabric, with the report of it."""
+
+    nccl: Version
+    libfabric: Version
+    """First two numbers of the series, like 2.1."""
+    report: str
+    """Symptom and source."""
+
+
 class CudaNeeds(Model):
     """The oldest driver with which programs of a major release of CUDA run."""
 
@@ -57,11 +67,29 @@ class CudaNeeds(Model):
     driver: Version
 
 
-PLUGIN_NEEDS = (PluginNeeds(plugin="1.21.1", nccl="2.17.1", libfabric="1.22"),)
+PLUGIN_NEEDS = (
+    # Notes of the releases 1.19.2, 1.20.0 and 1.21.1 of aws-ofi-nccl. Those of the releases from 1.14.2 on were not
+    # read: they are held to the same, which is not less than they need.
+    PluginNeeds(plugin="1.14.2", nccl="2.17.1", libfabric="1.22"),
+    # Notes of the release 1.9.1.
+    PluginNeeds(plugin="1.9.0", nccl="2.4.8", libfabric="1.18"),
+)
 INSTALLER_NEEDS = (InstallerNeeds(nccl="2.19", installer="1.29"),)
 BUNDLES = (
     Bundle(installer="1.51.0", libfabric="2.7.0amzn2.0", plugin="1.22.0"),
     Bundle(installer="1.50.0", libfabric="2.6.0amzn1.0", plugin="1.21.1"),
+    Bundle(installer="1.43.2", libfabric="2.1.0amzn5.0", plugin="1.16.3"),
+    Bundle(installer="1.43.1", libfabric="2.1.0amzn5.0", plugin="1.16.2"),
+    Bundle(installer="1.43.0", libfabric="2.1.0amzn4.0", plugin="1.16.1"),
+    Bundle(installer="1.42.0", libfabric="2.1.0amzn3.0", plugin="1.15.0"),
+    Bundle(installer="1.41.0", libfabric="2.1.0amzn2.0", plugin="1.14.2"),
+    Bundle(installer="1.40.0", libfabric="2.1.0amzn2.0", plugin="1.14.2"),
+)
+"""Amazon EC2 User Guide, "Elastic Fabric Adapter release notes"; what a release does not name is that of the one before."""
+CONFLICTS = (
+    Conflict(
+        nccl="2.28.9", libfabric="2.1", report="collectives hang (issue 1055 of aws-ofi-nccl)"
+    ),
 )
 CUDA_NEEDS = (
     # NVIDIA's guide 'CUDA Compatibility', minor version compatibility, table 1.
@@ -78,6 +106,7 @@ class SoftwareNeeds(Model):
     installer_needs: tuple[InstallerNeeds, ...] = INSTALLER_NEEDS
     bundles: tuple[Bundle, ...] = BUNDLES
     cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
+    conflicts: tuple[Conflict, ...] = CONFLICTS
 
 
 def needs_of(plan: Expansion) -> SoftwareNeeds:
@@ -116,6 +145,16 @@ def bundle_of(installer: str, table: Sequence[Bundle]) -> Bundle | None:
     """What ``installer`` brings; None where that is not known."""
     same = (bundle for bundle in table if numbers(bundle.installer) == numbers(installer))
     return next(same, None)
+
+
+def conflict_of(nccl: str, libfabric: str, table: Sequence[Conflict]) -> Conflict | None:
+    """Return the known conflict of a release of NCCL with a libfabric; None without one."""
+    for one in table:
+        series = numbers(one.libfabric)
+        same = numbers(libfabric)[: len(series)] == series
+        if same and numbers(nccl)[:3] == numbers(one.nccl):
+            return one
+    return None
 
 
 def oldest_driver(cuda: str, table: Sequence[CudaNeeds]) -> str | None:

@@ -1,7 +1,7 @@
 """What a blueprint asks to be judged by, and what of it a base revision has approved.
 
 A change does not approve itself: where its base has the blueprint, the base's ``policies``,
-``profile`` and ``policy_set`` hold until it is merged. Where the change asks for more, that holds.
+``profile``, ``policy_set`` and ``stage`` hold until it is merged. Where the change asks for more, that holds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting, Reason
-from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 from rackwright.policy.base_approval.base_packs import BasePack, State, base_packs
 from rackwright.policy.base_approval.former_blueprint import former_path
 from rackwright.policy.exception_report import Lowered, Notice, NoticeKind
+from rackwright.policy.packs.process import team_rules
 from rackwright.policy.policy_sets import (
     SETS,
     Regime,
@@ -28,13 +29,13 @@ from rackwright.policy.policy_sets import (
     standing_with,
 )
 from rackwright.policy.reasons import decided, explained, why
-from rackwright.policy.settings import STRENGTH, fitting
+from rackwright.policy.settings import STRENGTH, configure
 from rackwright.reading.base import read_base
 from rackwright.reading.loader import take_layers, tree_of, validate
 from rackwright.reading.tree import Item, Tree
 from rackwright.team.base import BaseConfig, base_config
 
-_PROFILES = tuple(Profile)
+_PROFILES, _STAGES = tuple(Profile), tuple(Stage)
 
 
 class _Settings(Model):
@@ -42,6 +43,7 @@ class _Settings(Model):
 
     profile: Profile | None = None
     policy_set: str | None = None
+    stage: Stage | None = None
     policies: dict[str, PolicySetting] = {}
 
 
@@ -111,7 +113,7 @@ class Approval:
 
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
     """What ``blueprint`` asks for."""
-    regime = regime_for(blueprint.profile, blueprint.policy_set)
+    regime = regime_for(blueprint.profile, blueprint.policy_set, blueprint.stage)
     return Asked(blueprint.policies, regime, tree, blueprint.owner, blueprint.reasons)
 
 
@@ -157,7 +159,7 @@ def read_approval(
         kept = {key: document[key] for key in _Settings.model_fields if key in document}
         tree = Tree(tree.root, kept, tree.files)
     settings = validate(tree, _Settings).value
-    regime = regime_for(settings.profile, settings.policy_set)
+    regime = regime_for(settings.profile, settings.policy_set, settings.stage)
     asked = Asked(settings.policies, regime, tree)
     elsewhere = None if former == blueprint else former
     return Approval(ref, asked, listed, isolated, document, elsewhere, config)
@@ -169,81 +171,98 @@ def _beside(layer: Path, blueprint: Path, former: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Approved:
-    """What a judgement goes by, and what is to be said about it.
+class Judgement:
+    """Rules of one judgement.
 
     Attributes:
-        policies: with the parameters that hold.
-        regime: the stricter of both.
-        standings: of each policy, by id.
-        notices: what the change lowers.
-        lowered: what the blueprint lowers, and holds.
+        policies: the rules with their parameters.
+        standings: enforcement of each rule, by id.
+        regime: profile and policy set.
     """
 
     policies: tuple[Policy, ...]
-    regime: Regime
     standings: Mapping[str, Standing]
+    regime: Regime
+
+
+@dataclass(frozen=True)
+class Approved:
+    """Both judgements of a change, and what is to be said about its settings.
+
+    Attributes:
+        own: the judgement that the change asks for.
+        base: the judgement by the rules and settings of its base; ``own`` where nothing differs.
+        regime: the stricter profile and policy set of both.
+        notices: settings that the change lowers.
+        lowered: settings that the blueprint lowers, and that apply.
+    """
+
+    own: Judgement
+    base: Judgement
+    regime: Regime
     notices: tuple[Notice, ...] = ()
     lowered: tuple[Lowered, ...] = ()
 
 
 def hold(
-    policies: Sequence[Policy],
+    classes: Sequence[type[Policy]],
+    own: Sequence[Policy],
     head: Asked,
+    tree: Tree,
     approval: Approval | None = None,
     only: Collection[str] = (),
 ) -> Approved:
-    """What holds of what the head asks for.
+    """Return the judgements of a change by its own settings and by those of its base.
 
     Args:
-        policies: with the head's parameters.
-        head: what it asks for.
-        approval: what its base has approved; None lets the head approve itself.
+        classes: the rules of the change, and those that it drops.
+        own: the same with the parameters of the change.
+        head: its settings.
+        tree: its document, for places.
+        approval: what its base has approved; None lets the change approve itself.
         only: ids of the policies that judge; empty means all.
+
+    Raises:
+        PolicyLoadError: a pack of the base cannot be loaded.
     """
-    chosen = [policy for policy in policies if not only or policy.id in only]
-    base = approval.asked if approval else None
-    if approval is None or base is None:
-        standings = {policy.id: head.standing(policy) for policy in chosen}
-        notices = () if approval is None else _notices(approval, NOTHING, head, chosen, chosen)
-        return Approved(
-            tuple(chosen),
-            head.regime,
-            standings,
-            tuple(notices),
-            tuple(_lowered(chosen, standings, head.regime, (head,))),
-        )
-    approved = fitting(chosen, base.settings)
-    standings = {
-        policy.id: stricter(base.standing(policy), head.standing(policy)) for policy in chosen
-    }
+    chosen = tuple(policy for policy in own if not only or policy.id in only)
+    mine = Judgement(chosen, {one.id: head.standing(one) for one in chosen}, head.regime)
+    asked = approval.asked if approval else None
+    if approval is None:
+        return Approved(mine, mine, head.regime, (), tuple(_lowered(mine, mine, (head,))))
+    before = {rule.id: rule for rule in classes if not only or rule.id in only}
+    for pack in approval.edited:
+        before |= {rule.id: rule for rule in team_rules(pack) if not only or rule.id in only}
+    base = asked or head
+    place = base.tree or tree
+    made = configure([*before.values()], base.settings, place, regime=base.regime, lenient=True)
+    theirs = Judgement(made, {one.id: base.standing(one) for one in made}, base.regime)
     regime = Regime(
         max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
         max(base.regime.policy_set, head.regime.policy_set, key=SETS.index),
+        max(base.regime.stage, head.regime.stage, key=_STAGES.index),
     )
+    held = {type(one): one for one in made}
+    pairs = [(held.get(type(one), one), one) for one in chosen]
     return Approved(
-        approved,
+        mine,
+        mine if theirs == mine else theirs,
         regime,
-        standings,
-        tuple(_notices(approval, base, head, approved, chosen)),
-        tuple(_lowered(approved, standings, regime, (head, base))),
+        tuple(_notices(approval, asked or NOTHING, head, pairs)),
+        tuple(_lowered(theirs, mine, (head, base))),
     )
-
-
-def stricter(base: Standing, head: Standing) -> Standing:
-    """The one of two that lets less pass."""
-    one, other = STRENGTH[base.enforcement], STRENGTH[head.enforcement]
-    return base if other < one or (other == one and head.preview) else head
 
 
 def _notices(
     approval: Approval,
     base: Asked,
     head: Asked,
-    approved: Sequence[Policy],
-    asked: Sequence[Policy],
+    policies: Sequence[tuple[Policy, Policy]],
 ) -> Iterator[Notice]:
-    """What the head lowers; in a blueprint that is new it holds, for there is nothing else."""
+    """Yield what the head lowers, of ``policies`` as the base and as the head has each.
+
+    In a blueprint that is new it holds, for there is nothing else.
+    """
     ref, new = approval.ref, approval.asked is None
 
     def effect(stays: str) -> str:
@@ -253,14 +272,14 @@ def _notices(
     for pack in approval.listed:
         if text := _pack_text(pack, ref, isolated=approval.isolated):
             yield Notice(NoticeKind.LOWERED, pack.path, "", text, pack.location)
-    for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
+    for name, order in (("profile", _PROFILES), ("policy_set", SETS), ("stage", _STAGES)):
         was, now = getattr(base.regime, name), getattr(head.regime, name)
         if order.index(now) < order.index(was):
             reason = why(head.reasons, name, head.owner)
             text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
             place = head.place(name) or base.place(name)
             yield Notice(NoticeKind.LOWERED, name, "", text, place)
-    for held, wanted in zip(approved, asked, strict=True):
+    for held, wanted in policies:
         policy = held.id
         setting = head.settings.get(policy)
         place = (head if setting else base).place("policies", policy)
@@ -304,23 +323,26 @@ def _sets(asked: Asked, policy: str) -> bool:
     return setting is not None and setting.enforcement is not None
 
 
-def _lowered(
-    policies: Sequence[Policy],
-    standings: Mapping[str, Standing],
-    regime: Regime,
-    asked: Sequence[Asked],
-) -> Iterator[Lowered]:
-    """The rules that hold less than by themselves, because a blueprint says so."""
-    for policy in policies:
-        own, held = standing(policy, regime).enforcement, standings[policy.id].enforcement
-        if STRENGTH[held] >= STRENGTH[own]:
+def _lowered(base: Judgement, own: Judgement, asked: Sequence[Asked]) -> Iterator[Lowered]:
+    """Yield the rules that both judgements apply more loosely than the rule itself says."""
+    for policy in base.policies:
+        itself = standing(policy, base.regime).enforcement
+        held = max(
+            (
+                one.standings[policy.id].enforcement
+                for one in (base, own)
+                if policy.id in one.standings
+            ),
+            key=STRENGTH.__getitem__,
+        )
+        if STRENGTH[held] >= STRENGTH[itself]:
             continue
         for one in asked:
             setting = one.settings.get(policy.id)
             if setting is not None and setting.enforcement == held:
                 place = one.place("policies", policy.id)
                 yield Lowered(
-                    policy.id, policy.title, Enforcement(held), own, setting.reason or "", place
+                    policy.id, policy.title, Enforcement(held), itself, setting.reason or "", place
                 )
                 break
 

@@ -12,6 +12,7 @@ from rackwright.plan.load import LoadedPlan, full_data, plan_tree
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.base_approval.claims import Claims, RefusedClaim, Taken, hold_claims
 from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
+from rackwright.policy.base_approval.things import mappings
 from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided, why
 from rackwright.reading.tree import Tree
@@ -44,16 +45,20 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None
     data = claims.data if holds else tree.data
-    known = [] if products.base is None else known_facts(data, products.base)
+    known = known_facts(data, products)
     if known:
-        data = {**data, "facts": [f for n, f in enumerate(data["facts"]) if n not in known]}
-        notices = (*notices, *(_known(number, tree, approval.ref) for number in known))
+        facts, stated = data["facts"], mappings((before or {}).get("facts"))
+        data = {**data, "facts": [f for n, f in enumerate(facts) if n not in known]}
+        said = (_known(n, tree, approval.ref) for n in known if facts[n] not in stated)
+        notices = (*notices, *said)
     if not holds and not known and catalogue is own:
         return loaded, notices
     held = Tree(tree.root, data, tree.files)
     try:
         return plan_tree(held, catalogue), notices
     except SpecErrors as error:
+        if not notices:
+            return loaded, notices  # nothing is looser in the change
         if not claims.kept or approval.document is None:
             raise _unfit(approval.ref, notices[-1], error) from None
         first = claims.kept[0]

@@ -1,4 +1,4 @@
-"""The products and prices that a change is judged by: its own, with the facts that its base approved."""
+"""The products and prices that a change is judged by beside its own: those of its base."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HeldProducts:
 
 
 def hold_catalogue(head: Catalogue, approval: Approval) -> HeldProducts:
-    """What a change is judged by, and what is to be said about it.
+    """Return the catalogue with the base's facts, and what of its own the change makes looser.
 
     Args:
         head: the catalogue of the change, which has planned it.
@@ -66,22 +66,25 @@ def hold_catalogue(head: Catalogue, approval: Approval) -> HeldProducts:
         *(_kept(one, approval.ref) for one in kept),
         *_new(head, base, approval.ref),
     )
-    return HeldProducts(held if kept else head, notices, base)
+    return HeldProducts(held, notices, base)
 
 
-def known_facts(document: Any, base: Catalogue) -> list[int]:
-    """The facts of a document, by number, that fill what the base's catalogue knows.
+def known_facts(document: Any, products: HeldProducts) -> list[int]:
+    """Return the facts of a document, by number, that fill what the base's catalogue knows.
 
     Else a change could take a number out of its catalogue and state a milder one.
     """
-    found = []
+    found: list[int] = []
+    if products.base is None:
+        return found
     for number, fact in _stated(document):
-        key = base.keys.get(fact.product)
+        key = products.base.keys.get(fact.product)
         try:
-            if key is not None and knows(base.get(*key), fact.field):
-                found.append(number)
+            entry = key and (products.catalogue.held.get(key) or products.base.get(*key))
         except SpecErrors:
             continue  # what cannot be read has approved nothing
+        if entry is not None and knows(entry, fact.field):
+            found.append(number)
     return found
 
 

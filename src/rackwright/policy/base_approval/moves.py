@@ -1,4 +1,4 @@
-"""What of a base loses hosts or loads in a change, though it stays where it is.
+"""Things of a base that lose hosts or loads in a change, though they stay where they are.
 
 What is new in such a change may be where they go, so that it is held by what the base says of the
 places that they leave. Else a refused hall would stay, empty, beside one that says better of itself.
@@ -7,13 +7,12 @@ places that they leave. Else a refused hall would stay, empty, beside one that s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rackwright.model.aws import AwsSite
-from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
-from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup, Row
+from rackwright.model.onprem import OnPremSite, RackGroup
 from rackwright.policy.base_approval.things import (
     Thing,
     listed_racks,
@@ -22,19 +21,18 @@ from rackwright.policy.base_approval.things import (
     things_of,
 )
 
-Key = tuple[str, ...]
-"""A thing of a site: the word for what it is, and its name."""
-
-_RACK, _GROUP, _HALL, _ROW, _NAMED = "rack", "group", "hall", "row", "named"
 _WHOLE = ("fabrics", "file_systems")
 """Lists of things that lose what is said of their parts as well."""
 
+Loads = Counter[tuple[str, str]]
+"""Units by the thing that carries them, and by what they are: a product, or another thing."""
+
 
 def left_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Thing]:
-    """The things of sites in both documents that hosts or loads leave, and what is said of groups."""
+    """Return the things of sites in both documents that hosts or loads leave, and what is said of groups."""
     now = {str(site.get("name")): site for site in mappings(head.get("sites"))}
     left = {
-        name: _left(site, now[name])
+        name: _left(loads_of(site), loads_of(now[name]))
         for site in mappings(base.get("sites"))
         if (name := str(site.get("name"))) in now
     }
@@ -43,41 +41,27 @@ def left_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Th
     return [thing for thing in things_of(Blueprint, base, ()) if _is_left(thing, left)]
 
 
-def _is_left(thing: Thing, left: Mapping[str, frozenset[Key]]) -> bool:
+def _is_left(thing: Thing, left: Mapping[str, frozenset[str]]) -> bool:
     if thing.chain[0] != "sites":
         group, site = str(thing.item.get("group")), thing.item.get("site")
         places = left.values() if site is None else [left.get(str(site), frozenset())]
-        return any((_GROUP, group) in keys for keys in places)
+        return any(group in keys for keys in places)
     keys = left.get(thing.chain[1][0], frozenset())
     if thing.model in {OnPremSite, AwsSite}:
         return bool(keys)
-    return not keys.isdisjoint(_keys_of(thing))
-
-
-def _keys_of(thing: Thing) -> Iterator[Key]:
-    """What a thing inside a site is called in this module."""
-    name = str(thing.item.get("name"))
     if thing.model is RackGroup:
-        yield from ((_RACK, rack) for rack in racks_of(thing.item))
-    elif thing.model in (NodeGroup, AwsNodeGroup):
-        yield _GROUP, name
-    elif thing.model is Hall:
-        yield _HALL, name
-    elif thing.model is Row:
-        yield _ROW, thing.chain[3][0], name
-    else:
-        yield _NAMED, thing.chain[3][0] if thing.chain[2] in _WHOLE else name
+        return not keys.isdisjoint(racks_of(thing.item))
+    names = [part[0] for part in thing.chain[2:] if isinstance(part, tuple)]
+    return (names[0] if thing.chain[2] in _WHOLE else "/".join(names)) in keys
 
 
-def _left(base: Mapping[str, Any], head: Mapping[str, Any]) -> frozenset[Key]:
-    """What of a site has fewer hosts, fewer loads or fewer units, and all that carries it."""
-    links = Counter(_links(base))
-    carriers: defaultdict[Key, list[Key]] = defaultdict(list)
-    for user, target in links:
-        carriers[user].append(target)
-    lost = [key for key, _ in _units(base) - _units(head)]
-    lost += [target for _, target in links - Counter(_links(head))]
-    found: set[Key] = set()
+def _left(base: Loads, head: Loads) -> frozenset[str]:
+    """Return the things that carry less than they did, and all that carries those."""
+    carriers: defaultdict[str, list[str]] = defaultdict(list)
+    for carrier, load in base:
+        carriers[load].append(carrier)
+    lost = [carrier for carrier, _ in base - head]
+    found: set[str] = set()
     while lost:
         key = lost.pop()
         if key not in found:
@@ -86,70 +70,46 @@ def _left(base: Mapping[str, Any], head: Mapping[str, Any]) -> frozenset[Key]:
     return frozenset(found)
 
 
-def _units(site: Mapping[str, Any]) -> Counter[tuple[Key, str]]:
-    """How many units of each product there are, of a group and in a rack, and of cooling in its place."""
-    found: Counter[tuple[Key, str]] = Counter()
-    groups = mappings(site.get("node_groups"))
-    tiers = [
-        tier for fabric in mappings(site.get("fabrics")) for tier in mappings(fabric.get("tiers"))
-    ]
-    for group in groups:
-        found[(_GROUP, str(group.get("name"))), str(group.get("type"))] += _number(group, "count")
-    for group in (*groups, *tiers):
-        count, most = _number(group, "count"), _number(group, "per_rack")
-        for rack in listed_racks(group):
-            units = min(count, most)
-            found[(_RACK, rack), str(group.get("type"))] += units
-            count -= units
-    for key, machine in _cooling(site):
-        found[key, ""] += _number(machine, "count")
-    return found
+def loads_of(site: Mapping[str, Any]) -> Loads:
+    """Return the loads of all things of a site, by the names that stand in the document.
+
+    A thing hangs on each name that is written in it; only a group hangs on what names it.
+    """
+    found: Loads = Counter()
+    things: set[str] = set()
+
+    def collect(part: Any, field: str, keys: Sequence[str]) -> None:
+        if isinstance(part, list):
+            for one in part:
+                collect(one, field, keys)
+        elif isinstance(part, Mapping):
+            inner = keys
+            if field == "rack_groups":
+                inner = listed_racks(part)
+                found.update((place, rack) for rack in inner for place in keys)
+            elif isinstance(name := part.get("name"), str) and part is not site:
+                inner = (*keys, f"{keys[-1]}/{name}" if keys else name)
+            things.update(inner)
+            if inner and ("count" in part or inner != keys):
+                fill(part, field, inner[-1])
+            for name, value in part.items():
+                if name not in {"name", "racks"}:
+                    collect(value, name, inner)
+        elif isinstance(part, str):
+            found.update((key, part) if field == "group" else (part, key) for key in keys)
+
+    def fill(part: Mapping[str, Any], field: str, key: str) -> None:
+        """Count the units of a product, in racks one rack after the other."""
+        count, most = _number(part, "count", 1), _number(part, "per_rack", 10**9)
+        found[key, str(part.get("type", field))] += count
+        for rack in () if field == "rack_groups" else listed_racks(part):
+            found[rack, key] += min(count, most)
+            count -= min(count, most)
+
+    collect(site, "", ())
+    return Counter({pair: units for pair, units in found.items() if pair[0] in things})
 
 
-def _links(site: Mapping[str, Any]) -> Iterator[tuple[Key, Key]]:
-    """What hangs on what: racks on halls, rows, sources and loops, and so on."""
-    for hall in mappings(site.get("halls")):
-        for row in mappings(hall.get("rows")):
-            places = [
-                (_HALL, str(hall.get("name"))),
-                (_ROW, str(hall.get("name")), str(row.get("name"))),
-            ]
-            for group in mappings(row.get("rack_groups")):
-                feeds = [feed.get("source") for feed in mappings(group.get("feeds"))]
-                cooling = _mapping(group.get("cooling"))
-                names = [*feeds, cooling.get("loop"), cooling.get("rear_door_loop")]
-                for rack in racks_of(group):
-                    yield from (((_RACK, rack), place) for place in places)
-                    yield from (((_RACK, rack), (_NAMED, str(name))) for name in names if name)
-    power = mappings(_mapping(site.get("power")).get("sources"))
-    for key, machine in (*_cooling(site), *(((_NAMED, str(s.get("name"))), s) for s in power)):
-        names = [*_list(machine.get("fed_by")), machine.get("water"), machine.get("rejects_to")]
-        names += [
-            name for one in mappings(machine.get("supplies")) for name in _list(one.get("fed_by"))
-        ]
-        yield from ((key, (_NAMED, str(name))) for name in names if name)
-    for name, users in (("fabrics", "attached"), ("file_systems", "clients")):
-        for thing in mappings(site.get(name)):
-            for user in mappings(thing.get(users)):
-                yield (_GROUP, str(user.get("group"))), (_NAMED, str(thing.get("name")))
-
-
-def _cooling(site: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-    """Air handlers, coolant loops and plant."""
-    for hall in mappings(site.get("halls")):
-        yield (_HALL, str(hall.get("name"))), _mapping(hall.get("air"))
-    for name in ("loops", "plant"):
-        yield from (((_NAMED, str(one.get("name"))), one) for one in mappings(site.get(name)))
-
-
-def _number(item: Mapping[str, Any], name: str) -> int:
+def _number(item: Mapping[str, Any], name: str, default: int) -> int:
     value = item.get(name)
-    return value if isinstance(value, int) else 0
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+    return value if isinstance(value, int) else default

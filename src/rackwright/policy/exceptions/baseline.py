@@ -25,7 +25,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
 from rackwright.policy.exception_report import BaselineState, ExceptionReport, Notice, NoticeKind

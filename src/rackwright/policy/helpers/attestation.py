@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Finding
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
+from rackwright.plan.base import Contributor, Subject
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.plan.model import Plan
 from rackwright.policy.api import Measure
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
 

@@ -6,104 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
-from rackwright.plan.fabric.addresses import (
-    NumberRange,
-    addresses_needed,
-    addresses_of,
-    asn_claims,
-    free_prefix,
-    next_free,
-    number_claims,
-    overlaps,
-    prefix_claims,
-    prefix_for,
-)
+from rackwright.plan.base import Path, Subject
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import (
-    End,
-    bend_space,
-    digest,
-    ends,
-    host_wires,
-    mismatches,
-    reach,
-    reaching,
     routed_length,
-    unsaid,
 )
 from rackwright.plan.fabric.fabrics import FabricPlan
-from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.lengths import CableLength
-from rackwright.plan.fabric.ports import (
-    collisions,
-    fewest_leaves_of_a_host,
-    leaf_split,
-    lids,
-    misplaced,
-    needed_switches,
-    oversubscription,
-    racks_short_of_leaves,
-    racks_without_leaves,
-    ratio_for_racks,
-    share_of_all,
-    shared_rails,
-    tier_use,
-    uplinks_for,
-)
-from rackwright.plan.fabric.sizing import LARGEST_UNICAST_LID, ceil_div
 from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding
-
-__all__ = [
-    "LARGEST_UNICAST_LID",
-    "CableLength",
-    "End",
-    "FabricAt",
-    "NumberRange",
-    "addresses_needed",
-    "addresses_of",
-    "asn_claims",
-    "attachments_of",
-    "bend_space",
-    "ceil_div",
-    "collisions",
-    "digest",
-    "ends",
-    "fabrics_of",
-    "fewest_leaves_of_a_host",
-    "free_prefix",
-    "host_wires",
-    "leaf_split",
-    "lids",
-    "mismatches",
-    "misplaced",
-    "missing_run",
-    "needed_switches",
-    "next_free",
-    "number_claims",
-    "overlaps",
-    "oversubscription",
-    "port_rate",
-    "prefix_claims",
-    "prefix_for",
-    "racks_short_of_leaves",
-    "racks_without_leaves",
-    "ratio_for_racks",
-    "reach",
-    "reaching",
-    "routed_length",
-    "share_of_all",
-    "shared_rails",
-    "tier_use",
-    "unattached",
-    "uncabled",
-    "uncabled_hosts",
-    "unknown_cables",
-    "unknown_ports",
-    "unknown_uplinks",
-    "unsaid",
-    "uplinks_for",
-]
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from rackwright.plan.base import Subject
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import SitePlan, Subject
 from rackwright.plan.plant_products import missing_rating
-from rackwright.plan.power.swing import largest_swing
 from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.racks.feeds.power_shares import (
-    circuit_contributors,
     plant_contributors,
-    source_contributors,
     with_overhead,
-)
-from rackwright.plan.racks.feeds.shelves import (
-    SHELF_INLETS,
-    carried_without,
-    shelves_needed,
-    shelves_of,
-    shelves_on_feeds,
-    worst_feed,
 )
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Measure
@@ -32,27 +22,6 @@ from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 if TYPE_CHECKING:
     from rackwright.plan.racks.capacity import CircuitRoom
-
-__all__ = [
-    "SHELF_INLETS",
-    "carried_without",
-    "circuit_contributors",
-    "circuit_room",
-    "has_no_contract",
-    "largest_swing",
-    "measure_contract",
-    "missing_of_charging",
-    "missing_of_facility",
-    "missing_of_racks",
-    "no_capacity",
-    "plant_contributors",
-    "shelves_needed",
-    "shelves_of",
-    "shelves_on_feeds",
-    "source_contributors",
-    "with_overhead",
-    "worst_feed",
-]
 
 
 def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:

@@ -4,38 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rackwright.plan.base import Path, Subject
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.missing import Missing, each_once, of_product
-from rackwright.plan.model import Path, SitePlan, Subject
 from rackwright.plan.racks.contributors import (
-    NAMES,
     Quantity,
-    contributors,
-    fields_lacking,
     subject,
     unknowns,
 )
-from rackwright.plan.racks.mechanical import center_of_mass_shares
 from rackwright.plan.records.circuits import CircuitAfterLoss, CircuitLoad
 from rackwright.plan.records.racks import POWERED, RackClass, RackKind
-
-__all__ = [
-    "MOST_FEEDS",
-    "NAMES",
-    "POWERED",
-    "BelowSources",
-    "center_of_mass_shares",
-    "circuit",
-    "contributors",
-    "excess",
-    "fields_lacking",
-    "is_over",
-    "of_weight_limit",
-    "subject",
-    "unknown_draw",
-    "unknowns",
-    "unrated",
-    "weight_limit",
-]
 
 MOST_FEEDS = 4
 """Feeds that people build to one rack at most; no fix asks for more."""
@@ -125,6 +103,17 @@ def uncounted(kind: RackKind) -> Iterator[str]:
     }
     for entry in sorted(entries):
         yield of_product(entry, "power_supplies.count", "number of power supplies")
+
+
+def without_inlet(kind: RackKind) -> Iterator[Missing]:
+    """Yield the inlet of each product of a rack whose power supplies have an unknown one.
+
+    Returns:
+        The field of each such product.
+    """
+    entries = {d.entry for d in kind.devices if d.psu_count and d.psu_inlet is None}
+    for entry in sorted(entries):
+        yield of_product(entry, "power_supplies.inlet", "inlet of its power supplies")
 
 
 def unrated(path: Path) -> Missing:

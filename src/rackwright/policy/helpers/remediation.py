@@ -6,28 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.base import Contributor
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Suggestion
-from rackwright.reading.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from rackwright.plan.racks.capacity import Fewer
-
-__all__ = [
-    "add_units",
-    "compress_hostlist",
-    "did_you_mean",
-    "either",
-    "format_quantity",
-    "held",
-    "held_in",
-    "hold",
-    "place_fewer",
-    "provide",
-]
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:

@@ -23,7 +23,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from rackwright.errors import Location, PolicyLoadError
-from rackwright.policy.api import Enforcement, Policy, Profile, Severity
+from rackwright.policy.api import Enforcement, Policy, Profile, Severity, Stage
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.resources import bundled
 
@@ -235,6 +235,7 @@ _CONTRACT: Iterable[tuple[str, type]] = (
     ("enforcement", Enforcement),
     ("waivable", bool),
     ("profile", Profile),
+    ("stage", Stage),
 )
 
 

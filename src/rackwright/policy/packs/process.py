@@ -27,7 +27,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, PolicyLoadError
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, Stage
 from rackwright.policy.packs.exchange import decode_all
 from rackwright.policy.packs.loader import builtin_rules, check_contract, unique
 from rackwright.policy.packs.manifest import read_manifest
@@ -191,6 +191,7 @@ class PackProcess:
             "family": facts["family"],
             "enforcement": Enforcement(facts["enforcement"]),
             "profile": Profile(facts["profile"]),
+            "stage": Stage(facts["stage"]),
             "waivable": facts["waivable"],
             "mandatory_since": _set_or_none(facts.get("mandatory_since")),
             "file": path,

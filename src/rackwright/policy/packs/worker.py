@@ -56,6 +56,7 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
         "family": policy.family,
         "enforcement": policy.enforcement,
         "profile": policy.profile,
+        "stage": policy.stage,
         "waivable": policy.waivable,
         "mandatory_since": policy.mandatory_since,
         "file": str(policy_file(policy)),

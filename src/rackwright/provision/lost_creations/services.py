@@ -372,6 +372,8 @@ REPEATED = frozenset(
     {
         "aws:efs/backupPolicy:BackupPolicy",
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+        "aws:kms/grant:Grant",  # one of the same name and content is answered with the first
+        "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
         "aws:s3/bucketPolicy:BucketPolicy",
         "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
         "aws:s3/bucketVersioning:BucketVersioning",

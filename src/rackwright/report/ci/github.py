@@ -9,7 +9,7 @@ from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import Notice
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
-from rackwright.report.wording import FOUND, alike, explanation, in_preview, printable, the_others
+from rackwright.report.wording import FOUND, alike, explanation, is_counted, printable, the_others
 
 MOST_OF_A_KIND = 10
 """GitHub shows ten errors and ten warnings of a step and drops the others without a word."""
@@ -21,7 +21,7 @@ def render_github(report: Report, context: Context) -> str:
     Findings that differ in their subject only are one annotation; previews are counted only.
     """
     groups = alike(
-        result for result in report.results if result.outcome in FOUND and not in_preview(result)
+        result for result in report.results if result.outcome in FOUND and not is_counted(result)
     )
     lines: list[str] = []
     verdict = summary(report)

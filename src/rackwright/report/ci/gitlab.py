@@ -26,7 +26,9 @@ def render_gitlab(report: Report, context: Context) -> str:
     """What was found; a waived finding is accepted and so left out."""
     seen: dict[str, int] = {}
     found = [
-        _issue(result, context.file, seen) for result in report.results if result.outcome in FOUND
+        _issue(result, context.file, seen)
+        for result in report.results
+        if result.outcome in FOUND and not result.later
     ]
     if report.hygiene:
         found += [_of_waiver(notice, seen) for notice in report.hygiene.problems]

@@ -51,7 +51,8 @@ def _case(result: Result, file: str) -> Case:
         return Case(name, "failure", message, kind, text, place)
     if result.outcome is Outcome.PASS:
         return Case(name, place=place)
-    why = standing(result) or _WORDS[result.outcome]
+    why = f"asked at stage {result.stage}" if result.later else standing(result)
+    why = why or _WORDS[result.outcome]
     return Case(name, "skipped", f"{why}: {message}", place=place)
 
 

@@ -47,7 +47,7 @@ def render_sarif(report: Report, context: Context) -> str:
     An unknown is a ``fail`` here, not ``open``: viewers hide what is open, and an unknown never
     passes. A policy that crashed is no result but a notification about the run.
     """
-    shown = [result for result in report.results if result.outcome in _SHOWN]
+    shown = [result for result in report.results if result.outcome in _SHOWN and not result.later]
     shown.sort(key=lambda r: (r.outcome is Outcome.WAIVED, not r.blocks, _RANK[_level(r)]))
     kept = shown[:MOST_RESULTS]
     rules = _rules(kept, context.rules)

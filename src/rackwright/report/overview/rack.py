@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rackwright.errors import UsageError
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.records.circuits import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.reading.suggest import did_you_mean

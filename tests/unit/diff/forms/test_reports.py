@@ -29,7 +29,8 @@ from rackwright.diff.hardware import compare_hosts, compare_products
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Revision
 from rackwright.exit_codes import ExitCode
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.base import Subject
+from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report
 from rackwright.policy.exception_report import BaselineState, Permission

@@ -33,7 +33,7 @@ def test_a_drop_that_nobody_knows(known: tuple[float | None, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "known", [(None, 1, 1, 1), (1, None, 1, 1), (1, 1, None, 1), (1, 1, 1, None), (1, 1, 0, 1)]
+    "known", [(None, 1, 1, 1), (1, None, 1, 1), (1, 1, None, 1), (2, 1, 1, None), (1, 1, 0, 1)]
 )
 def test_a_head_that_nobody_knows(known: tuple[float | None, ...]) -> None:
     assert head_at(*known) is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import load_plan
-from rackwright.plan.model import SitePlan
 from rackwright.resources import bundled
 
 

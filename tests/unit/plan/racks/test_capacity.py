@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 import factories
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.racks.capacity import CircuitRoom, Fewer
 
 PATH: Path = ("sites", 0, "node_groups", 0)

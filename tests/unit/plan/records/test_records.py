@@ -21,9 +21,9 @@ from factories import (
     some_nodes,
     three_lanes,
 )
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.load import load_plan
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import SitePlan
 from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
 from rackwright.plan.records import circuits, cooling, facility, power, racks
 from rackwright.policy.packs.loader import builtin_pack

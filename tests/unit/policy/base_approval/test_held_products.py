@@ -269,27 +269,6 @@ def test_an_entry_of_the_base_that_cannot_be_read_has_approved_nothing(owner: Te
     assert density(owner)[1][:2] == (40800.0, {})
 
 
-def test_what_is_merged_is_a_valid_entry(owner: Team) -> None:
-    """A source that both have by one name and that is not the same is told apart."""
-    from rackwright.catalog.approved import hold_entry
-    from rackwright.model.hardware import Node
-
-    head = a_server()
-    lower_power(head)
-    head["sources"]["guide-h100"]["title"] = "Another guide"
-    one, other = (
-        Node.model_validate(yaml.safe_load(yaml.safe_dump(d))) for d in (head, a_server())
-    )
-    merged, kept = hold_entry(one, other)
-    again = Node.model_validate(merged.model_dump(mode="json", exclude_none=True))
-    assert again == merged
-    assert merged.max_power is not None
-    assert merged.sources[merged.max_power.source].title.startswith("NVIDIA DGX")
-    assert merged.height is not None
-    assert merged.sources[merged.height.source].title == "Another guide"
-    assert {".".join(map(str, item.path)) for item in kept} == {"max_power", "heat"}
-
-
 FACT = {
     "product": "acme-8x",
     "field": "weight",
@@ -354,24 +333,30 @@ def test_a_connector_that_the_change_states_or_edits_is_the_bases(owner: Team) -
     }
 
 
+def rack_weight(owner: Team, file: Path = FILE, base: str | None = "main") -> tuple[float, Any]:
+    """Weight of the rack, and what the change lowers."""
+    ref = [] if base is None else [f"--base-ref={base}"]
+    owner._capsys.readouterr()
+    main(["check", "--json", "--only=RACK-003", *ref, str(file)])
+    report = json.loads(owner._capsys.readouterr().out)
+    (found,) = results(report, "RACK-003")
+    return found["value"], owner.notices(report)
+
+
 def test_a_fact_does_not_take_the_place_of_a_number_that_the_base_knows(owner: Team) -> None:
     """Also where the blueprint is new, so that there is no base of it."""
     owner.branch()
+    before = rack_weight(owner, base=None)[0]
     write(owner.top, SERVER, a_server(weight=None))
-    state(owner, FACT)
-    new = owner.top / "other" / "blueprint.yaml"
-    write(
-        new.parent, Path(new.name), yaml.safe_load((owner.top / FILE).read_text()) | {"name": "new"}
-    )
-    assert weight(owner)[0] == "unknown"
+    state(owner, {**FACT, "value": "18 kg"})
+    assert rack_weight(owner, base=None)[0] < before
+    assert rack_weight(owner)[0] == before
+    second = Path("site/second.yaml")
+    write(owner.top, second, yaml.safe_load((owner.top / FILE).read_text()) | {"name": "new"})
     git(owner.top, "checkout", "--quiet", "main", "--", str(FILE))
-    shutil.move(new, owner.top / "site" / "second.yaml")
-    owner._capsys.readouterr()
-    main(["check", "--json", "--only=CAT-001", "--base-ref=main", "site/second.yaml"])
-    report = json.loads(owner._capsys.readouterr().out)
-    (found,) = [one for one in results(report, "CAT-001") if "acme-8x" in one["subject"]]
-    assert found["outcome"] == "unknown"
-    assert "'main' knows the number" in owner.notices(report)["facts.0"]
+    value, told = rack_weight(owner, second)
+    assert value == before
+    assert "'main' knows the number" in told["facts.0"]
 
 
 def test_a_fact_of_the_base_may_move_into_the_catalogue(owner: Team) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackwright.errors import Location, SpecErrors
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.base import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result, fingerprint
 from rackwright.policy.exception_report import BaselineState, ExceptionReport, NoticeKind

@@ -15,7 +15,7 @@ from jsonschema import Draft7Validator
 from omissions import paths, without
 from rackwright.errors import Location, SpecErrors
 from rackwright.exit_codes import ExitCode
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport, NoticeKind

@@ -13,8 +13,8 @@ import pytest
 from policy_team import FILE, Team
 from rackwright.cli import main
 from rackwright.errors import PolicyLoadError
+from rackwright.plan.base import Contributor, Subject
 from rackwright.plan.missing import Missing, ProductField, fields_of
-from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
 from rackwright.policy.packs.exchange import decode, encode
 from rackwright.policy.packs.process import PackProcess, team_rules

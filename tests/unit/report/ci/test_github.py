@@ -19,7 +19,7 @@ def test_annotations() -> None:
 def test_a_clean_report_is_one_notice() -> None:
     assert render_github(CLEAN, CONTEXT) == (
         "::notice title=rackwright::atlas: 1 passed, 0 failed, 0 warned, 0 unknown "
-        "(2 policies): ok\n"
+        "(2 policies): ok for run\n"
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rackwright.plan.model import Subject
+from rackwright.plan.base import Subject
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.report.overview.headroom import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.aws_partitions import dns_suffix
@@ -20,6 +20,8 @@ EFA_MINIMUM_AT = 250
 """Throughput in MB/s per TiB for which the minimum is documented."""
 ANY_ACCOUNT = "111122223333"
 """An account for names in a plan, which has no credentials; all numbers have twelve digits."""
+_DAY = 86_400  # s
+_BROKEN_UPLOADS_DAYS = 7  # of a multipart upload that no one ends, which is paid for until then
 MOST_ASSOCIATIONS = 8
 """Data repository associations that one file system may have."""
 
@@ -129,6 +131,40 @@ def bucket_slug(template: str) -> str:
 def bucket_name(template: str, account: str, region: str) -> str:
     """The name of a bucket as the blueprint has it, with what stands for account and region filled in."""
     return template.replace("{account}", account).replace("{region}", region)
+
+
+def unlinked(system: LustreFileSystem) -> bool:
+    """Return True if a file system that is made has directories outside its data repositories, and no backup."""
+    linked = [one.path.rstrip("/") for one in system.data_repositories]
+    return system.existing is None and bool(linked) and "" not in linked
+
+
+def kept_versions(site: AwsSite, bucket: str) -> float | Literal["forever"] | None:
+    """Return the longest time that any link of a bucket keeps old versions, in s; None if one states none."""
+    stated = [
+        repository.keep_versions
+        for system in site.file_systems
+        for repository in system.data_repositories
+        if repository.create_bucket and repository.bucket == bucket
+    ]
+    if None in stated or not stated:
+        return None
+    if "forever" in stated:
+        return "forever"
+    return max(one for one in stated if isinstance(one, float | int))
+
+
+def lifecycle_rule(kept: float) -> dict[str, Any]:
+    """Return the lifecycle rule of a versioned bucket whose old versions are removed after ``kept`` seconds."""
+    return {
+        "id": "old-versions",
+        "status": "Enabled",
+        "filter": {"prefix": ""},
+        "noncurrent_version_expiration": {"noncurrent_days": round(kept / _DAY)},
+        # A marker of a file whose versions are all gone, and the parts of uploads that broke off.
+        "expiration": {"expired_object_delete_marker": True},
+        "abort_incomplete_multipart_upload": {"days_after_initiation": _BROKEN_UPLOADS_DAYS},
+    }
 
 
 def bucket_names(site: AwsSite) -> tuple[str, ...]:

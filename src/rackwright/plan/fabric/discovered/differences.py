@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from rackwright.plan.fabric.cables import Wire, wires
@@ -21,11 +21,13 @@ class CableDifference:
 
     Attributes:
         cable: the ends that are meant, in words.
+        devices: at its ends, as they are and as they are meant.
     """
 
     cable: str
     message: str
     fix: str
+    devices: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,29 @@ class CableComparison:
             )
         )
 
-    @cached_property
+    @property
     def without_rate(self) -> int:
-        """Cables whose rate is not compared, since the plan or the dump does not say it."""
-        return sum(
-            1
+        """Number of cables whose rate is not compared, since the plan or the dump does not state it."""
+        return len(self._without_rate)
+
+    @cached_property
+    def _without_rate(self) -> tuple[Wire, ...]:
+        return tuple(
+            wire
             for wire in wires(self.layout)
             if self._found.get((wire.lower, wire.lower_port)) == (wire.upper, wire.upper_port)
             and (self._planned(wire) is None or self._rate_of(wire) is None)
         )
+
+    def not_compared(self) -> tuple[Wire, ...]:
+        """Return the cables of which the place or the rate is not known."""
+        nameless = set(self.unnamed)
+        hidden = (
+            wire
+            for wire in wires(self.layout)
+            if self._found.get((wire.upper, wire.upper_port), ("", 0))[0] in nameless
+        )
+        return (*self._without_rate, *self._not_seen, *hidden)
 
     def differences(self) -> tuple[CableDifference, ...]:
         """Return what is between the hall and the plan, in the order of the plan's cables."""
@@ -89,6 +105,8 @@ class CableComparison:
             lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
             if found.get(lower) == upper:
                 made += self._slower(wire)
+            elif wire in self._not_seen:
+                continue
             elif lower not in told and found.get(upper, ("", 0))[0] not in nameless:
                 difference, ends = _judge(lower, upper, found, meant)
                 made.append(difference)
@@ -102,9 +120,51 @@ class CableComparison:
             if told.isdisjoint(pair):
                 cable = " to ".join(_words(end) for end in pair)
                 made.append(
-                    CableDifference(cable, "it is not in the plan", "take it out, or plan it")
+                    CableDifference(
+                        cable,
+                        "it is not in the plan",
+                        "take it out, or plan it",
+                        frozenset(end[0] for end in pair),
+                    )
                 )
         return tuple(made)
+
+    @cached_property
+    def _not_seen(self) -> frozenset[Wire]:
+        """Cables at which nothing is seen, and nothing can be: no device at their ends reports, or one is silent."""
+        found, reporting = self._found, self._reporting
+        if reporting is None:
+            return frozenset()
+        silent = {self._names.end(end) for end in self.discovery.silent}
+        return frozenset(
+            wire
+            for wire in wires(self.layout)
+            if (wire.lower, wire.lower_port) not in found
+            and (wire.upper, wire.upper_port) not in found
+            and (
+                not {wire.lower, wire.upper} & reporting
+                or not silent.isdisjoint(
+                    ((wire.lower, wire.lower_port), (wire.upper, wire.upper_port))
+                )
+            )
+        )
+
+    @cached_property
+    def _reporting(self) -> frozenset[str] | None:
+        return self.discovery.reporting
+
+    @property
+    def without_report(self) -> int:
+        """Cables between devices of which no file is given."""
+        reporting = self._reporting
+        if reporting is None:
+            return 0
+        return sum(1 for wire in self._not_seen if not {wire.lower, wire.upper} & reporting)
+
+    @property
+    def silent(self) -> int:
+        """Cables whose port is up, with no neighbour that says what it is."""
+        return len(self._not_seen) - self.without_report
 
     def _slower(self, wire: Wire) -> Iterator[CableDifference]:
         planned, rate = self._planned(wire), self._rate_of(wire)
@@ -113,7 +173,7 @@ class CableComparison:
         ends = f"{_words((wire.lower, wire.lower_port))} to {_words((wire.upper, wire.upper_port))}"
         message = f"the link runs at {rate[0]} ({rate[1]:g} Gbps), and {planned:g} Gbps are planned"
         fix = "clean and seat the cable at both ends, or replace it; then reset the port"
-        yield CableDifference(ends, message, fix)
+        yield CableDifference(ends, message, fix, frozenset((wire.lower, wire.upper)))
 
     def _rate_of(self, wire: Wire) -> tuple[str, float] | None:
         """Return the lower of the rates that both ends tell."""
@@ -146,14 +206,17 @@ def _judge(
         taken = found.get(upper)
         where = f"; {_words(upper)} holds {_words(taken)}" if taken else ""
         fix = "plug the cable in, or replace it"
-        return CableDifference(cable, f"there is no link{where}", fix), {lower}
+        devices = frozenset((lower[0], upper[0]))
+        return CableDifference(cable, f"there is no link{where}", fix, devices), {lower}
     owner = meant.get(actual)
     if owner is not None and found.get(owner) == upper:
         message = f"it is swapped with {_words(owner)} to {_words(actual)}"
         fix = f"swap the cables in {_words(actual)} and {_words(upper)}"
-        return CableDifference(cable, message, fix), {lower, owner}
+        devices = frozenset((lower[0], upper[0], owner[0], actual[0]))
+        return CableDifference(cable, message, fix, devices), {lower, owner}
     fix = _step(actual, upper) or f"move it to {_words(upper)}"
-    return CableDifference(cable, f"it is in {_words(actual)}", fix), {lower}
+    devices = frozenset((lower[0], upper[0], actual[0]))
+    return CableDifference(cable, f"it is in {_words(actual)}", fix, devices), {lower}
 
 
 def _step(actual: End, meant: End) -> str | None:

@@ -1,14 +1,16 @@
-"""Links of a hall, as ``ibnetdiscover`` prints them."""
+"""Links of a hall as a tool has seen them, and those that ``ibnetdiscover`` prints."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 End = tuple[str, int]
 """A device or adapter and one of its ports."""
+Rate = tuple[str, float]
+"""A rate as the tool writes it, and in Gbps."""
 
 LANE_GBPS: Mapping[str, float] = {
     "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.0, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0,
@@ -16,7 +18,7 @@ LANE_GBPS: Mapping[str, float] = {
 }  # fmt: skip
 """Rate of one lane in Gbps, as ports are named by it (IBTA, roadmap of InfiniBand)."""
 
-_RECORD = re.compile(r'(?:Ca|Switch|Rt)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
+_RECORD = re.compile(r'(Ca|Switch|Rt)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
 _PORT = re.compile(r'\[(\d+)\](?:\([0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
 _RATE = re.compile(r"\b(\d{1,2})x([A-Z]{3}(?:10)?)\s*$")
 _MAP_LINE = re.compile(r'\s*(?:0x)?([0-9a-fA-F]{1,16})\s+"([^"]*)"')
@@ -35,12 +37,42 @@ class Discovery:
         rates: of ports, as the dump has them, with what they are in Gbps.
         aggregations: end points of SHARP, which are left out.
         unset: adapters whose description nobody has set.
+        switches: devices that are known to be switches.
+        reporting: devices that state their own ports; None where all do.
+        silent: ports that are up and see no neighbour.
     """
 
     links: Mapping[End, End]
-    rates: Mapping[End, tuple[str, float]] = field(default_factory=dict)
+    rates: Mapping[End, Rate] = field(default_factory=dict)
     aggregations: int = 0
     unset: frozenset[str] = frozenset()
+    switches: frozenset[str] = frozenset()
+    reporting: frozenset[str] | None = None
+    silent: frozenset[End] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenDevice:
+    """A switch or an adapter of a subnet, by its description."""
+
+    name: str
+    switch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPort:
+    """A port of a subnet that a cable is in.
+
+    Attributes:
+        device: by its GUID.
+        far: the device at the other end, by its GUID.
+    """
+
+    device: str
+    port: int
+    far: str
+    far_port: int
+    rate: Rate | None = None
 
 
 def read_names(text: str) -> dict[str, str]:
@@ -72,48 +104,80 @@ def read_discovery(text: str, names: Mapping[str, str] | None = None) -> Discove
     Raises:
         ValueError: the text has no device in it, or its switches cannot be told apart.
     """
-    found: dict[str, str] = {}
-    switches: dict[str, str] = {}
-    seen: list[tuple[str, int, str, int, str]] = []
+    devices: dict[str, SeenDevice] = {}
+    ports: list[SeenPort] = []
     here = ""
     for line in text.splitlines():
         if record := _RECORD.match(line):
-            here = str(record[1])
-            found[here] = (names or {}).get(here.partition("-")[2].lower(), record[2])
-            nameless = _UNSET.search(found[here]) is not None
-            if (
-                line.startswith("Switch")
-                and not nameless
-                and switches.setdefault(found[here], here) != here
-            ):
-                raise ValueError(f"two switches are called '{found[here]}'")
+            here = _guid(record[2])
+            devices[here] = SeenDevice(record[3], record[1] == "Switch")
         elif here and (port := _PORT.match(line)):
-            seen.append((here, int(port[1]), port[2], int(port[3]), line))
-    if not found:
+            rate = _RATE.search(line)
+            told = None if rate is None else rate_of(int(rate[1]), rate[2])
+            ports.append(SeenPort(here, int(port[1]), _guid(port[2]), int(port[3]), told))
+    return discovery_of(devices, ports, names)
+
+
+def rate_of(width: int, speed: str) -> Rate | None:
+    """Return the rate of a port by the number of its lanes and the name of their speed."""
+    lane = LANE_GBPS.get(speed)
+    return None if lane is None else (f"{width}x{speed}", width * lane)
+
+
+def _guid(device: str) -> str:
+    """Return the GUID in the name that ibnetdiscover gives a device: ``S-1070fd0300c0ffee``."""
+    return device.partition("-")[2].lower() or device.lower()
+
+
+def discovery_of(
+    seen: Mapping[str, SeenDevice],
+    ports: Iterable[SeenPort],
+    names: Mapping[str, str] | None = None,
+) -> Discovery:
+    """Return a subnet by the descriptions of its devices.
+
+    Args:
+        seen: devices by their GUIDs, of 16 small hex digits.
+        ports: those that a cable is in.
+        names: of devices, by their GUIDs, which go before their descriptions.
+
+    Raises:
+        ValueError: there is no device, or switches cannot be told apart.
+    """
+    if not seen:
         raise ValueError("it lists no switch and no adapter")
-    sharp = {device for device, name in found.items() if _AGGREGATION.search(name)}
-    shown: dict[str, str] = _apart(found, sharp)
+    found = {guid: (names or {}).get(guid, device.name) for guid, device in seen.items()}
+    switches: dict[str, str] = {}
+    for guid, name in found.items():
+        nameless = not seen[guid].switch or _UNSET.search(name) is not None
+        if not nameless and switches.setdefault(name, guid) != guid:
+            raise ValueError(f"two switches are called '{name}'")
+    sharp = {guid for guid, name in found.items() if _AGGREGATION.search(name)}
+    shown = _apart(found, sharp)
     links: dict[End, End] = {}
-    rates: dict[End, tuple[str, float]] = {}
-    for device, number, other, there, line in seen:
-        if other not in found or device in sharp or other in sharp:
+    rates: dict[End, Rate] = {}
+    for port in ports:
+        if port.far not in found or port.device in sharp or port.far in sharp:
             continue
-        links[shown[device], number] = shown[other], there
-        rate = _RATE.search(line)
-        if rate is not None and rate[2] in LANE_GBPS:
-            rates[shown[device], number] = rate[0].strip(), int(rate[1]) * LANE_GBPS[rate[2]]
+        links[shown[port.device], port.port] = shown[port.far], port.far_port
+        if port.rate is not None:
+            rates[shown[port.device], port.port] = port.rate
     unset = {
-        shown[device]
-        for device, name in found.items()
-        if device not in sharp and _UNSET.search(name)
+        shown[guid] for guid, name in found.items() if guid not in sharp and _UNSET.search(name)
     }
-    return Discovery(links, rates, len(sharp), frozenset(unset))
+    return Discovery(
+        links,
+        rates,
+        len(sharp),
+        frozenset(unset),
+        frozenset(shown[guid] for guid, device in seen.items() if device.switch),
+    )
 
 
 def _apart(found: Mapping[str, str], left_out: set[str]) -> dict[str, str]:
     """Return descriptions, with the GUID where several devices have the same."""
     counts = Counter(name for device, name in found.items() if device not in left_out)
     return {
-        device: name if counts[name] < 2 else f"{name} ({device.partition('-')[2]})".strip()
+        device: name if counts[name] < 2 else f"{name} ({device})".strip()
         for device, name in found.items()
     }

@@ -62,7 +62,11 @@ class PlanNames:
         made = {}
         for text in self._devices:
             match = _SWITCH.match(text)
-            if match is not None and (name := known.get(match[1].lower())) is not None:
+            if match is None:
+                continue
+            written = match[1].lower()
+            name = known.get(written) or known.get(written.partition(".")[0])
+            if name is not None:
                 made[text] = name
         return made
 

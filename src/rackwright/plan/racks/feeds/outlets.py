@@ -33,11 +33,13 @@ _UNKNOWN = OutletCurrents(None, None, None)
 def outlets_used(devices: Sequence[RackDevice], plugs: Sequence[Plug]) -> Mapping[str, int] | None:
     """Outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
 
-    None when a device's number of supplies is unknown.
+    None when a device's number of supplies, or the inlet of one that has a plug, is unknown.
     """
     if any(hangs_anywhere(device) for device in devices):
         return None
     inlets = [devices[plug.device].psu_inlet for plug in plugs]
+    if None in inlets:
+        return None
     return {"C13": inlets.count("C14"), "C19": inlets.count("C20") + inlets.count("C22")}
 
 
@@ -141,6 +143,8 @@ def outlet_currents(
     if branches:
         sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
         worst_branch = max(sums, default=0.0)
+    if None in inlets:
+        return OutletCurrents(None, None, worst_branch)
     return OutletCurrents(max(small, default=0.0), max(large, default=0.0), worst_branch)
 
 

@@ -1,0 +1,49 @@
+"""AWS-021: buckets do not keep every old version without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.plan.aws.file_systems import fsx
+
+_DAY = 86_400  # s
+
+
+@rule(
+    "AWS-021",
+    "Buckets do not keep every old version without a word",
+    Severity.MEDIUM,
+    since="0.4",
+    stage="build",
+    profile=Profile.LAB,
+)
+class OldVersions(Policy):
+    """Each versioned bucket that is made has a time after which old versions are removed, or keeps them on purpose."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each bucket that the stacks make."""
+        for site in plan.aws:
+            for bucket in site.bucket_names:
+                at = Subject(f"{site.name} bucket {bucket}", (*site.path, "file_systems"))
+                kept = fsx.kept_versions(site.spec, bucket)
+                if kept is None:
+                    yield Finding(
+                        at,
+                        ok=False,
+                        message=f"each file of '{bucket}' that is overwritten or deleted is kept and paid for, without "
+                        "end: the bucket has versions and no lifecycle",
+                        fix="set 'keep_versions: 30 d' of its data repositories, or 'forever'",
+                    )
+                else:
+                    how = "for ever, on purpose" if kept == "forever" else f"{kept / _DAY:g} days"
+                    yield Finding(at, ok=True, message=f"old versions are kept {how}")

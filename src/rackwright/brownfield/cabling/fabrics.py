@@ -1,0 +1,224 @@
+"""Fabrics of a site, completed by the cables that tools have seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from rackwright.brownfield.cabling.networks import TIERS, NetworkView
+from rackwright.brownfield.names import (
+    free_name,
+    host_naming,
+    label_of,
+    ordered_hostlist,
+    short_of,
+    stem_of,
+)
+from rackwright.brownfield.products import Products, letters
+from rackwright.brownfield.records import FoundDevice, SourceNotice
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Fabric, SwitchTier
+from rackwright.model.hardware import Node, Switch
+from rackwright.model.onprem import NodeGroup
+from rackwright.plan.hosts import names_of
+from rackwright.render.todo import Blank, ListItem
+
+_SHORTEST = 4
+"""Signs of a model from which on it names a product of the catalogue."""
+
+
+def with_tiers(devices: Sequence[FoundDevice], views: Sequence[NetworkView]) -> list[FoundDevice]:
+    """Return devices, of which the switches are grouped by the tier that their cables make them."""
+
+    def settle(device: FoundDevice) -> FoundDevice:
+        tiers = (view.tier(name) for view in views for name in device.names[:1])
+        tier = next((one for one in tiers if one is not None), None)
+        return device if tier is None else replace(device, group=tier)
+
+    return [settle(device) for device in devices] if views else list(devices)
+
+
+@dataclass
+class Cabled:
+    """A site whose fabrics are completed.
+
+    Attributes:
+        here: path of the site.
+        site: what is known of it, which is added to.
+        unplaced: True if devices that are in no rack are added.
+        standing: names of devices in racks.
+        blanks: what no file states is added.
+        notices: what is left out is added.
+    """
+
+    here: tuple[str | ListItem, ...]
+    site: dict[str, Any]
+    products: Products
+    unplaced: bool
+    standing: set[str]
+    blanks: list[Blank]
+    notices: list[SourceNotice]
+
+    def add(self, view: NetworkView) -> None:
+        """Add the switches, hosts and links of a network."""
+        standing = {short_of(name).lower() for name in self.standing}
+        if self.unplaced:
+            self._hosts(view, standing)
+        attached = list(self._attached(view))
+        fabric = self._fabric(view.technology)
+        if fabric is None:
+            if not self.unplaced:
+                return
+            fabric = {"name": view.technology, "tiers": []}
+            self.site.setdefault("fabrics", []).append(fabric)
+            path = (*self.here, "fabrics", ListItem("name", view.technology))
+            self.blanks.append(Blank(path, Fabric, "role"))
+        fabric["technology"] = view.technology
+        if self.unplaced:
+            self._switches(view, fabric, standing)
+        fabric["tiers"].sort(key=lambda tier: _height(tier["name"]))
+        if attached:
+            fabric["attached"] = attached
+        links = list(_links(view, [tier["name"] for tier in fabric["tiers"]], self.notices))
+        if links:
+            fabric["links"] = links
+
+    def _fabric(self, technology: str) -> dict[str, Any] | None:
+        """Return the fabric of the switches that are in racks."""
+        fabrics: list[dict[str, Any]] = self.site.get("fabrics", [])
+        return next((one for one in fabrics if one["name"] == technology), None)
+
+    def _hosts(self, view: NetworkView, standing: set[str]) -> None:
+        """Add node groups of the hosts that no other file has."""
+        groups: list[dict[str, Any]] = self.site.setdefault("node_groups", [])
+        known = standing | {
+            short_of(name).lower()
+            for group in groups
+            for name in _names(group, self.products.catalogue)
+        }
+        taken = {group["name"] for group in groups}
+        absent: dict[tuple[str, int], list[str]] = {}
+        for name in sorted(view.hosts, key=_natural):
+            if short_of(name).lower() not in known:
+                absent.setdefault((stem_of(name), view.hosts[name]), []).append(name)
+        for (stem, _), names in absent.items():
+            name = free_name(label_of(stem) or "node", taken)
+            groups.append({"name": name, "count": len(names), **host_naming(name, names)})
+            path = (*self.here, "node_groups", ListItem("name", name))
+            self.blanks += [
+                Blank(path, NodeGroup, "role", "compute"),
+                Blank(path, NodeGroup, "type", "a catalogue id"),
+                Blank(path, NodeGroup, "racks", "c[01-16]"),
+                Blank(path, NodeGroup, "per_rack", "a number"),
+            ]
+
+    def _attached(self, view: NetworkView) -> Iterator[dict[str, Any]]:
+        """Yield the node groups on a network, with the interfaces that most of their hosts have there."""
+        interfaces = {short_of(name).lower(): count for name, count in view.hosts.items()}
+        for group in self.site.get("node_groups", []):
+            names = _names(group, self.products.catalogue)
+            counts = [
+                interfaces[short.lower()]
+                for name in names
+                if (short := short_of(name)).lower() in interfaces
+            ]
+            if not counts:
+                continue
+            most = max(set(counts), key=counts.count)
+            fewer = sum(count != most for count in counts) + len(names) - len(counts)
+            if fewer:
+                text = (
+                    f"{fewer:,} of the {len(names):,} hosts of '{group['name']}' have other than {most} cables in "
+                    f"{view.technology}: 'fabric compare' lists them"
+                )
+                self.notices.append(SourceNotice(text, view.at))
+            yield {"group": group["name"], "interfaces": most}
+
+    def _switches(self, view: NetworkView, fabric: dict[str, Any], standing: set[str]) -> None:
+        """Add tiers of the switches that are in no rack."""
+        absent: dict[tuple[str, str], list[str]] = {}
+        for name in sorted(view.levels, key=lambda one: (view.levels[one], _natural(one))):
+            if short_of(name).lower() not in standing:
+                tier = view.tier(name) or "switch"
+                absent.setdefault((tier, view.switches[name]), []).append(name)
+        taken = {tier["name"] for tier in fabric["tiers"]}
+        for (base, model), names in absent.items():
+            tier = free_name(base, taken)
+            entry = _switch_of(model, self.products.catalogue)
+            said = {} if entry is None else {"type": entry}
+            fabric["tiers"].append({"name": tier, **said, "count": len(names)})
+            path = (
+                *self.here,
+                "fabrics",
+                ListItem("name", fabric["name"]),
+                "tiers",
+                ListItem("name", tier, said),
+            )
+            if entry is None:
+                self.blanks.append(Blank(path, SwitchTier, "type", "a catalogue id"))
+            self.blanks += [
+                Blank(path, SwitchTier, "racks", "n01"),
+                Blank(path, SwitchTier, "per_rack", "a number"),
+            ]
+            planned = f"{fabric['name']}-{tier}-1"
+            if names[0] != planned:
+                text = f"the switches {ordered_hostlist(names)} are called {planned} and so on in the plan, in this order"
+                self.notices.append(SourceNotice(text, view.at))
+        lost = sorted(set(view.switches) - set(view.levels))
+        if lost:
+            text = f"{len(lost):,} switches that no host is below are left out: {ordered_hostlist(lost)}"
+            self.notices.append(SourceNotice(text, view.at))
+
+
+def _names(group: Mapping[str, Any], catalogue: Catalogue) -> tuple[str, ...]:
+    """Return the names of the hosts of a node group."""
+    each = 1
+    if "type" in group:
+        each = catalogue.get(Node, group["type"]).hosts
+    digits = group.get("name_digits", 1)
+    return names_of(group["name"], group["count"] * each, group.get("host_names"), digits)
+
+
+def _switch_of(model: str, catalogue: Catalogue) -> str | None:
+    """Return the product that a switch's model names, as MQM9700 does QM9700; None where several do or none."""
+    wanted = letters(model)
+    found = {
+        entry_id
+        for entry_id in catalogue.ids(Switch)
+        for name in (
+            letters(entry_id),
+            letters(catalogue.get(Switch, entry_id).name).split("infiniband")[-1],
+        )
+        if len(wanted) >= _SHORTEST and name and re.fullmatch(rf"m?{re.escape(name)}.*", wanted)
+    }
+    longest = max(map(len, found), default=0)
+    best = [one for one in found if len(one) == longest]
+    return best[0] if len(best) == 1 else None
+
+
+def _links(
+    view: NetworkView, tiers: Sequence[str], notices: list[SourceNotice]
+) -> Iterator[dict[str, Any]]:
+    """Yield the cables between tiers, where equal ones are between all connected switches."""
+    for lower, upper in pairwise(TIERS):
+        if lower not in tiers or upper not in tiers:
+            continue
+        parallel = view.parallel(lower, upper)
+        if parallel is None:
+            text = f"the cables between '{lower}' and '{upper}' differ from switch to switch: state them as 'links'"
+            notices.append(SourceNotice(text, view.at))
+        else:
+            yield {"name": f"{lower}-{upper}", "lower": lower, "upper": upper, "parallel": parallel}
+
+
+def _height(tier: str) -> tuple[int, str]:
+    base = re.sub(r"-set\d+$", "", tier)
+    return (TIERS.index(base) if base in TIERS else len(TIERS), tier)
+
+
+def _natural(name: str) -> tuple[tuple[int, int | str], ...]:
+    parts = re.split(r"(\d+)", name)
+    return tuple((1, int(part)) if part.isdigit() else (0, part) for part in parts)

@@ -1,0 +1,235 @@
+"""Switches, tiers, hosts and links of a network, by the cables that tools have seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.brownfield.cabling.files import device_of, neighbour_tables, text_of
+from rackwright.brownfield.names import host_of, short_of
+from rackwright.brownfield.records import FoundCable, FoundNetwork, SourceNotice, refused
+from rackwright.errors import Location, UsageError
+from rackwright.plan.fabric.discovered.dump import Discovery
+from rackwright.plan.fabric.discovered.exports import is_list, is_tables, read_subnet
+from rackwright.plan.fabric.discovered.lldp import SeenInterface, best_neighbour, is_lldp_text
+from rackwright.plan.fabric.discovered.port_numbers import is_management
+
+_SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)(?::([A-Za-z0-9-]+))?")
+"""Description of a managed switch: ``MF0;leaf-01:MQM9700/U1``."""
+_FRONT_PORT = re.compile(r"(swp|etp|ethernet|eth\d+/|et-|xe-|ge-|hundredgige)\S*", re.IGNORECASE)
+"""Names that switches give to their ports, and hosts do not."""
+_SUBNET_WORDS = re.compile(r'^(Switch|Ca)\s+\d+\s+"', re.MULTILINE)
+_LLDP_WORDS = re.compile(r'"(lldp|lldpNeighbors|interfaceStatuses)"\s*:')
+_UFM_WORDS = re.compile(r'"(source_guid|peer_guid|active_width)"\s*:')
+_LOOKED_AT = 200_000
+"""Characters of a file in which its kind is looked for."""
+TIERS = ("leaf", "spine", "core")
+"""Names of tiers, from the hosts upwards."""
+
+
+def is_subnet(text: str) -> bool:
+    """Return True for the output of ibnetdiscover, ibdiagnet or UFM."""
+    start = text[:_LOOKED_AT]
+    return (
+        is_tables(start)
+        or is_list(start)
+        or bool(_SUBNET_WORDS.search(start))
+        or (start.lstrip()[:1] in {"[", "{"} and bool(_UFM_WORDS.search(start)))
+    )
+
+
+def is_neighbours(text: str) -> bool:
+    """Return True for neighbours of LLDP."""
+    start = text[:_LOOKED_AT]
+    return is_lldp_text(start) or (
+        start.lstrip()[:1] in {"[", "{"} and bool(_LLDP_WORDS.search(start))
+    )
+
+
+def read_network(path: Path, text: str | None = None) -> FoundNetwork:
+    """Return the network in a dump, or in a folder with a file of neighbours for each switch.
+
+    Raises:
+        SpecErrors: a file is cut off, or is of another kind.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    at = Location(str(path), 1, 1)
+    try:
+        if text is None:
+            files = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] != ".")
+            read = [(one, text_of(one)) for one in files]
+        else:
+            read = [(path, text)]
+        if read and all(is_subnet(part) for _, part in read):
+            return _of_subnets([read_subnet(part) for _, part in read], at)
+        return _of_neighbours(read, at)
+    except UsageError as error:
+        raise refused(str(error.args[0] if error.args else error), at, error.hint) from None
+    except OSError as error:
+        raise refused(f"it cannot be read: {error.strerror}", at) from None
+    except ValueError as error:
+        raise refused(
+            f"this dump of cables cannot be read: {error}", at, "write it again, whole"
+        ) from None
+
+
+def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
+    switches: dict[str, str] = {}
+    cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
+    nameless: set[str] = set()
+    for discovery in found:
+        for (device, port), (far, far_port) in discovery.links.items():
+            ends = []
+            for text, number in ((device, port), (far, far_port)):
+                if text in discovery.switches:
+                    match = _SWITCH.match(text)
+                    name = host_of(match[1]) if match is not None else None
+                    if name is not None and match is not None:
+                        switches[name] = match[2] or switches.get(name, "")
+                        ends.append((name, str(number)))
+                        continue
+                words = re.split(r"[ _/]", text, maxsplit=1)
+                name = None if text in discovery.unset else host_of(words[0])
+                if name is None:
+                    nameless.add(text)
+                    break
+                ends.append((name, words[1] if len(words) > 1 else str(number)))
+            if len(ends) == 2:
+                cables.setdefault(frozenset(ends), FoundCable(*ends[0], *ends[1]))
+    return FoundNetwork(
+        at, "infiniband", switches, tuple(cables.values()), tuple(_without_names(nameless, at))
+    )
+
+
+def _without_names(nameless: set[str], at: Location) -> Iterator[SourceNotice]:
+    if nameless:
+        first = min(nameless)
+        text = f"{len(nameless):,} devices that state no name of a host are left out, such as '{first}'"
+        yield SourceNotice(text, at)
+
+
+def _of_neighbours(read: Iterable[tuple[Path, str]], at: Location) -> FoundNetwork:
+    """Return the network that files of neighbours tell.
+
+    Raises:
+        ValueError: a file is of another kind, or there is no file.
+        SpecErrors: no device is a switch.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    devices: dict[str, dict[str, SeenInterface]] = {}
+    for path, text in read:
+        for device, interfaces in neighbour_tables(text):
+            name = short_of(device or device_of(path))
+            devices[name] = {**devices.get(name, {}), **interfaces}
+    if not devices:
+        raise ValueError("the folder has no file")
+    cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
+    fronts: dict[str, Counter[bool]] = {}
+    nameless: set[str] = set()
+    for device, interfaces in devices.items():
+        for interface in interfaces.values():
+            port = interface.names[0]
+            best = best_neighbour(interface, lambda name: short_of(name) in devices)
+            if best is None or is_management(port):
+                continue
+            far = host_of(short_of(best.device)) if best.named else None
+            if far is None:
+                nameless.add(best.device)
+                continue
+            far_port = best.ports[0] if best.ports else ""
+            for name, text in ((device, port), (far, far_port)):
+                if text:
+                    fronts.setdefault(name, Counter())[bool(_FRONT_PORT.fullmatch(text))] += 1
+            ends = ((device, port), (far, far_port or f"to {port}"))
+            cables.setdefault(frozenset(ends), FoundCable(*ends[0], *ends[1]))
+    switches = {name: "" for name, counts in fronts.items() if counts[True] > counts[False]}
+    if not switches:
+        raise refused(
+            "no device of these files is a switch by the names of its ports", at,
+            "name each file like the device that it is of, as 'leaf-01.json'",
+        )  # fmt: skip
+    return FoundNetwork(
+        at, "ethernet", switches, tuple(cables.values()), tuple(_without_names(nameless, at))
+    )
+
+
+@dataclass(frozen=True)
+class NetworkView:
+    """Networks of one technology together.
+
+    Attributes:
+        switches: models of switches by their names; empty where none is stated.
+        levels: of switches, counted from 1 at the hosts; those that no host is below have none.
+        hosts: number of interfaces by the names of hosts.
+        links: number of cables by pairs of switches, the lower one first.
+    """
+
+    technology: str
+    at: Location
+    switches: Mapping[str, str]
+    levels: Mapping[str, int]
+    hosts: Mapping[str, int]
+    links: Mapping[tuple[str, str], int]
+
+    def tier(self, name: str) -> str | None:
+        """Return the name of the tier of a switch; None if it is none of this network."""
+        level = self.levels.get(self._spelled.get(short_of(name).lower(), ""))
+        if level is None:
+            return None
+        return TIERS[level - 1] if level <= len(TIERS) else f"tier-{level}"
+
+    @property
+    def _spelled(self) -> Mapping[str, str]:
+        return {short_of(name).lower(): name for name in self.switches}
+
+    def parallel(self, lower: str, upper: str) -> int | None:
+        """Return the cables between each pair of connected switches of two tiers; None where they differ."""
+        counts = {
+            count
+            for (one, other), count in self.links.items()
+            if (self.tier(one), self.tier(other)) == (lower, upper)
+        }
+        return counts.pop() if len(counts) == 1 else None
+
+
+def views_of(networks: Iterable[FoundNetwork]) -> list[NetworkView]:
+    """Return the networks of each technology as one."""
+    by_technology: dict[str, list[FoundNetwork]] = {}
+    for network in networks:
+        by_technology.setdefault(network.technology, []).append(network)
+    return [_view(technology, parts) for technology, parts in by_technology.items()]
+
+
+def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
+    switches = {name: model for part in parts for name, model in part.switches.items()}
+    cables = list(dict.fromkeys(cable for part in parts for cable in part.cables))
+    hosts: dict[str, set[str]] = {}
+    beside: dict[str, set[str]] = {name: set() for name in switches}
+    for cable in cables:
+        for one, port, other in (
+            (cable.device, cable.port, cable.far),
+            (cable.far, cable.far_port, cable.device),
+        ):
+            if one in switches:
+                beside[one].add(other)
+            elif other in switches:
+                hosts.setdefault(one, set()).add(port)
+    levels = {name: 1 for name, others in beside.items() if others - set(switches)}
+    last, level = set(levels), 1
+    while last:
+        level += 1
+        last = {
+            other
+            for name in last
+            for other in beside[name]
+            if other in switches and other not in levels
+        }
+        levels |= dict.fromkeys(last, level)
+    links: Counter[tuple[str, str]] = Counter()
+    for cable in cables:
+        pair = sorted((cable.device, cable.far), key=lambda name: levels.get(name, 0))
+        if set(pair) <= set(levels):
+            links[pair[0], pair[1]] += 1
+    counts = {name: len(ports) for name, ports in hosts.items()}
+    return NetworkView(technology, parts[0].at, switches, levels, counts, links)

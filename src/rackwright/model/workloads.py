@@ -1,0 +1,88 @@
+"""Training jobs that a cluster is built for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.field_kinds import ASKED, KEY, Setting
+from rackwright.model.names import Name
+from rackwright.model.units import Tokens, TokensPerDay
+
+Degree = Annotated[int, Field(ge=1, le=65536)]
+"""Accelerators that share something."""
+
+
+class WorkloadLayout(Model):
+    """Spread of a model over accelerators."""
+
+    tensor: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of accelerators that share each layer (tensor parallel)."""
+    pipeline: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of stages, each with a part of the layers (pipeline parallel)."""
+    context: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of accelerators that share each sequence (context parallel)."""
+    virtual: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of parts of its layers that a stage takes in turn (virtual pipeline)."""
+    expert: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of accelerators that share the routed experts (expert parallel)."""
+    micro_batch: Annotated[Degree, Setting(looser="either", absent="elsewhere")] = 1
+    """Number of sequences that a replica works on at a time."""
+    sharded: Annotated[bool, Setting(looser="either", absent="elsewhere")] = False
+    """True if parameters are gathered when they are used (FSDP)."""
+
+
+class Workload(Model):
+    """A training job, and what it is expected to get."""
+
+    name: Annotated[Name, KEY]
+    """Name of the workload."""
+    model: Annotated[
+        str, Field(min_length=1, max_length=200), Setting(looser="either", absent="elsewhere")
+    ]
+    """Name of a built-in model, like ``llama3.1-405b``."""
+    site: Annotated[Name, Setting(looser="either", absent="elsewhere")]
+    """Site of the hosts that it runs on."""
+    group: Annotated[Name, Setting(looser="either", absent="elsewhere")]
+    """Node group of the hosts that it runs on."""
+    hosts: Annotated[int | None, Field(gt=0), Setting(looser="lower", absent="elsewhere")] = None
+    """Number of hosts of the job. All of the group if omitted."""
+    task: Annotated[
+        Literal["pre-training", "sft", "lora"], Setting(looser="either", absent="elsewhere")
+    ] = "pre-training"
+    """Kind of training."""
+    precision: Annotated[
+        Literal["bf16", "fp8", "mxfp8", "nvfp4"], Setting(looser="either", absent="elsewhere")
+    ] = "bf16"
+    """Precision of the products of matrices."""
+    sequence: Annotated[int, Field(ge=1, le=16_777_216), Setting(looser="either")]
+    """Length of a sequence, in tokens."""
+    batch: Annotated[Annotated[Tokens, Field(gt=0)], Setting(looser="either")]
+    """Size of the batch of one step over all replicas, in tokens."""
+    tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
+    """Number of tokens of the whole run."""
+    layout: Annotated[WorkloadLayout | None, ASKED] = None
+    """Spread of the model. The fastest that fits if omitted."""
+    software: Annotated[
+        str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
+    ] = None
+    """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
+    job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
+    """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
+    target: Annotated[Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower")] = None
+    """Least number of tokens a day, failures included."""
+
+    @model_validator(mode="after")
+    def _batch_is_of_sequences(self) -> Workload:
+        if self.batch < self.sequence:
+            raise ValueError(
+                f"the batch of {self.batch:,.0f} tokens is less than one sequence of {self.sequence:,}"
+            )
+        return self
+
+    @property
+    def sequences(self) -> int:
+        """Return the sequences of a step."""
+        return max(1, round(self.batch / self.sequence))

@@ -1,0 +1,105 @@
+"""Names of fields as a document in the short form has them.
+
+A rule speaks of the full form. A user of the short form has neither ``rack_groups.0`` nor the source
+``ups-a``, but ``racks`` and an entry of ``power.feed_path``, from which they follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from rackwright.model.base import Model
+from rackwright.plan.base import Path
+from rackwright.reading.tree import Item, Tree
+
+_NAMING = ("name", "kind", "product", "type")
+"""Keys by which an entry of a list is told from the others, the best first."""
+
+
+class WrittenNames:
+    """Names of places of a full document in the words of the document that it follows from.
+
+    Args:
+        written: the document as it is written.
+        full: the same in its full form.
+    """
+
+    def __init__(self, written: Tree, full: Tree) -> None:
+        self._written, self._full = written, full
+        self._made: dict[Path, str] = {}
+
+    def __call__(self, path: Path) -> str:
+        """Return the dotted name of a place, which may be one that is not there yet."""
+        if path not in self._made:
+            self._made[path] = self._name(path)
+        return self._made[path]
+
+    def _name(self, path: Path) -> str:
+        names = steps(self._full.data, path)
+        if self._written is self._full:
+            return ".".join(names)
+        for length in range(len(path) - 1, 0, -1):
+            item = self._full.find(path[:length])
+            place = item and self._places.get((item.file, item.line, item.column))
+            if place:
+                return ".".join(_short((*place, *names[length:])))
+        return ".".join(names)
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[str, int, int], tuple[str, ...]]:
+        """Names of the mappings that are written, by their file, line and column."""
+        found: dict[tuple[str, int, int], tuple[str, ...]] = {}
+
+        def walk(item: Item, names: tuple[str, ...]) -> None:
+            if isinstance(item.value, dict):
+                found[item.file, item.line, item.column] = names
+                for key, entry in item.value.items():
+                    walk(entry.item, (*names, str(key)))
+            elif isinstance(item.value, list):
+                for index, child in enumerate(item.value):
+                    named = {key: e.item.value for key, e in _entries(child).items()}
+                    walk(child, (*names, _step(named, index)))
+
+        walk(self._written.root, ())
+        return found
+
+
+def _short(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a name where the field of every feed is that of the power of its site."""
+    for index in range(len(names) - 2):
+        if names[index] == "racks" and names[index + 1] == "feeds":
+            return (*names[:index], "power", *names[index + 3 :])
+    return names
+
+
+def steps(value: Any, path: Path) -> list[str]:
+    """Return the names of the steps of a path into a document or a model."""
+    names: list[str] = []
+    for part in path:
+        value = _child(value, part)
+        names.append(_step(value, part))
+    return names
+
+
+def _entries(item: Item) -> Mapping[str, Any]:
+    return item.value if isinstance(item.value, dict) else {}
+
+
+def _step(value: Any, part: str | int) -> str:
+    if isinstance(part, int) and isinstance(value, (Mapping, Model)):
+        for key in _NAMING:
+            if isinstance(name := _child(value, key), str):
+                return name
+    return str(part)
+
+
+def _child(value: Any, part: str | int) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, Model):
+        return getattr(value, str(part), None)
+    if isinstance(value, (list, tuple)) and isinstance(part, int) and 0 <= part < len(value):
+        return value[part]
+    return None

@@ -1,0 +1,413 @@
+"""Neighbours that switches and hosts have heard of by LLDP, as their tools print them.
+
+Read are ``lldpctl`` in its forms json, json0 and text (also ``show lldp neighbors`` of SONiC), ``show lldp table`` and
+``show interfaces status`` of SONiC, the interfaces of NVUE (Cumulus, ``nv show interface -o json``), and the answers of
+Arista's eAPI to ``show lldp neighbors detail`` and ``show interfaces status``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([GMT])", re.IGNORECASE)
+_MAU = re.compile(r"(\d+)(G?)(?:ig)?base", re.IGNORECASE)
+"""Rate in the name of a medium: ``1000BaseTFD``, ``100GbaseSR4``, ``10GigBaseLR``."""
+_GBPS = {"G": 1.0, "M": 0.001, "T": 1000.0}
+_MBPS = 0.001
+"""Gbps of one Mbps."""
+_BLOCK = re.compile(r"^Interface:\s+(\S+?),\s+via:\s*(\S+?)(?:,|$)", re.MULTILINE)
+_LINE = re.compile(
+    r"^\s+(SysName|ChassisID|PortID|PortDescr|Current \S+|MAU oper type):[ \t]*(.*?)\s*$",
+    re.MULTILINE,
+)
+_RULE = re.compile(r"^-{3,}(\s+-{3,})+\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The device at the far end of a port.
+
+    Attributes:
+        device: its name; that of its chassis where it tells none.
+        named: True if it tells its name.
+        ports: names of its port, the best first; none where it tells a MAC address alone.
+    """
+
+    device: str
+    named: bool
+    ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenInterface:
+    """An interface of the device that a dump is of.
+
+    Attributes:
+        names: of the interface, the best first.
+        up: True if it has a link; None where the dump does not say it.
+        gbps: rate of its link; None where the dump does not say it.
+        neighbours: that it hears.
+    """
+
+    names: tuple[str, ...]
+    up: bool | None = None
+    gbps: float | None = None
+    neighbours: tuple[Neighbour, ...] = ()
+
+
+Interfaces = Mapping[str, SeenInterface]
+"""Interfaces of one device by their names."""
+
+
+def read_lldp_json(value: Any) -> Iterator[tuple[str, Interfaces]]:
+    """Yield devices that a document is of with their interfaces; the name is empty where it states none.
+
+    Raises:
+        ValueError: it is none of the known kinds.
+    """
+    if isinstance(value, dict) and isinstance(value.get("stdout"), str):  # a result of Ansible
+        from rackwright.plan.fabric.discovered.exports import read_json
+
+        text = value["stdout"]
+        if text.lstrip()[:1] not in {"{", "["}:
+            yield "", read_lldp_text(text)
+            return
+        value = read_json(text)
+    found = _own(value)
+    if found is not None:
+        yield _hostname(value), found
+        return
+    if isinstance(value, dict) and value:
+        parts = {str(name): _own(part) for name, part in value.items()}
+        if all(part is not None for part in parts.values()):
+            yield from ((name, part) for name, part in parts.items() if part is not None)
+            return
+    raise ValueError(
+        "it is no list of neighbours of lldpctl, SONiC, NVUE or eAPI: it has "
+        + (
+            ", ".join(f"'{key}'" for key in list(value)[:5])
+            if isinstance(value, dict)
+            else "no object"
+        )
+    )
+
+
+def _own(value: Any) -> Interfaces | None:
+    """Return the interfaces of one device; None where the document is of another kind."""
+    if isinstance(value, dict) and "lldp" in value and set(value) <= {"lldp", "warnings"}:
+        return _lldpctl(value["lldp"])
+    if isinstance(value, dict) and value and all(_is_nvue(part) for part in value.values()):
+        return _merged(_nvue(value))
+    bodies = value.get("result") if isinstance(value, dict) and "jsonrpc" in value else value
+    listed = bodies if isinstance(bodies, list) else [bodies]
+    known = [one for one in listed if isinstance(one, dict)]
+    if any({"lldpNeighbors", "interfaceStatuses"} & set(one) for one in known):
+        return _merged(part for one in known for part in _eapi(one))
+    return None
+
+
+def _hostname(value: Any) -> str:
+    """Return the name that an answer of eAPI to ``show hostname`` states."""
+    bodies = value.get("result") if isinstance(value, dict) else value
+    names = (
+        [one.get("hostname") for one in bodies or [] if isinstance(one, dict)]
+        if isinstance(bodies, list)
+        else []
+    )
+    return next((name for name in names if isinstance(name, str)), "")
+
+
+def _merged(interfaces: Any) -> Interfaces:
+    """Return interfaces by their names, those of one name made one."""
+    made: dict[str, SeenInterface] = {}
+    for one in interfaces:
+        other = made.get(one.names[0])
+        made[one.names[0]] = one if other is None else merge(other, one)
+    return made
+
+
+def merge(first: SeenInterface, second: SeenInterface) -> SeenInterface:
+    """Return what two dumps state of one interface."""
+    return SeenInterface(
+        tuple(dict.fromkeys((*first.names, *second.names))),
+        first.up if second.up is None else second.up,
+        first.gbps if second.gbps is None else second.gbps,
+        tuple(dict.fromkeys((*first.neighbours, *second.neighbours))),
+    )
+
+
+def _neighbour(
+    name: Any, chassis: Any, port: Any, description: Any, *, mac: bool = False
+) -> Neighbour:
+    named = isinstance(name, str) and bool(name.strip())
+    texts = [str(text).strip() for text in (None if mac else port, description) if text]
+    ports = tuple(text for text in texts if text and not _MAC.fullmatch(text))
+    return Neighbour(str(name).strip() if named else str(chassis or "").strip(), named, ports)
+
+
+def _lldpctl(value: Any) -> Interfaces:
+    """Return the neighbours in lldpctl's json and json0.
+
+    Raises:
+        ValueError: a neighbour is not of its form.
+    """
+    parts = value if isinstance(value, list) else [value]
+    found = []
+    for part in parts:
+        listed = part.get("interface", []) if isinstance(part, dict) else []
+        for item in listed if isinstance(listed, list) else [listed]:
+            if not isinstance(item, dict):
+                raise ValueError("an 'interface' of 'lldp' is no object")
+            pairs = [(item.get("name"), item)] if "via" in item else list(item.items())
+            for name, one in pairs:
+                if isinstance(one, dict) and str(one.get("via", "LLDP")).upper().startswith("LLDP"):
+                    found.append(_lldpctl_interface(str(name), one))
+    return _merged(found)
+
+
+def _lldpctl_interface(name: str, one: Mapping[str, Any]) -> SeenInterface:
+    chassis, port = _first(one.get("chassis")), _first(one.get("port"))
+    system = _value(chassis.get("name"))
+    if system is None and not {"id", "descr"} & set(chassis) and chassis:
+        system, chassis = next((str(key), _first(part)) for key, part in chassis.items())
+    identity = _first(port.get("id"))
+    mac = str(identity.get("type", "")).lower() == "mac"
+    neighbour = _neighbour(
+        system,
+        _value(chassis.get("id")),
+        _value(port.get("id")),
+        _value(port.get("descr")),
+        mac=mac,
+    )
+    medium = _value(_first(port.get("auto-negotiation")).get("current"))
+    return SeenInterface((name,), up=True, gbps=_of_medium(medium), neighbours=(neighbour,))
+
+
+def _first(value: Any) -> Mapping[str, Any]:
+    """Return an object, of which json0 writes a list."""
+    if isinstance(value, list):
+        value = value[0] if value else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _value(value: Any) -> str | None:
+    """Return a text, which json0 writes as a list with an object."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("value")
+    return None if value is None else str(value)
+
+
+def _of_medium(text: str | None) -> float | None:
+    match = _MAU.search(text or "")
+    if match is None:
+        return None
+    number = float(match[1])
+    return number if match[2] else number * _MBPS
+
+
+def _is_nvue(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and ("lldp" in value or "link" in value)
+        and (isinstance(value.get("link", {}), dict) and isinstance(value.get("lldp", {}), dict))
+        and "interface" not in _first(value.get("lldp"))
+    )
+
+
+def _nvue(value: Mapping[str, Any]) -> Iterator[SeenInterface]:
+    """Yield the ports that NVUE lists."""
+    for name, one in value.items():
+        if one.get("type", "swp") not in {"swp", "eth"}:
+            continue
+        link = _first(one.get("link"))
+        state = link.get("state", link.get("oper-status"))
+        words = {str(word) for word in state} if isinstance(state, dict) else {str(state).lower()}
+        up = None if state is None else words == {"up"}
+        heard = _first(one.get("lldp")).get("neighbor") or {}
+        neighbours = []
+        for key, part in heard.items() if isinstance(heard, dict) else ():
+            chassis, port = _first(_first(part).get("chassis")), _first(_first(part).get("port"))
+            system = chassis.get("system-name") or (None if _MAC.fullmatch(str(key)) else key)
+            kind = str(port.get("id-type", port.get("type", ""))).lower()
+            identity = port.get("id", port.get("name"))
+            neighbours.append(
+                _neighbour(
+                    system,
+                    chassis.get("chassis-id"),
+                    identity,
+                    port.get("description"),
+                    mac=kind == "mac",
+                )
+            )
+        gbps = _gbps(link.get("speed")) if up is not False else None
+        yield SeenInterface((str(name),), up, gbps, tuple(neighbours))
+
+
+def _gbps(value: Any) -> float | None:
+    """Return a rate in Gbps, as ``400G`` or a number of Mbps; None where it is not said."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value * _MBPS or None
+    text = str(value or "")
+    if text.isdecimal():
+        return int(text) * _MBPS or None
+    match = _SPEED.match(text)
+    return None if match is None else float(match[1]) * _GBPS[match[2].upper()]
+
+
+def _eapi(body: Mapping[str, Any]) -> Iterator[SeenInterface]:
+    """Yield the ports in one answer of eAPI."""
+    heard = body.get("lldpNeighbors", {})
+    if isinstance(heard, list):  # without "detail"
+        for one in heard:
+            if isinstance(one, dict) and one.get("port"):
+                neighbour = _neighbour(
+                    one.get("neighborDevice"), None, one.get("neighborPort"), None
+                )
+                yield SeenInterface((str(one["port"]),), up=True, neighbours=(neighbour,))
+    elif isinstance(heard, dict):
+        for name, one in heard.items():
+            told = [_first(info) for info in _first(one).get("lldpNeighborInfo") or []]
+            neighbours = []
+            for info in told:
+                port = _first(info.get("neighborInterfaceInfo"))
+                mac = str(port.get("interfaceIdType", "")).lower() == "macaddress"
+                identity = str(port.get("interfaceId_v2") or port.get("interfaceId") or "").strip(
+                    '"'
+                )
+                neighbours.append(
+                    _neighbour(info.get("systemName"), info.get("chassisId"), identity,
+                               port.get("interfaceDescription"), mac=mac)
+                )  # fmt: skip
+            yield SeenInterface((str(name),), True if neighbours else None, None, tuple(neighbours))
+    for name, one in _first(body.get("interfaceStatuses")).items():
+        state = str(_first(one).get("linkStatus", "")).lower()
+        rate = _first(one).get("bandwidth")
+        gbps = rate / 1e9 if isinstance(rate, (int, float)) and rate > 0 else None
+        up = state == "connected" if state else None
+        yield SeenInterface((str(name),), up, gbps if up else None)
+
+
+def is_lldp_text(text: str) -> bool:
+    """Return True for neighbours or states of interfaces as text."""
+    return any(start(text) is not None for start in (_BLOCK.search, _table_head))
+
+
+def _table_head(text: str) -> int | None:
+    """Return the line of the heads of SONiC's tables; None where there are none."""
+    for number, line in enumerate(text.splitlines()):
+        words = line.split()
+        if words[:2] == ["LocalPort", "RemoteDevice"] or (
+            words[:1] == ["Interface"] and "Lanes" in words
+        ):
+            return number
+    return None
+
+
+def read_lldp_text(text: str) -> Interfaces:
+    """Return the interfaces of one device in what ``lldpctl`` and SONiC print as text.
+
+    Raises:
+        ValueError: it is none of these, or is cut off.
+    """
+    found = [*_blocks(text), *_tables(text)]
+    if not found and not is_lldp_text(text):
+        raise ValueError("it lists no neighbour and no interface")
+    return _merged(found)
+
+
+def _blocks(text: str) -> Iterator[SeenInterface]:
+    """Yield the interfaces of lldpctl's text.
+
+    Raises:
+        ValueError: the last one is cut off.
+    """
+    starts = list(_BLOCK.finditer(text))
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    for match, end in zip(starts, ends, strict=False):
+        part = text[match.end() : end]
+        said: dict[str, str] = dict(reversed(_LINE.findall(part)))
+        if "PortID" not in said:
+            line = text.count("\n", 0, match.start()) + 1
+            raise ValueError(
+                f"line {line}: the neighbour of {match[1]} has no PortID: the file is cut off"
+            )
+        if not match[2].upper().startswith("LLDP"):
+            continue
+        kind, _, port = said["PortID"].partition(" ")
+        chassis = said.get("ChassisID", "").partition(" ")[2]
+        neighbour = _neighbour(
+            said.get("SysName"), chassis, port, said.get("PortDescr"), mac=kind == "mac"
+        )
+        medium = next((said[key] for key in said if key.startswith(("MAU", "Current"))), None)
+        yield SeenInterface((match[1],), up=True, gbps=_of_medium(medium), neighbours=(neighbour,))
+
+
+def _tables(text: str) -> Iterator[SeenInterface]:
+    """Yield the interfaces in SONiC's tables: columns begin where their heads do."""
+    lines = text.splitlines()
+    row: Callable[[Mapping[str, str]], SeenInterface | None] | None = None
+    spans: Sequence[tuple[str, int, int | None]] = ()
+    for number, line in enumerate(lines):
+        if number and _RULE.match(line):
+            spans = _spans(lines[number - 1], line)
+            heads = {name for name, _, _ in spans}
+            row = (
+                _neighbour_row
+                if "RemoteDevice" in heads
+                else _status_row
+                if "Lanes" in heads
+                else None
+            )
+        elif not line.strip() or line.startswith(("---", "Total entries")):
+            row = None
+        elif row is not None:
+            one = row({name: line[first:last].strip() for name, first, last in spans})
+            if one is not None:
+                yield one
+
+
+def _spans(head: str, rule: str) -> list[tuple[str, int, int | None]]:
+    """Return the columns with their first and last places."""
+    dashes = [match.span() for match in re.finditer(r"-+", rule)]
+    starts = [first for first, _ in dashes]
+    ends: list[int | None] = [*starts[1:], None]
+    return [
+        (head[first : None if end is None else last].strip(), first, end)
+        for (first, last), end in zip(dashes, ends, strict=True)
+    ]
+
+
+def _neighbour_row(cells: Mapping[str, str]) -> SeenInterface | None:
+    if not cells.get("LocalPort"):
+        return None
+    neighbour = _neighbour(
+        cells.get("RemoteDevice"), None, cells.get("RemotePortID"), cells.get("RemotePortDescr")
+    )
+    return SeenInterface((cells["LocalPort"],), up=True, neighbours=(neighbour,))
+
+
+def _status_row(cells: Mapping[str, str]) -> SeenInterface | None:
+    if not cells.get("Interface"):
+        return None
+    alias = cells.get("Alias", "")
+    up = cells.get("Oper", "").lower() == "up" if cells.get("Oper") else None
+    names = tuple(name for name in (cells["Interface"], alias) if name and name != "N/A")
+    return SeenInterface(names, up, _gbps(cells.get("Speed")) if up else None)
+
+
+def best_neighbour(interface: SeenInterface, known: Callable[[str], bool]) -> Neighbour | None:
+    """Return the neighbour that a cable leads to: one of the plan first, then one with a name.
+
+    Network adapters with an LLDP agent of their own appear beside the host that they are in.
+    """
+    return min(
+        interface.neighbours,
+        key=lambda one: (not known(one.device), not one.named, not one.ports),
+        default=None,
+    )

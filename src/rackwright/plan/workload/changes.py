@@ -1,0 +1,50 @@
+"""What a change of one field would bring a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackwright.plan.workload.prediction import Prediction, with_links
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the blueprint, and what it brings.
+
+    Attributes:
+        field: of the blueprint.
+        what: the change, for people.
+        gain: more tokens a day, as a share.
+    """
+
+    field: str
+    what: str
+    gain: float
+
+
+def changes(prediction: Prediction) -> Iterator[Change]:
+    """Yield what lifts the tokens of a day, the most first."""
+    found = [one for one in _candidates(prediction) if one.gain >= 0.001]
+    yield from sorted(found, key=lambda one: -one.gain)
+
+
+def _candidates(prediction: Prediction) -> Iterator[Change]:
+    placement, step = prediction.placement, prediction.step
+    if placement is None or placement.links is None or step is None:
+        return
+    links = placement.links
+    site = f"sites.{prediction.workload.site}"
+    if links.oversubscription > 1:
+        flat = with_links(prediction, oversubscription=1.0)
+        if flat is not None:
+            told = f"oversubscription {links.oversubscription:.3g}:1 → 1:1"
+            yield Change(f"{site}.fabrics", told, step.seconds / flat.seconds - 1)
+    if links.rail:
+        faster = with_links(prediction, rail=2 * links.rail)
+        if faster is not None:
+            told = f"{links.rail * 8 / 1e9:.0f} → {links.rail * 16 / 1e9:.0f} Gbps an accelerator"
+            yield Change(f"{site}.node_groups", told, step.seconds / faster.seconds - 1)
+    if prediction.effective:
+        lost = 1 / prediction.effective - 1
+        yield Change("reliability", "no failures, no checkpoints", lost)

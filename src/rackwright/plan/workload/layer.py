@@ -1,0 +1,253 @@
+"""Time of one layer for one micro-batch on one accelerator, forward and backward, by part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.software import Software
+from rackwright.plan.workload.speeds import Accelerator, GemmSpeed, Precision
+from rackwright.plan.workload.transformer import Gemm, Transformer
+
+COPIED = 0.8
+"""Share of its memory's bandwidth that an element-wise kernel reaches."""
+ELEMENT = 2
+"""Bytes of an element between kernels, in bf16."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What every layer of a job has in common.
+
+    Attributes:
+        tokens: of one micro-batch on one accelerator.
+        sequence: tokens of a sequence.
+        frozen: weights get no gradient, as in LoRA.
+        stage: accelerators among which the experts of a stage lie.
+    """
+
+    model: Transformer
+    layout: Layout
+    accelerator: Accelerator
+    links: Links
+    software: Software
+    precision: Precision
+    sequence: int
+    tokens: float
+    frozen: bool
+    stage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Seconds by part; they add up.
+
+    Attributes:
+        products: of matrices.
+        attention: scores and values.
+        memory: element-wise passes, permutation of tokens.
+        tensor: collectives of tensor parallelism that nothing hides.
+        context: exchanges of context parallelism that nothing hides.
+        experts: exchanges of expert parallelism that nothing hides.
+        host: waiting for kernels to be launched.
+        recompute: forward passes that are repeated for want of memory.
+        gather: gathers of sharded parameters that nothing hides.
+    """
+
+    products: float = 0.0
+    attention: float = 0.0
+    memory: float = 0.0
+    tensor: float = 0.0
+    context: float = 0.0
+    experts: float = 0.0
+    host: float = 0.0
+    recompute: float = 0.0
+    gather: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Return the sum."""
+        return math.fsum(getattr(self, one.name) for one in fields(self))
+
+    def plus(self, other: Parts, times: float = 1.0) -> Parts:
+        """Return the parts and ``times`` those of another, each by its name."""
+        names = [one.name for one in fields(self)]
+        return Parts(**{n: getattr(self, n) + times * getattr(other, n) for n in names})
+
+
+def layer_parts(work: Work, *, routed: bool, recomputed: float) -> Parts:
+    """Return the time of one layer, with routed experts or without.
+
+    Args:
+        work: what the layers have in common.
+        routed: the layer has routed experts.
+        recomputed: share of its forward pass that is repeated, from 0 to 1.
+    """
+    model, layout, software = work.model, work.layout, work.software
+    split, tokens = layout.tensor, work.tokens
+    both, forward = _products(work, model.attention_gemms(tokens, split))
+    attention_once = _attention_forward(work)
+    attention = attention_once * (1 + software.backward) * software.sustained + _unfused(work)
+    moved = _attention_bytes(work)
+    exchange = 0.0
+    if routed:
+        copies = tokens * model.experts_per_token / split
+        local = model.experts / layout.expert
+        grouped, grouped_once = _grouped(work, copies / local, local)
+        shared, shared_once = (
+            _products(work, model.feed_forward_gemms(tokens, model.shared_feed_forward / split))
+            if model.shared_feed_forward
+            else (0.0, 0.0)
+        )
+        both += grouped * (1 + software.grouped) + shared
+        forward += grouped_once + shared_once
+        moved += copies * (16 * model.expert_feed_forward + software.routed * model.hidden)
+        exchange = _exchange(work, tokens / split)
+    else:
+        plain, plain_once = _products(
+            work, model.feed_forward_gemms(tokens, model.feed_forward / split)
+        )
+        both, forward = both + plain, forward + plain_once
+        moved += 16 * tokens * model.feed_forward / split
+    memory = software.traffic * moved / (COPIED * work.accelerator.bandwidth)
+    again = software.recompute * recomputed * (forward + attention_once + memory / 3)
+    busy = both + attention + memory + exchange + again
+    return Parts(
+        products=both,
+        attention=attention,
+        memory=memory,
+        experts=exchange,
+        recompute=again,
+        host=_host_wait(work, busy, routed=routed),
+        tensor=_tensor(work),
+        context=_context(work),
+    )
+
+
+def output_seconds(work: Work) -> float:
+    """Return the time of the output embedding and the loss for one micro-batch, in s."""
+    model, tokens = work.model, work.tokens
+    columns = model.vocabulary / work.layout.tensor
+    speed = work.accelerator.gemms.get("bf16") or _speed(work)
+    seconds = _there_and_back([Gemm(tokens, columns, model.hidden)], speed, frozen=work.frozen)
+    passes = 14 * tokens * columns / (COPIED * work.accelerator.bandwidth)
+    return seconds * work.software.sustained + passes
+
+
+def _speed(work: Work) -> GemmSpeed:
+    return work.accelerator.gemms[work.precision]
+
+
+def _there_and_back(gemms: Iterable[Gemm], speed: GemmSpeed, *, frozen: bool) -> float:
+    total = 0.0
+    for one in gemms:
+        total += speed.seconds(one)
+        total += speed.seconds(Gemm(one.rows, one.inner, one.columns))  # gradient of the input
+        if not frozen:
+            total += speed.seconds(Gemm(one.columns, one.inner, one.rows))  # and of the weights
+    return total
+
+
+def _products(work: Work, gemms: Iterable[Gemm]) -> tuple[float, float]:
+    """Return the seconds of products forward and backward, and of the forward ones alone."""
+    listed, speed = list(gemms), _speed(work)
+    operands = sum(2 * g.rows * g.inner + g.rows * g.columns for g in listed)
+    cast = work.software.cast.get(work.precision, 0.0) * operands
+    both = _there_and_back(listed, speed, frozen=work.frozen)
+    both += cast / (COPIED * work.accelerator.bandwidth)
+    return both * work.software.sustained, sum(map(speed.seconds, listed)) * work.software.sustained
+
+
+def _grouped(work: Work, rows: float, experts: float) -> tuple[float, float]:
+    """Return the seconds of the experts' products: their fixed part is paid once for all of them."""
+    gemms = list(work.model.feed_forward_gemms(rows, work.model.expert_feed_forward))
+    both, forward = _products(work, gemms)
+    fixed = _speed(work).fixed * work.software.sustained
+    passes = len(gemms) * (2 if work.frozen else 3)
+    return (
+        experts * (both - passes * fixed) + passes * fixed,
+        experts * (forward - len(gemms) * fixed) + len(gemms) * fixed,
+    )
+
+
+def _attention_forward(work: Work) -> float:
+    model = work.model
+    span = model.span(work.sequence)
+    heads = model.heads / work.layout.tensor
+    narrow = 1.0 if model.head_dim > 64 else 0.75  # heads of 64 fill the tensor cores less
+    rate = work.accelerator.attention * work.software.attention * narrow
+    return 4 * work.tokens * span * heads * model.attention_width / rate
+
+
+def _unfused(work: Work) -> float:
+    """Return the seconds of passes over whole scores, of kernels that do not fuse them."""
+    model = work.model
+    passes = work.software.unfused_sinks if model.sink else work.software.unfused
+    scores = work.tokens * work.sequence * model.heads / work.layout.tensor
+    moved = passes * ELEMENT * scores
+    return moved / (COPIED * work.accelerator.bandwidth)
+
+
+def _attention_bytes(work: Work) -> float:
+    """Return the bytes of norms, residuals and rotation, forward and backward."""
+    model, split = work.model, work.layout.tensor
+    width = model.heads * model.attention_width
+    rotated = 3 * width if model.latent else width + 2 * model.kv_heads * model.head_dim
+    return ELEMENT * work.tokens * (24 * model.hidden + 8 * rotated) / split
+
+
+def _tensor(work: Work) -> float:
+    """Return the seconds of eight gathers and scatters, with sequence parallelism, that are not hidden."""
+    split = work.layout.tensor
+    if split == 1:
+        return 0.0
+    volume = ELEMENT * work.tokens * work.model.hidden
+    once = work.links.gather(volume, split, split)
+    return 8 * (work.software.tensor * once + work.software.tensor_wait)
+
+
+def _context(work: Work) -> float:
+    """Return the seconds of passing keys and values on: once forward, twice backward."""
+    parts = work.layout.context
+    if parts == 1:
+        return 0.0
+    model = work.model
+    keys = 2 * max(1, model.kv_heads / work.layout.tensor) * model.head_dim
+    volume = ELEMENT * work.tokens * keys * parts
+    once = work.links.gather(volume, parts, work.layout.tensor * parts)
+    return 3 * work.software.context * once
+
+
+def _exchange(work: Work, tokens: float) -> float:
+    """Return the seconds of two dispatches and two combinations that nothing hides."""
+    layout, software = work.layout, work.software
+    if layout.expert == 1:
+        return 0.0
+    width = work.model.hidden * (ELEMENT if work.precision == "bf16" else 1.5)  # dispatch in 8 bits
+    seconds = work.links.exchange(
+        tokens,
+        width,
+        layout.expert,
+        layout.expert,
+        work.model.experts_per_token,
+        work.model.groups_per_token,
+    )
+    return (
+        4
+        * seconds
+        * (software.exchange if layout.expert <= work.links.domain else software.exchange_far)
+    )
+
+
+def _host_wait(work: Work, busy: float, *, routed: bool) -> float:
+    """Return the seconds that the accelerator waits for its host: the two overlap, but not at once.
+
+    The fourth-power mean goes over smoothly from one bound to the other.
+    """
+    software = work.software
+    launches = software.launch if routed else software.launch_plain
+    launch = launches.get(work.accelerator.host, 0.0)
+    return math.sqrt(math.hypot(busy**2, launch**2)) - busy

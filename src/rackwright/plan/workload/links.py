@@ -1,0 +1,95 @@
+"""Time of collectives over NVLink, rails and tiers: α–β models with the numbers of the plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+BUSY = 0.9
+"""Share of an NVLink's rate that an all-to-all reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What joins the accelerators of a job.
+
+    Attributes:
+        domain: accelerators of one NVLink domain.
+        link: bytes in a second that each gets inside it, in an all-gather over the node.
+        delay: seconds of a step inside the domain.
+        rail: bytes in a second of each accelerator's own network port; 0 without a network.
+        rail_delay: seconds of a step over the network.
+        pod: accelerators below which traffic meets no oversubscribed tier.
+        oversubscription: of the tier above a pod, 1 or more.
+        reached: share of the rail's rate that collectives reach.
+    """
+
+    domain: int
+    link: float
+    delay: float
+    rail: float
+    rail_delay: float = 10e-6
+    pod: int = 1 << 30
+    oversubscription: float = 1.0
+    reached: float = 0.8
+
+    def rate(self, members: int, span: int) -> float:
+        """Return the bytes in a second of a ring of ``members`` that lie evenly within ``span`` accelerators.
+
+        A ring leaves a domain over the ports of all its members there, each with the rail of its own.
+
+        Raises:
+            ValueError: it leaves the domain and there is no network.
+        """
+        if span <= self.domain:
+            return self.link
+        if not self.rail:
+            raise ValueError(f"{span} accelerators span domains of {self.domain} without a network")
+        ports = max(1.0, members * self.domain / span)
+        slower = self.oversubscription if span > self.pod else 1.0
+        return min(self.link, ports * self.rail * self.reached / slower)
+
+    def gather(self, volume: float, members: int, span: int) -> float:
+        """Return the seconds of an all-gather or reduce-scatter of ``volume`` bytes in all.
+
+        Ring inside a domain, tree of steps between domains: (n - 1)/n of the volume over the ring's
+        rate, and a delay for each step.
+        """
+        if members <= 1:
+            return 0.0
+        inside = min(members, self.domain)
+        steps = self.delay * math.log2(inside) if inside > 1 else 0.0
+        if span > self.domain:
+            steps += self.rail_delay * math.log2(max(2.0, span / self.domain))
+        return (members - 1) / members * volume / self.rate(members, span) + steps
+
+    def exchange(
+        self, tokens: float, width: float, members: int, span: int, copies: int, groups: int
+    ) -> float:
+        """Return the seconds of one all-to-all of expert parallelism.
+
+        Inside a domain each token is sent once for each expert; between domains once for each domain
+        that it visits and spread there over NVLink, as DeepEP does.
+
+        Args:
+            tokens: of one accelerator.
+            width: bytes of a token.
+            members: accelerators that share the experts.
+            span: accelerators among which they lie.
+            copies: experts that each token visits.
+            groups: most domains that a token may visit; 0 without a limit.
+        """
+        if members <= 1:
+            return 0.0
+        near = (
+            min(members, max(1, self.domain * members // span)) if span > self.domain else members
+        )
+        inside = tokens * copies * width * (near - 1) / near / (self.link * BUSY)
+        domains = members / near
+        if domains <= 1:
+            return inside + self.delay
+        choices = min(copies, groups) if groups else copies
+        visited = (domains - 1) * (1 - (1 - 1 / domains) ** choices)
+        slower = self.oversubscription if span > self.pod else 1.0
+        outside = tokens * width * visited * slower / (self.rail * self.reached)
+        return max(inside, outside) + self.rail_delay

@@ -1,0 +1,331 @@
+"""Predictions for the workloads of a plan: what each gets of the hosts that it is to run on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rackwright.model.hardware import Accelerators
+from rackwright.model.reliability import JobProfile
+from rackwright.model.workloads import Workload
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion
+from rackwright.plan.fabric.ports import oversubscription
+from rackwright.plan.reliability.failures import (
+    DAY,
+    effective_time,
+    failures_a_day,
+)
+from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.run import Range, tokens_a_day
+from rackwright.plan.workload.search import fastest
+from rackwright.plan.workload.software import Software
+from rackwright.plan.workload.speeds import Accelerator
+from rackwright.plan.workload.step import Job, StepTime, step_time
+
+if TYPE_CHECKING:
+    from rackwright.plan.expansion import SitePlan
+
+CLOUD_DOMAIN = 8
+"""Accelerators of one NVLink domain where the catalogue says nothing: those of one machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a workload runs.
+
+    Attributes:
+        accelerators: of the job.
+        hosts: of the job.
+        links: what joins them; None where the network is not known.
+        missing: what would have to be known.
+    """
+
+    board: Accelerators
+    accelerators: int
+    hosts: int
+    links: Links | None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a workload gets.
+
+    Attributes:
+        layout: given or found; None where none fits or something is missing.
+        step: with that layout.
+        speed: tokens in a second of all accelerators, without failures.
+        effective: share of the time that failures and checkpoints leave; None where unknown.
+        a_day: tokens of a day, failures included where they are known.
+        missing: what would have to be known.
+        problem: why there is no prediction, for people.
+    """
+
+    workload: Workload
+    path: Path
+    placement: Placement | None
+    layout: Layout | None = None
+    step: StepTime | None = None
+    speed: Range | None = None
+    effective: float | None = None
+    a_day: Range | None = None
+    missing: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def days(self) -> Range | None:
+        """Return the days of the whole run; None without a number of tokens."""
+        if self.a_day is None or self.workload.tokens is None:
+            return None
+        return self.a_day.inverse(self.workload.tokens)
+
+
+def predictions(plan: Expansion) -> Iterator[Prediction]:
+    """Yield a prediction for each workload of the plan, in the order of the blueprint."""
+    for index, workload in enumerate(plan.workloads):
+        yield predict(plan, workload, ("workloads", index))
+
+
+def predict(plan: Expansion, workload: Workload, path: Path) -> Prediction:
+    """Return what one workload gets of the plan."""
+    placement = place(plan, workload)
+    if placement is None:
+        name = f"{workload.site}/{workload.group}"
+        return Prediction(workload, path, None, problem=f"'{name}' has no accelerators")
+    accelerator = known_accelerators().get(placement.board.gres)
+    if accelerator is None:
+        return Prediction(
+            workload,
+            path,
+            placement,
+            missing=(f"measured or published speeds of {placement.board.model}",),
+        )
+    if workload.precision not in accelerator.gemms:
+        known = ", ".join(accelerator.gemms)
+        return Prediction(
+            workload,
+            path,
+            placement,
+            missing=(
+                f"speeds of {placement.board.model} at {workload.precision} (known: {known})",
+            ),
+        )
+    if placement.links is None:
+        return Prediction(workload, path, placement, missing=placement.missing)
+    return _predicted(plan, workload, path, placement, accelerator)
+
+
+def _predicted(
+    plan: Expansion,
+    workload: Workload,
+    path: Path,
+    placement: Placement,
+    accelerator: Accelerator,
+) -> Prediction:
+    job, software = job_of(workload), software_of(workload)
+    assert placement.links is not None  # noqa: S101 - the caller has looked
+    found = _laid_out(workload, job, placement, accelerator, placement.links, software)
+    if isinstance(found, str):
+        return Prediction(workload, path, placement, problem=found)
+    layout, step = found
+    low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
+    value = step.tokens / step.seconds
+    speed = Range(value * low, value, value * high)
+    effective, missing = _effective(plan, workload, placement)
+    return Prediction(
+        workload,
+        path,
+        placement,
+        layout=layout,
+        step=step,
+        speed=speed,
+        effective=effective,
+        a_day=tokens_a_day(speed, 1.0 if effective is None else effective),
+        missing=missing,
+    )
+
+
+def job_of(workload: Workload) -> Job:
+    """Return the job of a workload whose model is known (``check_workloads``)."""
+    return Job(
+        known_models()[workload.model],
+        workload.sequences,
+        workload.sequence,
+        workload.precision,
+        workload.task,
+    )
+
+
+def software_of(workload: Workload) -> Software:
+    """Return the training program of a workload, the default where it names none."""
+    programs = known_programs()
+    return programs[workload.software] if workload.software else next(iter(programs.values()))
+
+
+def _laid_out(
+    workload: Workload,
+    job: Job,
+    placement: Placement,
+    accelerator: Accelerator,
+    links: Links,
+    software: Software,
+) -> tuple[Layout, StepTime] | str:
+    """Return the layout with its step, or why there is none."""
+    count = placement.accelerators
+    if workload.layout is None:
+        best = fastest(job, count, accelerator, links, software)
+        if best is not None:
+            return best
+        memory = accelerator.memory / 1e9
+        return f"no layout of {workload.model} fits {count:,} accelerators of {memory:.0f} GB"
+    layout = Layout(**workload.layout.model_dump())
+    wrong = list(mistakes(job.model, layout, count, job.sequences))
+    if wrong:
+        return "; ".join(wrong)
+    step = step_time(job, layout, count, accelerator, links, software)
+    if step.fits:
+        return layout, step
+    need = step.memory
+    told = (
+        f"the layout needs {need.total(1.0) / 1e9:.0f} GB of {accelerator.memory / 1e9:.0f} GB: states "
+        f"{need.states / 1e9:.0f}, activations {need.least / 1e9:.0f} with everything recomputed, "
+        f"logits {need.logits / 1e9:.0f}"
+    )
+    best = fastest(job, count, accelerator, links, software)
+    return told if best is None else f"{told}; this one fits: {best[0]}"
+
+
+def place(plan: Expansion, workload: Workload) -> Placement | None:
+    """Return where a workload runs; None where its hosts have no accelerators."""
+    for site in plan.onprem:
+        if site.name == workload.site:
+            return _on_metal(site, workload)
+    for aws in plan.aws:
+        if aws.spec.name == workload.site:
+            group = next((g for g in aws.groups if g.spec.name == workload.group), None)
+            board = None if group is None else group.instance.accelerators
+            if group is None or board is None:
+                return None
+            hosts = workload.hosts or group.spec.count
+            each = board.count // group.instance.hosts
+            bandwidth = group.instance.bandwidth
+            accelerator = known_accelerators().get(board.gres)
+            if accelerator is None or bandwidth is None:
+                return Placement(
+                    board, hosts * each, hosts, None, (f"network bandwidth of {group.instance.id}",)
+                )
+            links = Links(
+                domain=board.domain.value if board.domain else board.count,
+                link=accelerator.link,
+                delay=accelerator.delay,
+                rail=bandwidth.value / 8 * 1e9 / each,
+            )
+            return Placement(board, hosts * each, hosts, links)
+    return None
+
+
+def _on_metal(site: SitePlan, workload: Workload) -> Placement | None:
+    group = site.groups_by_name.get(workload.group)
+    if group is None or group.product.accelerators is None:
+        return None
+    board, hosts = group.product.accelerators, workload.hosts or group.hosts
+    each = board.count // group.product.hosts
+    accelerator = known_accelerators().get(board.gres)
+    domain = board.domain.value if board.domain else board.count
+    count = hosts * each
+    if accelerator is None:
+        return Placement(board, count, hosts, None, (f"speeds of {board.model}",))
+    rail, pod, over, missing = _rails(site, workload.group, each)
+    links = Links(
+        domain=domain,
+        link=accelerator.link,
+        delay=accelerator.delay,
+        rail=rail,
+        pod=pod,
+        oversubscription=over,
+    )
+    if count > domain and not rail:
+        return Placement(board, count, hosts, None, missing)
+    return Placement(board, count, hosts, links)
+
+
+def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tuple[str, ...]]:
+    """Return bytes in a second of an accelerator's port, accelerators of a pod, and oversubscription.
+
+    The fabric is the one of role ``compute`` that the group hangs on.
+    """
+    missing = f"a fabric with role 'compute' to which '{group}' of '{site.name}' is attached"
+    for planned in site.fabrics:
+        layout = planned.layout
+        if planned.fabric.role != "compute" or layout is None:
+            continue
+        for hosts in layout.hosts:
+            if hosts.group.name != group:
+                continue
+            if hosts.interfaces is None or hosts.port is None:
+                return 0.0, 1 << 30, 1.0, (f"ports of '{group}' on the fabric '{planned.name}'",)
+            rate = hosts.port.rate.value / hosts.attachment.split / 8 * 1e9
+            over = math.prod(
+                max(1.0, oversubscription(layout, tier) or 1.0)
+                for tier in range(len(layout.tiers) - 1)
+            )
+            pod = layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30
+            return rate * hosts.interfaces / each, pod, over, ()
+    return 0.0, 1 << 30, 1.0, (missing,)
+
+
+def _effective(
+    plan: Expansion, workload: Workload, placement: Placement
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the share of time that failures and checkpoints leave, and what is missing for it."""
+    profile = _profile(plan, workload)
+    if profile is None or plan.reliability is None:
+        return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
+    asked = replace_hosts(profile, workload, placement.hosts)
+    failures = failures_a_day(asked, plan.reliability)
+    wanted = {
+        "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
+        f"'restart' of the job '{profile.name}'": profile.restart,
+        f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
+        f"'checkpoint_stall' of the job '{profile.name}'": profile.checkpoint_stall,
+    }
+    missing = tuple(name for name, value in wanted.items() if value is None)
+    if missing:
+        return None, missing
+    return effective_time(
+        failures or 0.0,
+        profile.restart or 0.0,
+        profile.checkpoint_interval or DAY,
+        profile.checkpoint_stall or 0.0,
+    ), ()
+
+
+def _profile(plan: Expansion, workload: Workload) -> JobProfile | None:
+    jobs: Sequence[JobProfile] = plan.reliability.jobs if plan.reliability else ()
+    return next((job for job in jobs if job.name == workload.job), None)
+
+
+def replace_hosts(profile: JobProfile, workload: Workload, hosts: int) -> JobProfile:
+    """Return the profile of a job on the hosts of the workload."""
+    part = profile.parts[0].model_copy(
+        update={"site": workload.site, "group": workload.group, "hosts": hosts}
+    )
+    return profile.model_copy(update={"parts": (part,)})
+
+
+def with_links(prediction: Prediction, **changes: float) -> StepTime | None:
+    """Return the step of a prediction with other links, for what a change of the fabric would bring."""
+    placement, layout = prediction.placement, prediction.layout
+    if placement is None or placement.links is None or layout is None:
+        return None
+    accelerator = known_accelerators()[placement.board.gres]
+    links = replace(placement.links, **changes)  # type: ignore[arg-type]
+    workload = prediction.workload
+    return step_time(
+        job_of(workload), layout, placement.accelerators, accelerator, links, software_of(workload)
+    )

@@ -1,0 +1,44 @@
+"""What a whole run gets: failures, checkpoints, days, energy and money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number that is known within bounds."""
+
+    low: float
+    value: float
+    high: float
+
+    def scaled(self, factor: float) -> Range:
+        """Return the range times a factor above 0."""
+        return Range(self.low * factor, self.value * factor, self.high * factor)
+
+    def inverse(self, of: float) -> Range:
+        """Return ``of`` divided by the range."""
+        return Range(of / self.high, of / self.value, of / self.low)
+
+
+def tokens_a_day(speed: Range, effective: float) -> Range:
+    """Return the tokens of a day.
+
+    Args:
+        speed: tokens in a second of all accelerators, without failures.
+        effective: share of the time that is spent on steps which are not repeated, from 0 to 1.
+    """
+    return speed.scaled(DAY * effective)
+
+
+def energy_per_trillion(watts: float, a_day: Range) -> Range:
+    """Return the kWh of 10¹² tokens, of a power and the tokens of a day."""
+    return a_day.inverse(watts / 1000 * 24 * 1e12)
+
+
+def cost_per_trillion(per_hour: float, a_day: Range) -> Range:
+    """Return the dollars of 10¹² tokens, of dollars an hour and the tokens of a day."""
+    return a_day.inverse(per_hour * 24 * 1e12)

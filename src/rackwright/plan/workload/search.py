@@ -1,0 +1,96 @@
+"""The fastest layout that fits, among those that a practitioner would try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import memory_need
+from rackwright.plan.workload.software import Software
+from rackwright.plan.workload.speeds import Accelerator
+from rackwright.plan.workload.step import Job, StepTime, step_time
+from rackwright.plan.workload.transformer import Transformer
+
+LONG = 8192
+"""Tokens on one accelerator from which on a sequence is worth sharing."""
+MICRO_BATCHES = (1, 2, 4, 8)
+
+
+def layouts(job: Job, accelerators: int, links: Links, software: Software) -> Iterator[Layout]:
+    """Yield the layouts that divide the job evenly.
+
+    Tensor parallelism stays inside an NVLink domain and a node's eight; pipelines have stages of
+    equal layers, or nearly so; sequences are shared where they are long; experts by powers of two.
+    """
+    model = job.model
+    for tensor in _powers(min(8, links.domain, accelerators)):
+        for context in _powers(max(1, min(64, job.sequence // LONG))):
+            for pipeline in _stages(model, accelerators // (tensor * context)):
+                base = Layout(tensor=tensor, pipeline=pipeline, context=context)
+                for micro_batch in MICRO_BATCHES:
+                    for expert in _expert_shares(model, accelerators // pipeline):
+                        one = replace(base, expert=expert, micro_batch=micro_batch)
+                        if any(mistakes(model, one, accelerators, job.sequences)):
+                            continue
+                        yield from (replace(one, virtual=v) for v in _virtual(model, pipeline))
+                        if pipeline == 1 and not model.experts and job.task != "lora":
+                            yield replace(one, sharded=True)
+
+
+def fastest(
+    job: Job,
+    accelerators: int,
+    accelerator: Accelerator,
+    links: Links,
+    software: Software,
+) -> tuple[Layout, StepTime] | None:
+    """Return the layout with the shortest step among those that fit; None where none does."""
+    best: tuple[Layout, StepTime] | None = None
+    for layout in layouts(job, accelerators, links, software):
+        need = memory_need(
+            job.model,
+            layout,
+            accelerators=accelerators,
+            sequences=job.sequences,
+            sequence=job.sequence,
+            precision=job.precision,
+            frozen=job.task == "lora",
+        )
+        if need.recomputed(accelerator.memory) is None:
+            continue
+        step = step_time(job, layout, accelerators, accelerator, links, software)
+        if best is None or step.seconds < best[1].seconds:
+            best = layout, step
+    return best
+
+
+def _powers(most: int) -> Iterator[int]:
+    value = 1
+    while value <= most:
+        yield value
+        value *= 2
+
+
+def _stages(model: Transformer, most: int) -> Iterator[int]:
+    """Yield numbers of stages: powers of two, and those that divide the layers."""
+    seen = set(_powers(min(most, model.layers)))
+    seen |= {n for n in (3, 6, 9, 12, 18) if n <= most and model.layers % n == 0}
+    yield from sorted(seen)
+
+
+def _virtual(model: Transformer, stages: int) -> Iterator[int]:
+    """Yield parts of a stage's layers: all at once, some, one layer each."""
+    if stages == 1:
+        yield 1
+        return
+    each = max(1, round(model.layers / stages))
+    yield from sorted({1, each, *(n for n in (2, 4) if n < each)})
+
+
+def _expert_shares(model: Transformer, stage: int) -> Iterator[int]:
+    if not model.experts:
+        yield 1
+        return
+    yield from (n for n in _powers(min(model.experts, stage)) if model.experts % n == 0)

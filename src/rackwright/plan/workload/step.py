@@ -1,0 +1,224 @@
+"""Time of one training step and its parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rackwright.plan.workload.layer import Parts, Work, layer_parts, output_seconds
+from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import MemoryNeed, memory_need
+from rackwright.plan.workload.software import Software, Task
+from rackwright.plan.workload.speeds import Accelerator, Precision
+from rackwright.plan.workload.transformer import Transformer
+
+UPDATE = 30
+"""Bytes of memory traffic of the optimizer for each parameter."""
+GRADIENT_AND_WEIGHT = 6
+"""Bytes that cross the network for each parameter in a step: gradients in fp32, weights in bf16."""
+FITTED = 256
+"""Accelerators of a typical run that the training programs were fitted to."""
+SEEN = 0.1
+"""Least share of the exchange of gradients that is not hidden: its first and last part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A training job: what is trained, in which steps.
+
+    Attributes:
+        sequences: of one step, over all replicas.
+        sequence: tokens of one.
+    """
+
+    model: Transformer
+    sequences: int
+    sequence: int
+    precision: Precision
+    task: Task = "pre-training"
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of a step."""
+        return self.sequences * self.sequence
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """One step on ``accelerators``, in seconds.
+
+    Attributes:
+        parts: of the micro-batches.
+        output: output embedding and loss.
+        bubble: stages that wait for others.
+        replicas: gradients and weights between replicas that nothing hides.
+        optimizer: the update.
+        stragglers: waiting for the slowest of all accelerators.
+        recomputed: share of the layers whose forward pass is repeated.
+        memory: what the first stage needs.
+        fits: it does, with that recomputation.
+        flops: operations of the model in a second on one accelerator.
+    """
+
+    accelerators: int
+    tokens: int
+    parts: Parts
+    output: float
+    bubble: float
+    replicas: float
+    optimizer: float
+    stragglers: float
+    recomputed: float
+    memory: MemoryNeed
+    fits: bool
+    flops: float
+
+    @property
+    def seconds(self) -> float:
+        """Return the whole step."""
+        known = self.output + self.bubble + self.replicas + self.optimizer + self.stragglers
+        return self.parts.seconds + known
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Return the tokens that one accelerator trains on in a second."""
+        return self.tokens / self.seconds / self.accelerators
+
+    def by_part(self) -> Mapping[str, float]:
+        """Return the seconds of each part by its name, the longest first."""
+        found = {
+            "matrix products": self.parts.products + self.output,
+            "attention": self.parts.attention,
+            "memory traffic": self.parts.memory,
+            "tensor parallel": self.parts.tensor,
+            "context parallel": self.parts.context,
+            "expert exchange": self.parts.experts,
+            "kernel launches": self.parts.host,
+            "recomputation": self.parts.recompute,
+            "sharded weights": self.parts.gather,
+            "pipeline bubble": self.bubble,
+            "data parallel": self.replicas,
+            "optimizer": self.optimizer,
+            "stragglers": self.stragglers,
+        }
+        return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def step_time(
+    job: Job,
+    layout: Layout,
+    accelerators: int,
+    accelerator: Accelerator,
+    links: Links,
+    software: Software,
+) -> StepTime:
+    """Return the time of one step; ``layout`` divides what it has to (``layout.mistakes``).
+
+    Raises:
+        KeyError: the accelerator has no speed for the job's precision.
+        ValueError: a collective leaves an NVLink domain and there is no network.
+    """
+    model, frozen = job.model, job.task == "lora"
+    memory = memory_need(
+        model,
+        layout,
+        accelerators=accelerators,
+        sequences=job.sequences,
+        sequence=job.sequence,
+        precision=job.precision,
+        frozen=frozen,
+    )
+    share = memory.recomputed(accelerator.memory)
+    links = replace(links, reached=software.reached)
+    stage = accelerators // layout.pipeline
+    work = Work(
+        model=model,
+        layout=layout,
+        accelerator=accelerator,
+        links=links,
+        software=software,
+        precision=job.precision,
+        sequence=job.sequence,
+        tokens=layout.micro_batch * job.sequence / layout.context,
+        frozen=frozen,
+        stage=stage,
+    )
+    recomputed = 1.0 if share is None or software.recompute_all else share
+    micro = Parts()
+    if model.plain_layers:
+        micro = micro.plus(
+            layer_parts(work, routed=False, recomputed=recomputed), model.plain_layers
+        )
+    if model.expert_layers:
+        micro = micro.plus(
+            layer_parts(work, routed=True, recomputed=recomputed), model.expert_layers
+        )
+    if layout.sharded:
+        micro = replace(micro, gather=_gathers(work, micro.seconds, accelerators))
+    times = layout.micro_batches(accelerators, job.sequences)
+    scale = times / layout.pipeline * (software.tuning if job.task != "pre-training" else 1.0)
+    parts = Parts().plus(micro, scale)
+    output = output_seconds(work) * scale
+    through = (parts.seconds + output) / times
+    if not software.balanced:  # the last stage has the loss besides its layers
+        waited = output * (layout.pipeline - 1)
+        through += waited / times
+    else:
+        waited = 0.0
+    bubble = through * (layout.pipeline - 1) / layout.virtual + waited
+    replicas, update = (0.0, 0.0) if frozen else _between_replicas(work, accelerators, through)
+    flops = model.flops_per_token(job.sequence) * (2 / 3 if frozen else 1)
+    total = parts.seconds + output + bubble + replicas + update
+    slowest = total * software.jitter * _slowest(accelerators)
+    total += slowest
+    return StepTime(
+        accelerators=accelerators,
+        tokens=job.tokens,
+        parts=parts,
+        output=output,
+        bubble=bubble,
+        replicas=replicas,
+        optimizer=update,
+        stragglers=slowest,
+        recomputed=recomputed,
+        memory=memory,
+        fits=share is not None,
+        flops=flops * job.tokens / total / accelerators,
+    )
+
+
+def _slowest(accelerators: int) -> float:
+    """Return by how many deviations the slowest of ``accelerators`` is later than that of the fitted runs.
+
+    The largest of n normal deviates is about √(2·ln n); a fit to runs of ``FITTED`` holds theirs.
+    """
+    return max(0.0, math.sqrt(2 * math.log(max(2, accelerators))) - math.sqrt(2 * math.log(FITTED)))
+
+
+def _gathers(work: Work, busy: float, accelerators: int) -> float:
+    """Return the seconds of gathering and scattering sharded parameters that no layer hides."""
+    volume = work.model.parameters / work.layout.tensor
+    links = work.links
+    whole = 3 * links.gather(2 * volume, accelerators // work.layout.tensor, accelerators)
+    return max(work.software.gather * whole, whole - busy)
+
+
+def _between_replicas(work: Work, accelerators: int, through: float) -> tuple[float, float]:
+    """Return the seconds of exchanging gradients and weights that nothing hides, and of the update."""
+    model, layout, links = work.model, work.layout, work.links
+    stage = work.stage
+    dense = model.shared_parameters / (layout.tensor * layout.pipeline)
+    copies = max(1, stage // layout.tensor)
+    routed = model.expert_parameters / (layout.expert * layout.pipeline)
+    routed_copies = layout.expert_replicas(accelerators)
+    owned = dense / copies + routed / routed_copies
+    if layout.sharded:
+        owned = model.parameters / accelerators
+        sent = 0.0
+    else:
+        sent = links.gather(GRADIENT_AND_WEIGHT * dense, copies, stage)
+        sent += links.gather(GRADIENT_AND_WEIGHT * routed, routed_copies, stage)
+    seen = max(SEEN * sent, sent - work.software.hidden * through)
+    return seen, UPDATE * owned / work.accelerator.bandwidth

@@ -1,0 +1,135 @@
+"""What workloads get, as text and as JSON, schema ``rackwright.prediction/v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rackwright.harmless import json_text
+from rackwright.plan.workload.changes import changes
+from rackwright.plan.workload.prediction import Prediction
+from rackwright.plan.workload.run import Range
+from rackwright.report.wording import printable
+
+SCHEMA = "rackwright.prediction/v1"
+WIDTH = 30
+"""Columns of the longest bar."""
+
+
+def render_text(blueprint: str, found: Sequence[Prediction]) -> str:
+    """Return each workload with its tokens a day, its step as bars, and what would lift it."""
+    lines = [line for one in found for line in (*_lines(one), "")]
+    return f"{printable(blueprint)}\n\n" + "\n".join(lines).rstrip() + "\n"
+
+
+def render_json(blueprint: str, found: Sequence[Prediction]) -> str:
+    """Return the same for programs; times in seconds, memory in bytes."""
+    return json_text(
+        {"schema": SCHEMA, "blueprint": blueprint, "workloads": [_document(one) for one in found]}
+    )
+
+
+def amount(value: float) -> str:
+    """Return a number of tokens with a fitting prefix: ``1.23 T``."""
+    for scale, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if value >= scale:
+            return f"{value / scale:.3g} {prefix}"
+    return f"{value:.3g}"
+
+
+def _lines(one: Prediction) -> Iterator[str]:
+    workload = one.workload
+    yield f"{printable(workload.name)}: {printable(workload.model)}, {workload.precision}, on {_where(one)}"
+    if one.problem is not None:
+        yield f"  no prediction: {printable(one.problem)}"
+        return
+    if one.step is None or one.a_day is None or one.speed is None:
+        yield f"  unknown: {'; '.join(map(printable, one.missing))}"
+        return
+    step = one.step
+    kept = "" if one.effective is None else f", {one.effective:.1%} of the time effective"
+    yield f"  tokens a day   {_between(one.a_day)}{kept}"
+    if one.days is not None and workload.tokens is not None:
+        days = one.days
+        yield (
+            f"  the whole run  {days.value:,.1f} days ({days.low:,.1f} to {days.high:,.1f}) "
+            f"for {amount(workload.tokens)} tokens"
+        )
+    each = step.tokens_per_second
+    yield f"  each           {each:,.0f} tokens/s, {step.flops / 1e12:,.0f} TFLOP/s of the model"
+    yield f"  layout         {one.layout}{'' if workload.layout else ' (found)'}"
+    yield f"  memory         {_memory(one)}"
+    yield f"  step           {step.seconds:,.2f} s"
+    longest = max(step.by_part().values())
+    for name, seconds in step.by_part().items():
+        share = seconds / step.seconds
+        if share >= 0.005:
+            yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
+    for text in one.missing:
+        yield f"  not counted    {printable(text)}"
+    for change in list(changes(one))[:3]:
+        yield f"  would bring    +{change.gain:.1%}: {printable(change.field)}, {change.what}"
+
+
+def _where(one: Prediction) -> str:
+    workload, placement = one.workload, one.placement
+    place = printable(f"{workload.site}/{workload.group}")
+    if placement is None:
+        return place
+    return f"{placement.accelerators:,} × {placement.board.model} of {place}"
+
+
+def _between(value: Range) -> str:
+    return f"{amount(value.value)} ({amount(value.low)} to {amount(value.high)})"
+
+
+def _memory(one: Prediction) -> str:
+    step = one.step
+    if step is None:
+        return ""
+    need = step.memory
+    total = need.total(step.recomputed) / 1e9
+    again = f", {step.recomputed:.0%} of the layers recomputed" if step.recomputed else ""
+    return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
+
+
+def _document(one: Prediction) -> dict[str, Any]:
+    step, layout = one.step, one.layout
+    document: dict[str, Any] = {
+        "name": one.workload.name,
+        "model": one.workload.model,
+        "site": one.workload.site,
+        "group": one.workload.group,
+        "accelerators": None if one.placement is None else one.placement.accelerators,
+        "problem": one.problem,
+        "missing": list(one.missing),
+        "tokens_a_day": _range(one.a_day),
+        "tokens_per_second": _range(one.speed),
+        "days": _range(one.days),
+        "effective": one.effective,
+    }
+    if step is not None and layout is not None:
+        document["layout"] = {
+            "tensor": layout.tensor,
+            "pipeline": layout.pipeline,
+            "context": layout.context,
+            "virtual": layout.virtual,
+            "expert": layout.expert,
+            "micro_batch": layout.micro_batch,
+            "sharded": layout.sharded,
+        }
+        document["step"] = {
+            "seconds": step.seconds,
+            "parts": dict(step.by_part()),
+            "memory": step.memory.total(step.recomputed),
+            "recomputed": step.recomputed,
+            "flops": step.flops,
+        }
+        document["changes"] = [
+            {"field": c.field, "what": c.what, "gain": c.gain} for c in changes(one)
+        ]
+    return document
+
+
+def _range(value: Range | None) -> dict[str, float] | None:
+    return None if value is None else {"low": value.low, "value": value.value, "high": value.high}

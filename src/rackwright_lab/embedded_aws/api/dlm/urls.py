@@ -1,0 +1,12 @@
+"""Where Amazon Data Lifecycle Manager is reached; moto asks for this module by its name."""
+
+from __future__ import annotations
+
+from rackwright_lab.embedded_aws.api.dlm.responses import LifecycleResponse
+
+url_bases = [r"https?://dlm\.(.+)\.amazonaws\.com"]
+url_paths = {
+    "{0}/policies$": LifecycleResponse.dispatch,
+    "{0}/policies/(?P<policy_id>[^/]+)/?$": LifecycleResponse.dispatch,
+    "{0}/tags/(?P<arn>.+)$": LifecycleResponse.dispatch,
+}

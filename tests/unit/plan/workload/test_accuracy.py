@@ -1,0 +1,52 @@
+"""Predictions against measured runs; ``tests/bench/test_workload_accuracy.py`` has the tables."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import pytest
+
+from rackwright.plan.workload.library import known_programs
+from workload_rows import PUBLISHED, ROWS, Run, megatron_runs, vtrain_runs
+
+
+def errors(runs: Sequence[Run]) -> list[float]:
+    """Return the relative errors of step times, sorted."""
+    return sorted(abs(1 / run.ratio() - 1) for run in runs)
+
+
+def test_the_runs_that_the_documents_name_are_met() -> None:
+    found = errors(PUBLISHED)
+    assert statistics.fmean(found) < 0.08
+    assert found[-1] < 0.2
+
+
+def test_the_stated_range_holds_four_of_five_published_runs() -> None:
+    inside = 0
+    for run in PUBLISHED:
+        low, high = known_programs()[run.program].spread[run.kind]
+        inside += low <= 1 / run.ratio() <= high
+    assert inside >= 0.8 * len(PUBLISHED)
+
+
+def test_published_runs_fit_the_memory_of_their_accelerators() -> None:
+    assert [run for run in PUBLISHED if not run.step().fits] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "mean"),
+    [
+        ("dense", 20, 0.08),
+        ("experts", 30, 0.12),
+        ("vtrain_multi.csv", 50, 0.10),
+        ("vtrain_single.csv", 500, 0.10),
+    ],
+)
+def test_all_measured_rows_are_met_on_average(name: str, least: int, mean: float) -> None:
+    runs = vtrain_runs(name) if "vtrain" in name else [r for r in megatron_runs() if r.kind == name]
+    if not ROWS.is_dir():
+        assert runs == []  # nothing to compare with here; the published runs above are
+        return
+    assert len(runs) >= least
+    assert statistics.fmean(errors(runs)) < mean

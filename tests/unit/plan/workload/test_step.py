@@ -1,0 +1,168 @@
+"""Step times: parts that add up, and what must never make a job slower."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import memory_need
+from rackwright.plan.workload.search import fastest, layouts
+from rackwright.plan.workload.step import Job, StepTime, step_time
+
+SOFTWARE = next(iter(known_programs().values()))
+H100 = known_accelerators()["h100"]
+RAILS = Links(domain=8, link=H100.link, delay=H100.delay, rail=50e9, pod=256)
+SCENES = [
+    (Job(known_models()["llama3.1-405b"], 2048, 8192, "fp8"), Layout(8, 16, 1, 4), 2048),
+    (Job(known_models()["llama3.1-70b"], 1024, 8192, "bf16"), Layout(4, 4, 2, 5), 1024),
+    (Job(known_models()["deepseek-v3"], 4096, 4096, "fp8"), Layout(2, 8, 1, 4, 64), 1024),
+    (Job(known_models()["qwen3-235b-a22b"], 4096, 4096, "fp8"), Layout(2, 8, 1, 4, 32), 512),
+    (Job(known_models()["llama3.1-8b"], 512, 8192, "bf16"), Layout(sharded=True), 64),
+    (Job(known_models()["llama3.1-70b"], 64, 4096, "fp8", "lora"), Layout(2, 4, 1, 20), 16),
+]
+
+
+def step(scene: int, links: Links = RAILS) -> StepTime:
+    job, layout, count = SCENES[scene]
+    return step_time(job, layout, count, H100, links, SOFTWARE)
+
+
+@pytest.mark.parametrize("scene", range(len(SCENES)))
+def test_the_parts_add_up(scene: int) -> None:
+    found = step(scene)
+    assert math.fsum(found.by_part().values()) == pytest.approx(found.seconds)
+    assert all(seconds >= 0 for seconds in found.by_part().values())
+    assert found.tokens_per_second == pytest.approx(
+        found.tokens / found.seconds / found.accelerators
+    )
+
+
+@given(
+    st.integers(0, len(SCENES) - 1),
+    st.sampled_from(["link", "rail"]),
+    st.floats(1, 50),
+)
+def test_more_bandwidth_is_never_slower(scene: int, field: str, factor: float) -> None:
+    faster = replace(RAILS, **{field: getattr(RAILS, field) * factor})
+    assert step(scene, faster).seconds <= step(scene).seconds * (1 + 1e-12)
+
+
+@given(st.integers(0, len(SCENES) - 1), st.floats(1, 16), st.floats(1, 16))
+def test_more_oversubscription_is_never_faster(scene: int, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    at_low = step(scene, replace(RAILS, oversubscription=low)).seconds
+    assert at_low <= step(scene, replace(RAILS, oversubscription=high)).seconds * (1 + 1e-12)
+
+
+@given(st.integers(0, len(SCENES) - 1), st.floats(1, 4))
+def test_an_accelerator_that_is_faster_in_everything_is_never_slower(
+    scene: int, factor: float
+) -> None:
+    job, layout, count = SCENES[scene]
+    better = replace(
+        H100,
+        gemms={
+            precision: replace(
+                gemm,
+                fixed=gemm.fixed / factor,
+                **{
+                    one.name: getattr(gemm, one.name) * factor
+                    for one in fields(gemm)
+                    if one.name != "fixed"
+                },
+            )
+            for precision, gemm in H100.gemms.items()
+        },
+        attention=H100.attention * factor,
+        bandwidth=H100.bandwidth * factor,
+    )
+    found = step_time(job, layout, count, better, RAILS, SOFTWARE)
+    assert found.seconds <= step(scene).seconds * (1 + 1e-12)
+
+
+@given(st.integers(0, len(SCENES) - 1), st.integers(0, 6))
+def test_twice_the_hosts_train_more_tokens_but_not_more_than_twice(
+    scene: int, doublings: int
+) -> None:
+    job, layout, count = SCENES[scene]
+    roomy = replace(H100, memory=1e15)  # else more replicas leave more room, and less is recomputed
+    rates = []
+    for times in (2**doublings, 2 ** (doublings + 1)):
+        larger = replace(job, sequences=job.sequences * 128)
+        found = step_time(larger, layout, count * times, roomy, RAILS, SOFTWARE)
+        rates.append(found.tokens / found.seconds)
+    assert rates[0] < rates[1] <= 2 * rates[0] * (1 + 1e-9)
+
+
+def test_a_job_over_domains_without_a_network_is_refused() -> None:
+    job, layout, count = SCENES[1]
+    with pytest.raises(ValueError, match="without a network"):
+        step_time(job, layout, count, H100, replace(RAILS, rail=0.0), SOFTWARE)
+
+
+@pytest.mark.parametrize(
+    ("layout", "told"),
+    [
+        (Layout(tensor=3), "tp = 3 does not divide 128 heads"),
+        (Layout(tensor=8, pipeline=16, context=3), "does not divide 1,024 accelerators"),
+        (Layout(pipeline=256), "pp = 256 is more than 126 layers"),
+        (Layout(virtual=4), "vp = 4 needs a pipeline"),
+        (Layout(expert=8), "the model has no routed experts"),
+        (Layout(micro_batch=7), "are not whole micro-batches of 7"),
+    ],
+)
+def test_a_layout_that_does_not_divide_is_told_so(layout: Layout, told: str) -> None:
+    model = known_models()["llama3.1-405b"]
+    assert any(told in text for text in mistakes(model, layout, 1024, 2048))
+
+
+@pytest.mark.parametrize("expert", [3, 512])
+def test_experts_are_shared_evenly(expert: int) -> None:
+    model = known_models()["deepseek-v3"]
+    assert any(
+        "does not divide 256 experts" in text
+        for text in mistakes(model, Layout(expert=expert), 1536, 1536)
+    )
+
+
+@given(st.sampled_from([1, 2, 4, 8]), st.sampled_from([1, 2, 4, 8, 16]))
+def test_more_sharing_never_takes_more_memory(tensor: int, pipeline: int) -> None:
+    job, _, _ = SCENES[0]
+
+    def states(layout: Layout) -> float:
+        return memory_need(
+            job.model, layout, accelerators=2048, sequences=2048, sequence=8192, precision="bf16",
+            frozen=False,
+        ).states  # fmt: skip
+
+    base = states(Layout(tensor, pipeline))
+    assert states(Layout(tensor * 2, pipeline)) <= base
+    assert states(Layout(tensor, pipeline * 2)) <= base
+
+
+@pytest.mark.parametrize("scene", [0, 2, 4])
+def test_the_layout_that_is_found_fits_and_is_the_fastest(scene: int) -> None:
+    job, _, _ = SCENES[scene]
+    best = fastest(job, 256, H100, RAILS, SOFTWARE)
+    assert best is not None
+    layout, found = best
+    assert found.fits
+    assert found.memory.total(found.recomputed) <= H100.memory * (1 + 1e-9)
+    assert not list(mistakes(job.model, layout, 256, job.sequences))
+    times = (
+        step_time(job, one, 256, H100, RAILS, SOFTWARE)
+        for one in layouts(job, 256, RAILS, SOFTWARE)
+    )
+    assert found.seconds == min(one.seconds for one in times if one.fits)
+
+
+def test_a_model_that_fits_nowhere_has_no_layout() -> None:
+    job = Job(known_models()["kimi-k2"], 64, 4096, "bf16")
+    assert fastest(job, 8, H100, RAILS, SOFTWARE) is None

@@ -1,0 +1,215 @@
+"""Measured training runs, for tests and benches of predictions.
+
+The rows lie above the checkout, in ``shared/data/training``; they are others' and no part of it.
+Where they are absent, the runs that ``docs/workloads.md`` names are left (``PUBLISHED``).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
+from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.software import Software, Task
+from rackwright.plan.workload.speeds import Precision
+from rackwright.plan.workload.step import Job, StepTime, step_time
+from rackwright.plan.workload.transformer import Transformer
+
+ROWS = next(
+    (
+        found
+        for above in Path(__file__).resolve().parents
+        if (found := above / "shared/data/training").is_dir()
+    ),
+    Path("shared/data/training"),
+)
+RAILS = {"a100": 25e9, "h100": 50e9, "b200": 50e9, "b300": 100e9, "gb200": 50e9, "gb300": 100e9}
+"""Bytes a second of each accelerator's network port on the systems of the rows."""
+DOMAINS = {"gb200": 72, "gb300": 72}
+"""Accelerators of an NVLink domain, where it is not a node of eight."""
+MODELS = {
+    "LLAMA3_8B": "llama3.1-8b",
+    "LLAMA3_70B": "llama3.1-70b",
+    "LLAMA3.1_405B": "llama3.1-405b",
+    "DeepSeekV3": "deepseek-v3",
+    "Kimi_K2": "kimi-k2",
+    "Qwen3_235B_a22B": "qwen3-235b-a22b",
+    "Qwen3_30B_a3B": "qwen3-30b-a3b",
+    "GPT OSS 120B": "gpt-oss-120b",
+}
+PRECISIONS: dict[str, Precision] = {
+    "FP8": "fp8", "FP8-CS": "fp8", "FP8-CS (FP8-MX)": "fp8", "MXFP8": "mxfp8", "FP8-MX": "mxfp8",
+    "NVFP4": "nvfp4", "BF16": "bf16",
+}  # fmt: skip
+TASKS: dict[str, Task] = {"P": "pre-training", "S": "sft", "L": "lora"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A measured run.
+
+    Attributes:
+        rate: tokens in a second of one accelerator.
+        release: of the NeMo container; empty for other programs.
+    """
+
+    job: Job
+    layout: Layout
+    accelerators: int
+    system: str
+    program: str
+    rate: float
+    release: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return ``experts`` or ``dense``."""
+        return "experts" if self.job.model.experts else "dense"
+
+    def step(self, software: Software | None = None) -> StepTime:
+        """Return the predicted step, with the program of the run or another one."""
+        accelerator = known_accelerators()[self.system]
+        precision = self.job.precision if self.job.precision in accelerator.gemms else "bf16"
+        links = Links(
+            domain=DOMAINS.get(self.system, 8),
+            link=accelerator.link,
+            delay=accelerator.delay,
+            rail=RAILS[self.system],
+        )
+        return step_time(
+            replace(self.job, precision=precision),
+            self.layout,
+            self.accelerators,
+            accelerator,
+            links,
+            software or known_programs()[self.program],
+        )
+
+    def ratio(self, software: Software | None = None) -> float:
+        """Return predicted over measured speed."""
+        return self.step(software).tokens_per_second / self.rate
+
+
+def megatron_runs() -> list[Run]:
+    """Return the distinct configurations of Megatron-Bridge, each at its newest release."""
+    newest: dict[Any, Run] = {}
+    for row in _rows("megatron_bridge.csv"):
+        model = row["model"].split(" (")[0]
+        if model not in MODELS:
+            continue  # state-space layers, which no prediction covers
+        shape = known_models()[MODELS[model]]
+        if "w/o MTP" in row["model"]:
+            shape = replace(shape, predicted=0)
+        run = megatron_run(
+            shape,
+            row["system"][4:].lower(),
+            PRECISIONS[row["prec"]],
+            _number(row, "gpus"),
+            _number(row, "gbs"),
+            _number(row, "seq"),
+            Layout(
+                tensor=_number(row, "tp"),
+                pipeline=_number(row, "pp"),
+                context=_number(row, "cp"),
+                virtual=_number(row, "vp"),
+                expert=_number(row, "ep"),
+                sharded=float(row["fsdp"] or 0) > 0,
+                micro_batch=_number(row, "mbs"),
+            ),
+            float(row["tok"]),
+            row["container"],
+            TASKS[row["task"][0]],
+        )
+        key = (run.system, run.job, run.layout, run.accelerators)
+        if key not in newest or run.release > newest[key].release:
+            newest[key] = run
+    return list(newest.values())
+
+
+def megatron_run(
+    model: Transformer,
+    system: str,
+    precision: Precision,
+    accelerators: int,
+    sequences: int,
+    sequence: int,
+    layout: Layout,
+    rate: float,
+    release: str,
+    task: Task = "pre-training",
+) -> Run:
+    """Return a run of Megatron-Core with the program of its release."""
+    numbers = "26.06" if release >= "26.06" else "26.04" if release >= "26.04" else "25.11"
+    job = Job(model, sequences, sequence, precision, task)
+    return Run(job, layout, accelerators, system, f"megatron-core-{numbers}", rate, release)
+
+
+def vtrain_runs(name: str) -> list[Run]:
+    """Return the runs of vTrain on A100: ``vtrain_multi.csv`` or ``vtrain_single.csv``."""
+    runs = []
+    for row in _rows(name):
+        hidden, layers = int(row["hidden size"]), int(row["# layers"])
+        heads = int(row["attention heads"])
+        model = Transformer(
+            f"gpt-{hidden}-{layers}", layers, hidden, heads, heads, hidden // heads, 4 * hidden, 51200,
+            gated=False, tied=True, dense_layers=layers,
+        )  # fmt: skip
+        batch, sequence = int(row["global batch"]), int(row["sequence length"])
+        count = int(row["# GPUs"])
+        layout = Layout(
+            tensor=int(row["tensor parallelism"]),
+            pipeline=int(row["pipeline parallelism"]),
+            micro_batch=int(row["micro batch"]),
+        )
+        rate = batch * sequence / float(row["iteration time (ms)"]) * 1e3 / count
+        job = Job(model, batch, sequence, "bf16")
+        runs.append(Run(job, layout, count, "a100", "megatron-deepspeed-2022", rate))
+    return runs
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    if not (ROWS / name).is_file():
+        return
+    with (ROWS / name).open(encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+def _number(row: dict[str, str], key: str) -> int:
+    return int(float(row[key])) if row[key] else 1
+
+
+def _published() -> list[Run]:
+    def run(
+        model: str, system: str, precision: Precision, count: int, sequences: int, sequence: int,
+        layout: Layout, rate: float, release: str, task: Task = "pre-training",
+    ) -> Run:  # fmt: skip
+        shape = known_models()[model]
+        return megatron_run(
+            shape, system, precision, count, sequences, sequence, layout, rate, release, task
+        )
+
+    return [
+        run("llama3.1-405b", "h100", "fp8", 1024, 1536, 8192, Layout(8, 8, 2, 8), 326, "26.06"),
+        run("llama3.1-405b", "gb200", "nvfp4", 256, 1536, 8192, Layout(4, 16, 1, 8), 1166, "26.06"),
+        run("llama3.1-405b", "gb300", "fp8", 256, 1536, 8192, Layout(4, 8, 1, 4), 1048, "26.06"),
+        run("llama3.1-70b", "gb200", "nvfp4", 64, 256, 8192, Layout(2, 4, 1, 5), 4864, "26.04.01"),
+        run("llama3.1-70b", "gb300", "nvfp4", 64, 256, 8192, Layout(1, 4, 1, 5), 7296, "26.04.01"),
+        run("llama3.1-8b", "b200", "fp8", 8, 128, 8192, Layout(micro_batch=2), 30624, "25.11"),
+        run("llama3.1-8b", "gb200", "fp8", 8, 128, 8192, Layout(micro_batch=2), 31508, "25.11"),
+        run("llama3.1-8b", "gb300", "fp8", 8, 128, 8192, Layout(micro_batch=2), 37556, "25.11"),
+        run("llama3.1-70b", "h100", "fp8", 32, 32, 4096, Layout(4, 4, 1, 5), 1638, "26.06", "sft"),
+        run("llama3.1-70b", "h100", "fp8", 8, 32, 4096, Layout(2, 4, 1, 20), 2643, "26.06", "lora"),
+        run("deepseek-v3", "gb200", "mxfp8", 256, 4096, 4096, Layout(1, 4, 1, 4, 64), 4912, "26.08"),
+        run("qwen3-235b-a22b", "h100", "fp8", 256, 8192, 4096, Layout(2, 8, 1, 4, 32), 1712, "26.04.01"),
+        run("qwen3-235b-a22b", "gb200", "mxfp8", 256, 8192, 4096, Layout(1, 8, 1, 3, 32), 5680, "26.04.01"),
+        run("gpt-oss-120b", "gb200", "mxfp8", 64, 1280, 4096, Layout(expert=64, micro_batch=4), 28672, "26.08"),
+    ]  # fmt: skip
+
+
+PUBLISHED = _published()
+"""Runs that the documents name, of NVIDIA's Megatron-Bridge, performance summaries 25.11 to 26.08."""
