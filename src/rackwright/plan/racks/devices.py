@@ -1,4 +1,4 @@
-"""What stands in one rack: its devices, where, and what they need."""
+"""Devices of one rack with their positions and needs."""
 
 from __future__ import annotations
 

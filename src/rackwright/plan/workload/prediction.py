@@ -64,6 +64,7 @@ class Prediction:
         a_day: tokens of a day, failures included where they are known.
         missing: what would have to be known.
         problem: why there is no prediction, for people.
+        memory: bytes of one accelerator; None where it is not known.
     """
 
     workload: Workload
@@ -76,6 +77,7 @@ class Prediction:
     a_day: Range | None = None
     missing: tuple[str, ...] = ()
     problem: str | None = None
+    memory: float | None = None
 
     @property
     def days(self) -> Range | None:
@@ -147,6 +149,7 @@ def _predicted(
         effective=effective,
         a_day=tokens_a_day(speed, 1.0 if effective is None else effective),
         missing=missing,
+        memory=accelerator.memory,
     )
 
 

@@ -52,7 +52,7 @@ def _or(stated: float | None, standard: float) -> float:
 
 
 def shelves_on_feeds(shelves: RackShelves, feeds: Sequence[str]) -> tuple[int, ...]:
-    """How many shelves hang on each of ``feeds``: as stated, or dealt in turn."""
+    """Return the number of shelves on each of ``feeds``: as stated, or dealt in turn."""
     if shelves.per_feed is not None:
         return tuple(shelves.per_feed.get(feed, 0) for feed in feeds)
     return spread(shelves.count, len(feeds)) if feeds else ()

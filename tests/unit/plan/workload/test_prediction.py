@@ -1,0 +1,115 @@
+"""Predictions from a blueprint: what is known, what is missing, what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.errors import RackwrightError
+from rackwright.plan.load import load_plan
+from rackwright.plan.workload.prediction import Prediction, predictions
+
+SHORT = Path(__file__).parents[1] / "derivation/short/dgx-h200.yaml"
+JOB: dict[str, Any] = {
+    "name": "pretrain", "model": "llama3.1-70b", "site": "sjc1", "group": "dgx", "precision": "fp8",
+    "sequence": 8192, "batch": "4.194304 M tokens", "tokens": "1 T tokens",
+}  # fmt: skip
+RELIABILITY: dict[str, Any] = {
+    "node_failures_per_1000_days": 6.5,
+    "jobs": [
+        {
+            "name": "big",
+            "parts": [{"site": "sjc1", "group": "dgx", "hosts": 64}],
+            "restart": "10 min",
+            "checkpoint_interval": "60 min",
+            "checkpoint_stall": "30 s",
+        }
+    ],
+}
+
+
+def predict(folder: Path, *jobs: dict[str, Any], **more: Any) -> list[Prediction]:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, **more, "workloads": list(jobs)}))
+    return list(predictions(load_plan(path).plan))
+
+
+def test_a_job_is_laid_out_over_the_hosts_of_its_group(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, JOB)
+    assert found.placement is not None
+    assert found.placement.accelerators == 512
+    assert found.placement.links is not None
+    assert found.placement.links.rail == 50e9
+    assert found.step is not None
+    assert found.step.fits
+    assert found.effective is None
+    assert found.missing == ("'job', one of 'reliability.jobs' with its checkpoints",)
+
+
+def test_failures_and_checkpoints_take_their_share(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability=RELIABILITY)
+    (free,) = predict(tmp_path, JOB)
+    lost = 64 * 6.5e-3 * (600 + 1800) / 86400
+    assert found.effective == pytest.approx((1 - lost) / (1 + 30 / 3600))
+    assert found.missing == ()
+    assert found.a_day is not None
+    assert free.a_day is not None
+    assert found.effective is not None
+    assert found.a_day.value == pytest.approx(free.a_day.value * found.effective)
+    assert found.days is not None
+    assert found.days.low < found.days.value < found.days.high
+
+
+def test_a_rate_that_nobody_states_is_missing(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability={"jobs": RELIABILITY["jobs"]})
+    assert found.effective is None
+    assert any("node_failures_per_1000_days" in text for text in found.missing)
+
+
+def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "layout": {"tensor": 3}})
+    assert found.step is None
+    assert found.problem is not None
+    assert "tp = 3 does not divide 64 heads" in found.problem
+
+
+def test_a_layout_that_does_not_fit_is_told_with_one_that_does(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "model": "llama3.1-405b", "layout": {"tensor": 1}})
+    assert found.problem is not None
+    assert "of 141 GB: states" in found.problem
+    assert "this one fits: " in found.problem
+
+
+def test_a_precision_without_measurements_is_unknown(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "precision": "nvfp4"})
+    assert (found.step, found.problem) == (None, None)
+    assert found.missing == ("speeds of H200 SXM at nvfp4 (known: bf16, fp8, mxfp8)",)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model": "llama3.1-450b"}, "there is no model 'llama3.1-450b'"),
+        ({"group": "dxg"}, "there is no node group 'dxg' in 'sjc1'"),
+        ({"site": "sjc2"}, "there is no site 'sjc2'"),
+        ({"hosts": 65}, "'dgx' has 64 hosts; the workload takes 65"),
+        ({"software": "megatron"}, "there is no software 'megatron'"),
+        ({"job": "none"}, "there is no job 'none'"),
+        ({"tokens": "15"}, "has no unit"),
+        ({"batch": "100 tokens"}, "less than one sequence of 8,192"),
+        ({"precision": "fp9"}, "fp9"),
+    ],
+)
+def test_what_leads_nowhere_is_named(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    with pytest.raises(RackwrightError) as caught:
+        predict(tmp_path, {**JOB, **change})
+    assert told in str(caught.value)
+
+
+def test_two_workloads_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RackwrightError, match="the workload 'pretrain' is named twice"):
+        predict(tmp_path, JOB, JOB)
