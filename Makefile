@@ -92,7 +92,7 @@ COMPILE = $(BIN)/uv --no-config pip compile --quiet --universal --python-version
 lock: $(STAMP) ## Lock what CI installs, each file by its digest
 	$(COMPILE) --extra aws --extra configure --output-file $(LOCK)/requirements.txt pyproject.toml
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' |
-	  $(COMPILE) --constraint $(LOCK)/requirements.txt --no-emit-package packaging --no-emit-package pathspec --output-file $(LOCK)/build.txt -
+	  $(COMPILE) --constraint $(LOCK)/requirements.txt --no-emit-package packaging --output-file $(LOCK)/build.txt -
 
 DIST ?= dist
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab_support import Machines
-from rackwright.lab.system import run
+from rackwright_lab.system import run
 
 BY_ID = "/dev/disk/by-id"
 

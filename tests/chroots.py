@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rackwright.lab.repository import ask_as_this_machine
-from rackwright.lab.system import run
+from rackwright_lab.repository import ask_as_this_machine
+from rackwright_lab.system import run
 
 QUIET = ("-q", "-o", "APT::Sandbox::User=root", "-o", "Dpkg::Options::=--force-unsafe-io")
 

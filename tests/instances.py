@@ -25,14 +25,14 @@ from e2e.conftest import Lab as Cloud
 from lab_snapshots import digests, keep
 from lab_support import Machines, some_machines
 from rackwright.catalog.loader import load_catalogue
-from rackwright.lab import host as hosts
-from rackwright.lab.base import cache_folder, clear, make_base, recipe_key, suite_of
-from rackwright.lab.host import LabHost
-from rackwright.lab.lab import CONTROLLER, HostSpec
-from rackwright.lab.repository import scratch, source
-from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
 from rackwright.model.instances import Instance
+from rackwright_lab import host as hosts
+from rackwright_lab.base import cache_folder, clear, make_base, recipe_key, suite_of
+from rackwright_lab.host import LabHost
+from rackwright_lab.lab import CONTROLLER, HostSpec
+from rackwright_lab.repository import scratch, source
+from rackwright_lab.system import Process, run, start
 
 NETWORK, NAMES = "10.20.0.0/16", "names"
 """The network of the VPC, and the machine with its name server, which no subnet reaches as far as to."""

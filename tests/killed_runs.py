@@ -19,8 +19,8 @@ import psutil
 
 from aws_inventory import count_resources
 from e2e.conftest import Lab
-from rackwright.embedded_aws import control
-from rackwright.embedded_aws.operations import Operation
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.embedded_aws.operations import Operation
 
 VICTIMS = ("engine", "command", "server")
 PATIENCE_S = 600

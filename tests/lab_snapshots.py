@@ -22,21 +22,21 @@ import pytest
 
 from lab_support import Machines, lab_blueprint, some_machines
 from rackwright.inventory.inventory import build_inventory
-from rackwright.lab import lab as labs
-from rackwright.lab.base import cache_folder, clear, code_digests, make_base, recipe_key
-from rackwright.lab.host import press_power_button, switch_off
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.repository import make_repository
-from rackwright.lab.system import run, wait_for
 from rackwright.locks import turn
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
+from rackwright_lab import lab as labs
+from rackwright_lab.base import cache_folder, clear, code_digests, make_base, recipe_key
+from rackwright_lab.host import press_power_button, switch_off
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.repository import make_repository
+from rackwright_lab.system import run, wait_for
 
 ROOT = Path(__file__).parents[1]
 CODE = (
     Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
     ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
-    ROOT / "src/rackwright/lab",
+    *sorted((ROOT / "src/rackwright_lab").glob("*.py")), ROOT / "src/rackwright_lab/mock_packages",
 )  # fmt: skip
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 
@@ -250,6 +250,8 @@ SLURM = Configured(
         "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
         '      - {name: spine, children: "leaf-[1-2]"}\n',
         NO_LOGIN: "",
+        # A slow machine takes longer than the 300 s after which Slurm forgets a job that ended.
+        "extra: {SlurmdParameters": "extra: {MinJobAge: 86400, SlurmdParameters",
     },
 )
 """Two racks with a node each, watched by health checks and a prolog, and a head with accounting."""

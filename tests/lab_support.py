@@ -18,11 +18,11 @@ import pytest
 
 from collection_support import COLLECTIONS
 from first_set import name_first_set
-from rackwright.lab import lab as labs
-from rackwright.lab.host import LabHost
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import run
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright_lab import lab as labs
+from rackwright_lab.host import LabHost
+from rackwright_lab.lab import HostSpec, Lab
+from rackwright_lab.system import run
 
 LAB_MARKS = [
     pytest.mark.e2e,

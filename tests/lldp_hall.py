@@ -28,10 +28,9 @@ Cable = tuple[str, str, str, str]
 @contextlib.contextmanager
 def root_with_lldpd() -> Iterator[Path]:
     """Yield a root of Debian 12 with lldpd, over that of the lab."""
-    from rackwright.lab.base import make_base
-    from rackwright.lab.repository import scratch
-
     from chroots import install_packages
+    from rackwright_lab.base import make_base
+    from rackwright_lab.repository import scratch
 
     base = make_base(lambda line: None)
     with scratch(base) as root:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rackwright.lab import repository
-from rackwright.lab.base import machine_repository, make_base
-from rackwright.lab.system import run
+from rackwright_lab import repository
+from rackwright_lab.base import machine_repository, make_base
+from rackwright_lab.system import run
 
 PORT = 8078
 PACKAGES = (

@@ -21,9 +21,9 @@ from packaging.requirements import Requirement
 
 from rackwright.errors import ExternalToolError
 from rackwright.folders import cache_folder
-from rackwright.lab.base import clear, machine_repository
-from rackwright.lab.system import run
 from rackwright.locks import turn
+from rackwright_lab.base import clear, machine_repository
+from rackwright_lab.system import run
 from suites import ROOT, read_portable, read_suites
 
 TOOLS = ("test", "release", "dev")

@@ -20,8 +20,8 @@ import ansible
 import pytest
 
 from chroots import install_packages
-from rackwright.lab.base import clear, make_base, suite_of
-from rackwright.lab.system import run
+from rackwright_lab.base import clear, make_base, suite_of
+from rackwright_lab.system import run
 
 COLLECTIONS = Path("src/ansible_collections")
 MODULES = "rackwright/cluster/plugins"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab_support import Machines
-from rackwright.lab.system import run
+from rackwright_lab.system import run
 
 
 @dataclass

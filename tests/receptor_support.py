@@ -17,11 +17,11 @@ import yaml
 
 from lab_snapshots import TRIO, configured_machines
 from lab_support import rackwright
-from rackwright.lab.host import LabHost
-from rackwright.lab.lab import Lab
-from rackwright.lab.system import Process, start, wait_for
 from rackwright.provision.tools import install_receptor
 from rackwright.receptor.control import Control
+from rackwright_lab.host import LabHost
+from rackwright_lab.lab import Lab
+from rackwright_lab.system import Process, start, wait_for
 
 WORKERS = {"hall-1": "gpu-1", "hall-2": "gpu-2", "hall-3": "gpu-3"}
 LOST_AFTER_S = 8

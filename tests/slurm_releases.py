@@ -109,9 +109,9 @@ def root_of(suite: str) -> Path:
     Raises:
         ExternalToolError: it cannot be made.
     """
-    from rackwright.lab.base import cache_folder, clear, machine_repository, recipe_key
-    from rackwright.lab.system import run
     from rackwright.locks import turn
+    from rackwright_lab.base import cache_folder, clear, machine_repository, recipe_key
+    from rackwright_lab.system import run
 
     packages = PACKAGES[suite]
     day = dt.datetime.now(dt.UTC).date().isoformat() if suite == "sid" else ""
@@ -141,7 +141,7 @@ def version_of(suite: str) -> str:
     Raises:
         ExternalToolError: its root cannot be made.
     """
-    from rackwright.lab.system import run
+    from rackwright_lab.system import run
 
     return run("chroot", root_of(suite), "slurmctld", "-V").split()[-1]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from lab_snapshots import ByRoles
 from lab_support import Machines, Played
-from rackwright.lab.lab import HostSpec
 from rackwright.render.slurm import HEADER
+from rackwright_lab.lab import HostSpec
 
 HEAD = f"{HEADER} 'small'; change it there.\n"
 SLURM = f"""\

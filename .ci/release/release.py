@@ -62,7 +62,7 @@ def build(dist: Path, source: str | None, builder: str) -> None:
 def _backend(folder: Path) -> Path:
     """The interpreter of an environment with the locked build backend, each file by its digest."""
     blocks = dict(_blocks("requirements.txt")) | dict(_blocks("build.txt"))
-    names = {"packaging", "pathspec", *dict(_blocks("build.txt"))}
+    names = {"packaging", *dict(_blocks("build.txt"))}
     (folder / "build.txt").write_text("".join(blocks[name] for name in sorted(names)))
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv/bin/python"

@@ -8,7 +8,13 @@ from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, ru
 from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
-@rule("NET-017", "Interfaces of RoCE fabrics get addresses", Severity.HIGH, since="0.4")
+@rule(
+    "NET-017",
+    "Interfaces of RoCE fabrics get addresses",
+    Severity.HIGH,
+    since="0.4",
+    stage="design",
+)
 class InterfacesHaveAddresses(Policy):
     """Each interface on an Ethernet fabric that carries RDMA has an address, and a system that sets it."""
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Policy,
         Profile,
         Severity,
-        Stage,
         Suggestion,
         rule,
     )
@@ -71,7 +70,7 @@ _PLACES = {
     "rackwright.plan.model": "Plan",
     "rackwright.plan.records.nodes": "NodeGroupPlan",
     "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
-    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Stage Suggestion rule",
+    "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule",
     "rackwright.policy.check": "check",
     "rackwright.policy.engine": "Report Result",
     "rackwright.policy.exceptions.exceptions": "ExceptionChoice PolicyExceptions read_exceptions",
@@ -85,17 +84,19 @@ __all__ = [
     "ExceptionChoice", "ExitCode", "FieldPath", "Finding", "Host", "LoadedPlan", "Location",
     "Measure", "Missing", "NodeGroupPlan", "Outcome", "Plan", "Policy", "PolicyExceptions",
     "PolicyLoadError", "ProductField", "Profile", "RackClass", "RackDevice", "RackKind",
-    "RackwrightError", "Report", "Result", "Severity", "SitePlan", "SpecError", "SpecErrors", "Stage",
+    "RackwrightError", "Report", "Result", "Severity", "SitePlan", "SpecError", "SpecErrors",
     "Subject", "Suggestion", "UsageError", "check", "load_plan", "read_exceptions", "rule",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_MODULE_OF[name]), _OTHERWISE.get(name, name))
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(_MODULE_OF[name]), _OTHERWISE.get(name, name))
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -29,6 +29,7 @@ MODULES: Mapping[str, str] = {
     "ortools": "design",
     "pulumi": "aws",
     "pulumi_aws": "aws",
+    "rackwright_lab": "local",
     "semver": "aws",
     "werkzeug": "local",
 }

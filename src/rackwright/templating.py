@@ -141,9 +141,25 @@ def render_file(path: Path, values: Mapping[str, Any], *, autoescape: bool = Fal
         TemplateError: it cannot be read, a syntax error, an undefined name, an operation that is
             not allowed, or too much output.
     """
-    name = path.name
     try:
-        template = environment(autoescape=autoescape).from_string(_source(path))
+        return render_text(_source(path), path.name, values, autoescape=autoescape)
+    except TemplateError as error:
+        if error.location is None or error.location.file != path.name:
+            raise
+        place = Location(str(path), error.location.line, error.location.column)
+        raise TemplateError(error.summary, location=place) from None
+
+
+def render_text(
+    source: str, name: str, values: Mapping[str, Any], *, autoescape: bool = False
+) -> str:
+    """Return the text that a template gives for ``values``; ``name`` is for errors.
+
+    Raises:
+        TemplateError: as ``render_file``.
+    """
+    try:
+        template = environment(autoescape=autoescape).from_string(source)
         parts, size = [], 0
         for part in template.generate(**values):
             size += len(part)
@@ -151,9 +167,7 @@ def render_file(path: Path, values: Mapping[str, Any], *, autoescape: bool = Fal
                 raise TemplateError(f"'{name}' produces more than {LARGEST_OUTPUT} characters")
             parts += [part] if part else []
     except jinja2.TemplateSyntaxError as error:
-        raise TemplateError(
-            f"{error.message}", location=Location(str(path), error.lineno, 1)
-        ) from None
+        raise TemplateError(f"{error.message}", location=Location(name, error.lineno, 1)) from None
     except jinja2.UndefinedError as error:
         raise TemplateError(f"'{name}': {error.message}") from None
     except jinja2.TemplateError as error:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from rackwright import folders
 from rackwright.errors import ExternalToolError
-from rackwright.lab import kept
-from rackwright.lab.system import run
 from rackwright.locks import turn
+from rackwright_lab import kept
+from rackwright_lab.system import run
 
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",

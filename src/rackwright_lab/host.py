@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.lab.system import Process, run, start, wait_for
+from rackwright_lab.system import Process, run, start, wait_for
 
 HIERARCHIES = ("systemd", "unified")
 """Where each host gets a control group of its own, on a machine with the older hierarchies."""
@@ -118,7 +118,7 @@ def switch_on(host: LabHost) -> None:
     host.shared.mkdir(exist_ok=True)
     host.shared.chmod(0o755)
     command = (
-        *(sys.executable, "-P", "-m", "rackwright.lab.supervisor", str(host.root)),
+        *(sys.executable, "-P", "-m", "rackwright_lab.supervisor", str(host.root)),
         *("--name", host.name, "--namespace", host.namespace, "--devices", str(host.devices)),
         *("--shared", str(host.shared)),
     )

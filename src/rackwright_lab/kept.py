@@ -8,6 +8,7 @@ same code: a file of this folder is named by the hash of the source and of the v
 import _imp
 import marshal
 import os
+import pathlib
 import zipimport
 from _frozen_importlib_external import _RAW_MAGIC_NUMBER  # type: ignore[attr-defined]
 from types import CodeType
@@ -25,7 +26,7 @@ def install(folder: str = FOLDER) -> None:
         name = _imp.source_hash(_RAW_MAGIC_NUMBER, source).hex()
         kept = f"{folder}/{name}"
         try:
-            with open(kept, "rb") as file:
+            with pathlib.Path(kept).open("rb") as file:
                 code: CodeType = marshal.load(file)  # noqa: S302 - root wrote it # nosec B302
         except (OSError, EOFError, ValueError):
             code = compile_source(path, source)
@@ -38,8 +39,8 @@ def install(folder: str = FOLDER) -> None:
 def _write(path: str, content: bytes) -> None:
     unfinished = f"{path}.{os.getpid()}"
     try:
-        with open(unfinished, "wb") as file:
+        with pathlib.Path(unfinished).open("wb") as file:
             file.write(content)
-        os.replace(unfinished, path)
+        pathlib.Path(unfinished).replace(path)
     except OSError:  # not root, or the disk is full: it is compiled again next time
         pass

@@ -19,13 +19,13 @@ from rackwright.errors import ExternalToolError, StateError, UsageError
 from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
-from rackwright.lab import host as hosts
-from rackwright.lab.base import make_base
-from rackwright.lab.host import LabHost
-from rackwright.lab.repository import make_repository, serve, source, stop
-from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
+from rackwright_lab import host as hosts
+from rackwright_lab.base import make_base
+from rackwright_lab.host import LabHost
+from rackwright_lab.repository import make_repository, serve, source, stop
+from rackwright_lab.system import check_machine, run, wait_for
 
 CONTROLLER = "controller"
 """What hosts call this machine: what apt has learnt holds in a lab of other addresses, too."""

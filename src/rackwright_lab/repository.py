@@ -16,7 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab.base import (
+from rackwright.locks import turn
+from rackwright_lab.base import (
     apt_sources,
     cache_folder,
     clear,
@@ -25,9 +26,8 @@ from rackwright.lab.base import (
     recipe_key,
     suite_of,
 )
-from rackwright.lab.mock_packages import MOCK_PACKAGES, package
-from rackwright.lab.system import Process, run, start
-from rackwright.locks import turn
+from rackwright_lab.mock_packages import MOCK_PACKAGES, package
+from rackwright_lab.system import Process, run, start
 
 PORT = 8077
 

@@ -1,4 +1,4 @@
-"""The process that keeps one lab host running: ``python -m rackwright.lab.supervisor ROOT``.
+"""The process that keeps one lab host running: ``python -m rackwright_lab.supervisor ROOT``.
 
 It boots the host by systemd-nspawn, boots it again after a reboot, and shuts it down when it is
 asked to end.
@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from rackwright.lab.host import cgroups
 from rackwright.processes import started
+from rackwright_lab.host import cgroups
 
 REBOOT = 133
 """Exit code of systemd-nspawn when the machine in it wants to boot again."""
@@ -117,7 +117,7 @@ def _first_process(nspawn: int) -> int | None:
 
 def main() -> int:
     """The exit code of the machine's last boot."""
-    parser = argparse.ArgumentParser(prog="rackwright.lab.supervisor")
+    parser = argparse.ArgumentParser(prog="rackwright_lab.supervisor")
     parser.add_argument("root", type=Path)
     parser.add_argument("--name", required=True)
     parser.add_argument("--namespace", required=True)

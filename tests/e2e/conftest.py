@@ -107,7 +107,7 @@ class Lab:
 
     @property
     def endpoint(self) -> str:
-        from rackwright.embedded_aws import control
+        from rackwright_lab.embedded_aws import control
 
         return control.start(self.folder / "state/local/embedded-aws").endpoint
 
@@ -122,6 +122,10 @@ class Lab:
     def capacity(self, **types: int | None) -> None:
         """Limit the instances of types (``p5_48xlarge``) that there are; None for no end of them."""
         self._post("capacity", {"us-east-1": {k.replace("_", "."): v for k, v in types.items()}})
+
+    def pace(self, **settings: float) -> None:
+        """Let things take time, as they do on AWS; without settings, none at all."""
+        self._post("pace", settings)
 
     def _post(self, action: str, document: Any) -> None:
         request = urllib.request.Request(
@@ -152,7 +156,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    from rackwright.embedded_aws import control
+    from rackwright_lab.embedded_aws import control
 
     made = Lab(tmp_path_factory.mktemp("lab"))
     yield made

@@ -12,7 +12,7 @@ import pytest
 
 from lab_snapshots import SLURM, configured_machines
 from lab_support import LAB_MARKS, Machines, Refused
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 PROGRAM = "/usr/local/sbin/rackwright-health"

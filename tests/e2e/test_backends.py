@@ -22,9 +22,9 @@ from ci_runner import Job
 from ci_team import BLUEPRINT
 from forge_fake import FakeForge, a_forge
 from pulumi_cloud_fake import TOKEN, FakeCloud, a_cloud
-from rackwright.embedded_aws import control
 from rackwright.provision.targets import embedded_variables
 from rackwright.provision.tools import attach_plugin, need_aws_provider
+from rackwright_lab.embedded_aws import control
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 PASSPHRASE = "correct horse battery staple"

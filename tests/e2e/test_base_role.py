@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.kernel import KERNEL, NEXT_KERNEL
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.kernel import KERNEL, NEXT_KERNEL
 
 pytestmark = LAB_MARKS
 NETWORK = "10.211.0.0/24"

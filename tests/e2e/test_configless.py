@@ -10,7 +10,7 @@ import pytest
 
 from lab_snapshots import PAIR, configured_machines
 from lab_support import LAB_MARKS, Machines
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 FILES = {"slurm.conf", "gres.conf", "cgroup.conf", "topology.conf"}

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Refused, some_machines
-from rackwright.lab import lab as labs
-from rackwright.lab.host import LabHost, switch_off
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.containers import ENROOT, PYXIS
-from rackwright.lab.mock_packages.dashboards import GRAFANA
-from rackwright.lab.system import run, wait_for
+from rackwright_lab import lab as labs
+from rackwright_lab.host import LabHost, switch_off
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.containers import ENROOT, PYXIS
+from rackwright_lab.mock_packages.dashboards import GRAFANA
+from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"), HostSpec("login-1")]

@@ -13,9 +13,9 @@ import pytest
 
 from lab_snapshots import ByRoles, configured_machines
 from lab_support import LAB_MARKS, Machines, Played, Refused
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.containers import ENROOT, OTHER_PYXIS, PYXIS
-from rackwright.lab.system import run, wait_for
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.containers import ENROOT, OTHER_PYXIS, PYXIS
+from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 SLURM = """\

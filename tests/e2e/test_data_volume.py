@@ -15,9 +15,9 @@ import pytest
 
 from block_devices import Disks, some_disks
 from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import run, wait_for
 from rackwright.render.slurm import HEADER
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 HEAD, NEXT = "head-1", "head-2"

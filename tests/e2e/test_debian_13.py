@@ -15,9 +15,9 @@ import newer_slurm
 from lab_snapshots import NO_LOGIN
 from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.errors import ExternalToolError
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import wait_for
 from rackwright.plan.slurm.releases import name_of, release_of
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = (HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"))

@@ -14,9 +14,9 @@ from lab_snapshots import NO_LOGIN
 from lab_support import LAB_MARKS, Refused, some_machines
 from people import People
 from rackwright.inventory.inventory import build_inventory
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import run, wait_for
 from rackwright.plan.load import load_plan
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]

@@ -16,7 +16,6 @@ import pytest
 from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
-from rackwright.lab.system import wait_for
 from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
 from rackwright.plan.fabric.discovered.dump import Discovery, read_discovery
 from rackwright.plan.fabric.ibsim import network
@@ -25,6 +24,7 @@ from rackwright.plan.fabric.ports import misplaced
 from rackwright.plan.fabric.routes import complaints, loaded_engine
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision.fabric_simulator import TOOLS, discover, route, simulate
+from rackwright_lab.system import wait_for
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 MISSING = [tool for tool in (*TOOLS, "ibnetdiscover") if shutil.which(tool, path=PATH) is None]

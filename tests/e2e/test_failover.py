@@ -8,8 +8,8 @@ import pytest
 
 from lab_snapshots import PAIR, configured_machines
 from lab_support import LAB_MARKS, Machines
-from rackwright.lab.host import switch_off
-from rackwright.lab.system import wait_for
+from rackwright_lab.host import switch_off
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.gpu import DRIVER, NCCL, OLD_DRIVER
-from rackwright.lab.mock_packages.nccl_tests import NCCL_TESTS, source
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.gpu import DRIVER, NCCL, OLD_DRIVER
+from rackwright_lab.mock_packages.nccl_tests import NCCL_TESTS, source
 
 pytestmark = LAB_MARKS
 GOOD: Mapping[str, Any] = {

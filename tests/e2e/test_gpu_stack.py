@@ -16,9 +16,9 @@ import yaml
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.accept.compare import compare_item
 from rackwright.accept.expected import Comparing, Expectation
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.gpu import DRIVER
-from rackwright.lab.mock_packages.gpu_stack import (
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.gpu import DRIVER
+from rackwright_lab.mock_packages.gpu_stack import (
     CUDA,
     CUDA_TOO_NEW,
     DCGM,
@@ -27,7 +27,7 @@ from rackwright.lab.mock_packages.gpu_stack import (
     OFI_PLUGIN,
     OLD_LIBFABRIC,
 )
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 DOMAIN = ["gpu-1", "gpu-2", "gpu-10"]
@@ -249,6 +249,15 @@ def test_the_stack_is_installed_held_and_kept(machine: Machine) -> None:
     assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
     assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
     assert imex_began(machine) == began
+
+    machine.on("echo 10.0.0.2 > /root/imex-lost")
+    degraded = machine.play("--tags", "verify", roles=STACK[:1], nvidia_driver_imex_wait_s=1)
+    assert degraded.code == 0, "a lost tray holds nobody"
+    assert "the NVLink domain is degraded: 10.0.0.2" in degraded.words
+    machine.on("rm /root/imex-lost; mv /usr/bin/nvidia-imex-ctl /root/")
+    broken = machine.play("--tags", "verify", roles=STACK[:1], nvidia_driver_imex_wait_s=1)
+    assert "the NVLink domain of gpu-1 is not up" in broken.failure("gpu-1"), broken.output
+    machine.on("mv /root/nvidia-imex-ctl /usr/bin/")
 
     smaller = machine.play(
         roles=STACK[:1], nvidia_driver_imex_hosts=DOMAIN[:2], nvidia_driver_imex_channel=False

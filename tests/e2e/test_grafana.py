@@ -15,9 +15,9 @@ from grafana_dashboards.build import SOURCE_UID
 from grafana_dashboards.cluster import DASHBOARDS, RACK_LIMITS, RACK_POWER
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from promql import metrics_of
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.dashboards import GRAFANA, OLD_GRAFANA
-from rackwright.lab.system import wait_for
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.dashboards import GRAFANA, OLD_GRAFANA
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 SECRET, NEW_SECRET = "a-password-of-the-lab", "another-password-of-the-lab"

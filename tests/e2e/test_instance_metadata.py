@@ -16,9 +16,9 @@ import yaml
 
 from aws_factories import a_site
 from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import run, wait_for
 from rackwright.plan.aws.user_data import node_user_data
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 NODE, SERVICE = "node-1", "service-1"

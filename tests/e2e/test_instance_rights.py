@@ -22,6 +22,8 @@ from npm_tools import NODE, NPM, ask
 from rackwright.components.cluster import Cluster
 from rackwright.components.tags import SiteArgs
 from rackwright.plan.aws.access import InstanceRole
+from rackwright.plan.aws.deployer import DeployerRole, deployer_policy
+from rackwright.plan.load import load_plan
 from stacks_support import record
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
@@ -29,6 +31,7 @@ judged = pytest.mark.skipif(NPM is None or NODE is None, reason="npm is not inst
 
 ACCOUNT, OTHER_ACCOUNT = "123456789012", "999988887777"
 IMAGE = "ami-0123456789abcdef0"
+UBUNTU = "ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
 SERVER = {"type": "m7i.4xlarge", "image": IMAGE, "root_volume": "100 GiB"}
 OUTPUTS: dict[str, Any] = {
     "vpc_id": "vpc-1",
@@ -362,3 +365,133 @@ def test_what_is_attached_on_aws_is_what_was_judged(role: InstanceRole, deployed
     found = [iam.get_role_policy(RoleName=name, PolicyName=one)["PolicyDocument"] for one in inline]
     told = json.dumps(found).replace("/train/cloud", "/train/use1")
     assert json.loads(told) == policies(role)
+
+
+S3_ACTIONS = {
+    "DeleteBucketLifecycle": "PutLifecycleConfiguration",
+    "GetBucketAccelerateConfiguration": "GetAccelerateConfiguration",
+    "GetBucketCors": "GetBucketCORS",
+    "GetBucketEncryption": "GetEncryptionConfiguration",
+    "GetBucketLifecycle": "GetLifecycleConfiguration",
+    "GetBucketReplication": "GetReplicationConfiguration",
+    "GetObject": "ListTagsForResource",  # S3 Control, whose path looks like that of an object
+    "GetObjectLockConfiguration": "GetBucketObjectLockConfiguration",
+    "GetPublicAccessBlock": "GetBucketPublicAccessBlock",
+    "HeadBucket": "ListBucket",
+    "PutBucketEncryption": "PutEncryptionConfiguration",
+    "PutBucketLifecycle": "PutLifecycleConfiguration",
+    "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
+}
+"""Actions of IAM that are not called as the operation is (Service Authorization Reference, Amazon S3)."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """A cluster that came, grew, was replaced and went, with the calls that AWS saw of it."""
+
+    blueprint: Any
+    calls: tuple[str, ...]
+
+    def policy(self, *roles: DeployerRole) -> list[Any]:
+        plan = load_plan(self.blueprint).plan
+        return [deployer_policy(plan.aws[0], plan.name, role) for role in roles]
+
+    def ask(self, policies: Sequence[Any], actions: Sequence[str], cluster: str = "life") -> Any:
+        start = f"arn:aws:iam::{ACCOUNT}:"
+        tags = {"rackwright:cluster": cluster, "rackwright:site": "cloud"}
+        names = {
+            "iam:role": f"{start}role/{cluster}-cloud-node",
+            "iam:instance-profile": f"{start}instance-profile/{cluster}-cloud-node",
+            "autoscaling:autoScalingGroup": f"arn:aws:autoscaling:us-east-1:{ACCOUNT}:"
+            f"autoScalingGroup:x:autoScalingGroupName/{cluster}-cloud-train",
+            "route53:hostedzone": "arn:aws:route53:::hostedzone/Z0123456789",
+            "s3:bucket": f"arn:aws:s3:::{cluster}-data",
+            "ssm:parameter": parameter(f"/rackwright/{cluster}/cloud/network"),
+            "kms:alias": f"arn:aws:kms:us-east-1:{ACCOUNT}:alias/{cluster}-cloud-storage",
+        }
+        context = {
+            **{f"aws:ResourceTag/{key}": value for key, value in tags.items()},
+            **{f"aws:RequestTag/{key}": value for key, value in tags.items()},
+            "aws:RequestedRegion": "us-east-1",
+            "ec2:CreateAction": "CreateVpc",
+            "iam:PassedToService": "ec2.amazonaws.com",
+            "route53:ChangeResourceRecordSetsNormalizedRecordNames": [f"a.{cluster}.internal"],
+        }
+        asked = question(policies, "aws") | {
+            "keyPolicy": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}, "Action": "kms:*", "Resource": "*"}],
+            },
+            "partition": "aws", "region": "us-east-1", "names": names, "context": context, "needed": list(actions),
+        }  # fmt: skip
+        return dict(zip(actions, ask("iam_simulate", "judge.cjs", asked), strict=True))
+
+
+@pytest.fixture(scope="module")
+def life(lab: Any) -> Life:
+    """A cluster with all that a site on AWS can have, from its first preview to its end."""
+    before = len(lab._log())
+    server = f"{{type: m7i.4xlarge, image: '{UBUNTU}', root_volume: 100 GiB}}"
+    full = {
+        "    head: &server\n": f"    login: {server}\n    head: &server\n"
+        "      data_volume: {size: 100 GiB}\n",
+        "  - name: cloud\n": "  - name: cloud\n    efs: [{name: home, mount: /home}]\n",
+        "endpoints: [s3]": "endpoints: [s3, ssm]\n      ssh_from: [192.0.2.0/24]",
+        "mount: /scratch": "mount: /scratch\n        data_repositories: "
+        "[{bucket: life-data, path: /data, keep_versions: 30 d}]",
+    }
+    target = ("--target", "local", "--yes")
+    made = lab.blueprint("life", **full)
+    lab.run("preview", made, "--target", "local")
+    lab.run("up", made, *target)
+    other = lab.blueprint("life", **full, **{"p5.48xlarge": "p5en.48xlarge"})
+    lab.run("up", other, *target, expect=8)
+    lab.run("replace", other, "--outdated", *target)
+    lab.run("down", other, *target)
+    calls = {
+        f"{one['service']}:{S3_ACTIONS.get(one['operation'], one['operation']) if one['service'] == 's3' else one['operation']}"
+        for one in lab._log()[before:]
+        if one["status"] < 400
+    }
+    return Life(other, tuple(sorted(calls)))
+
+
+@judged
+def test_the_role_that_applies_may_do_all_that_a_cluster_needs(life: Life) -> None:
+    assert len(life.calls) > 120
+    told = life.ask(life.policy("preview", "apply"), life.calls)
+    assert {action: why for action, why in told.items() if why != "Allowed"} == {}
+
+
+@judged
+def test_every_action_of_the_policies_exists_and_is_allowed_on_what_is_the_clusters(
+    life: Life,
+) -> None:
+    policies = life.policy("preview", "apply")
+    actions = sorted({one for p in policies for part in p["Statement"] for one in part["Action"]})
+    told = life.ask(policies, actions)
+    assert "no such action" not in told.values()
+
+
+@judged
+def test_the_role_that_applies_changes_nothing_of_another_cluster(life: Life) -> None:
+    policies = life.policy("preview", "apply")
+    changes = [
+        action
+        for action in life.calls
+        if action.split(":")[1].startswith(
+            ("Delete", "Terminate", "Stop", "Modify", "Detach", "Update")
+        )
+    ]
+    assert len(changes) > 20
+    told = life.ask(policies, changes, cluster="other")
+    allowed = {action for action, why in told.items() if why == "Allowed"}
+    # AWS binds a zone neither to a name nor to tags.
+    assert allowed <= {"route53:DeleteHostedZone"}
+
+
+@judged
+def test_the_role_that_previews_changes_nothing(life: Life) -> None:
+    found = ask("iam_simulate", "judge.cjs", question(life.policy("preview"), "aws"))
+    names = {one.split(":")[1] for one in found["allowed"]} - {"GetCallerIdentity"}
+    assert [one for one in names if not one.startswith(("Describe", "Get", "List"))] == []

@@ -19,7 +19,7 @@ import pytest
 from e2e.conftest import IMAGE, Lab
 from instances import NETWORK, USER, Instances, some_instances
 from lab_support import LAB_MARKS
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 NAME = "born"

@@ -19,7 +19,7 @@ import pytest
 from e2e.conftest import Lab
 from examples import MANY
 from killed_runs import VICTIMS, Whole, live, live_whole, plan_kills
-from rackwright.embedded_aws import control
+from rackwright_lab.embedded_aws import control
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError, UsageError
-from rackwright.lab import lab as labs
-from rackwright.lab.base import clear
-from rackwright.lab.host import LabHost, switch_off
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import run, wait_for
+from rackwright_lab import lab as labs
+from rackwright_lab.base import clear
+from rackwright_lab.host import LabHost, switch_off
+from rackwright_lab.lab import HostSpec, Lab
+from rackwright_lab.system import run, wait_for
 
 pytestmark = [
     pytest.mark.e2e,

@@ -8,9 +8,9 @@ import pytest
 
 from lab_snapshots import ByRoles, keep
 from lab_support import LAB_MARKS, Machines, some_machines
-from rackwright.lab import lab as labs
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import Process, run
+from rackwright_lab import lab as labs
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import Process, run
 
 pytestmark = LAB_MARKS
 MAKING = "rw-snap-"

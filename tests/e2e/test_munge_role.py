@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.host import switch_off
-from rackwright.lab.lab import HostSpec
+from rackwright_lab.host import switch_off
+from rackwright_lab.lab import HostSpec
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1"), HostSpec("gpu-2"), HostSpec("head-1")]

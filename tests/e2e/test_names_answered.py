@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.lab.system import wait_for
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.names import render_names
+from rackwright_lab.system import wait_for
 
 LAYER = Path(__file__).parents[1] / "golden/names/layer.yaml"
 KEA = shutil.which("kea-dhcp4", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, some_machines
-from rackwright.lab.lab import HostSpec
+from rackwright_lab.lab import HostSpec
 
 pytestmark = LAB_MARKS
 SERVER, CLIENT, STRANGER = "10.213.69.10", "10.213.69.11", "10.213.69.12"

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, Refused, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import wait_for
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 PLAYS = [

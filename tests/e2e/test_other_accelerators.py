@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lab_support import LAB_MARKS, Machines, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.accelerators import AMD_SMI, AMDGPU, RCCL, ROCM
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.accelerators import AMD_SMI, AMDGPU, RCCL, ROCM
 
 pytestmark = LAB_MARKS
 RENDER_NODES = [f"/dev/dri/renderD{128 + 8 * number}" for number in range(8)]
@@ -84,7 +84,7 @@ def test_amds_driver_rocm_and_exporter_are_installed_in_one_version(machines: Ma
     held = machines.on("amd-1", "apt-mark showhold").split()
     assert held == ["amd-smi-lib", "amdgpu-dkms", "amdgpu-exporter", "rccl", "rocm"]
     query = "dpkg-query -Wf '${Version} ' amdgpu-dkms rocm rccl amd-smi-lib"
-    assert machines.on("amd-1", query).split() == [AMDGPU, ROCM, RCCL, AMD_SMI]
+    assert sorted(machines.on("amd-1", query).split()) == sorted([AMDGPU, ROCM, RCCL, AMD_SMI])
     again = machines.play_roles("amd_gpu", hosts={"amd-1": AMD}, arguments=HERE)
     assert (again.code, again.changed) == (0, 0), again.output
     again = machines.play_roles(

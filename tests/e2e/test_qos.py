@@ -13,7 +13,7 @@ import pytest
 
 from lab_snapshots import configured_machines
 from lab_support import LAB_MARKS, Played, Refused
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 from small_cluster import (
     ASSOCIATIONS,
     CLUSTER,

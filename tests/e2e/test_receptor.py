@@ -8,9 +8,9 @@ import pytest
 
 from lab_snapshots import TRIO
 from lab_support import LAB_MARKS, rackwright
-from rackwright.lab.system import run, wait_for
 from rackwright.receptor.control import Control
 from rackwright.receptor.pki import make_signing_key
+from rackwright_lab.system import run, wait_for
 from receptor_support import (
     LOST_AFTER_S,
     WORKERS,

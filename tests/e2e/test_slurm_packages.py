@@ -18,10 +18,10 @@ import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.inventory.inventory import build_inventory
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import run
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import run
 
 pytestmark = LAB_MARKS
 HOST = "login-1"

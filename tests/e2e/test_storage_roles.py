@@ -13,9 +13,9 @@ import pytest
 
 from block_devices import Disks, some_disks
 from lab_support import LAB_MARKS, Machines, Played, some_machines
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.mock_packages.storage import KERNEL, LUSTRE
-from rackwright.lab.system import run
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.mock_packages.storage import KERNEL, LUSTRE
+from rackwright_lab.system import run
 
 pytestmark = LAB_MARKS
 SERVERS = ("oss-1", "oss-2")

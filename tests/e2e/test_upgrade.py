@@ -9,8 +9,8 @@ import pytest
 
 from lab_snapshots import SLURM, configured_machines
 from lab_support import LAB_MARKS, Machines
-from rackwright.lab.mock_packages.gpu import DRIVER, FAULTY_DRIVER, FORMER_DRIVER
-from rackwright.lab.system import wait_for
+from rackwright_lab.mock_packages.gpu import DRIVER, FAULTY_DRIVER, FORMER_DRIVER
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 NODES = ("gpu-1", "gpu-2")

@@ -14,8 +14,8 @@ import pytest
 
 from lab_support import LAB_MARKS, Played, Refused, some_machines
 from people import People
-from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import wait_for
+from rackwright_lab.lab import HostSpec
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]

@@ -10,7 +10,7 @@ import pytest
 
 from lab_snapshots import SLURM, configured_machines
 from lab_support import INTERRUPT, LAB_MARKS, Machines
-from rackwright.lab.system import wait_for
+from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
 LIMITS = "/etc/security/limits.d/90-rackwright.conf"

@@ -19,8 +19,8 @@ from ci_jobs import PROJECT, ROLE, Team, a_team
 from ci_team import BLUEPRINT, commit, git
 from forge_fake import FakeForge, a_forge
 from lab_support import Machines, some_machines
-from rackwright.lab import lab as labs
-from rackwright.lab.lab import HostSpec
+from rackwright_lab import lab as labs
+from rackwright_lab.lab import HostSpec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3000)]
 

@@ -59,7 +59,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stop_embedded_aws(bin_: Path, state: Path) -> None:
-    stop = "from rackwright.embedded_aws import control; import pathlib, sys; "
+    stop = "from rackwright_lab.embedded_aws import control; import pathlib, sys; "
     stop += "control.stop(pathlib.Path(sys.argv[1]))"
     run(bin_ / "python", "-c", stop, state / "local/embedded-aws", cwd=state.parent)
 

@@ -39,7 +39,9 @@ def test_all_is_every_extra_of_a_user() -> None:
     }
 
 
-@pytest.mark.parametrize("module", sorted(set(MODULES) - {"google", "grpc", "semver", "werkzeug"}))
+@pytest.mark.parametrize(
+    "module", sorted(set(MODULES) - {"google", "grpc", "rackwright_lab", "semver", "werkzeug"})
+)
 def test_the_extra_of_a_module_names_its_package(module: str) -> None:
     named = packages_of(MODULES[module])
     installed = packages_distributions()["boto3" if module == "botocore" else module]
@@ -52,6 +54,7 @@ def test_the_extra_of_a_module_names_its_package(module: str) -> None:
         ("up", "hybrid-h100", ["--target", "local", "--yes"], "pulumi", "aws"),
         ("configure", "lab", ["--check"], "ansible_runner", "configure"),
         ("design", "lab", [], "ortools", "design"),
+        ("configure", "lab", ["--lab", "lab"], "rackwright_lab", "local"),
     ],
 )
 def test_a_command_that_lacks_its_extra_says_which(
@@ -109,6 +112,18 @@ def test_documents_name_no_package_that_no_index_has() -> None:
     assert [
         str(path) for path in texts if "pip install rackwright" in path.read_text("utf-8")
     ] == []
+
+
+def test_without_the_lab_the_product_works(tmp_path: Path) -> None:
+    hide = "import sys; sys.modules['rackwright_lab'] = None\n"
+    start = "from rackwright.cli import main; sys.exit(main(sys.argv[1:]))"
+    write_blueprint(find_template("lab"), tmp_path, {})
+    for words in (["check"], ["inventory"], ["cost"]):
+        done = subprocess.run(
+            [sys.executable, "-c", hide + start, words[0], "blueprint.yaml", *words[1:]],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
 
 
 def test_another_missing_module_is_no_extra() -> None:

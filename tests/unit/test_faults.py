@@ -15,14 +15,14 @@ import pytest
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
-from rackwright.embedded_aws import control
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
 from rackwright.faults import system_fault
-from rackwright.lab.lab import open_lab
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout import journal
 from rackwright.rollout.journal import ProgressError
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.lab import open_lab
 
 DAMAGED = ("", "{", "\udcff", '{"schema": "rackwright.x/v9", "hosts": {}}', "[" * 100_000, "null")
 

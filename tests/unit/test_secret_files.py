@@ -14,7 +14,6 @@ import pytest
 
 from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.errors import StateError
-from rackwright.lab import lab as labs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.provision.targets import passphrase_file
@@ -22,6 +21,7 @@ from rackwright.receptor.pki import AUTHORITY, make_credentials
 from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.secret_files import Secret, keep_secret, write_secret
+from rackwright_lab import lab as labs
 
 LEAST = Secret("the key", least=4, mend="remove it")
 

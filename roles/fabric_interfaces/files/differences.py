@@ -12,7 +12,7 @@ import sys
 def ask_ip(*words):
     """Return the JSON that ``ip`` prints."""
     done = subprocess.run(
-        ["ip", "-json"] + list(words),
+        ["ip", "-json", *words],
         stdout=subprocess.PIPE,
         check=True,
         timeout=20,
@@ -23,7 +23,9 @@ def ask_ip(*words):
 def answers(address, gateway):
     """Return True if the gateway answers a packet from the address."""
     command = ["ping", "-c", "1", "-W", "2", "-I", address, gateway]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
+    done = subprocess.run(
+        command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20
+    )
     return done.returncode == 0
 
 
@@ -106,9 +108,9 @@ def main():
         "routes": ask_ip(*routes_of) + ask_ip("-6", *routes_of),
     }
     found = list(differences(links, state, sysfs))
-    for link in links if asks and not found else ():
-        if "gateway" in link and not answers(link["address"], link["gateway"]):
-            found.append("{gateway} does not answer {interface} ({address})".format(**link))
+    asked = [link for link in links if "gateway" in link] if asks and not found else []
+    told = "{gateway} does not answer {interface} ({address})"
+    found += [told.format(**o) for o in asked if not answers(o["address"], o["gateway"])]
     sys.stdout.write("".join(line + "\n" for line in found))
 
 

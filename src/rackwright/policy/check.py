@@ -20,12 +20,13 @@ from rackwright.policy.base_approval.worse_verdict import worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
+from rackwright.policy.hazards import unjudged
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.questions import questions
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
-from rackwright.policy.stated_facts import stated_facts, unfilled_layers
+from rackwright.policy.stated_facts import example_files, stated_facts, unfilled_layers
 from rackwright.policy.unknowns import Remedies
 from rackwright.reading.suggest import did_you_mean
 
@@ -164,7 +165,16 @@ def check_plan(
         report = worst_of(report, report_on(judged, held.base))
     remedies = Remedies(loaded.plan, locate, loaded.names)
     report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
-    if notices := (*held.notices, *told, *stated_facts(judged), *unfilled_layers(judged)):
+    if not only:
+        left = unjudged(judged.plan, report.results)
+        report = replace(report, not_judged=tuple(hazard.title for hazard in left))
+    if notices := (
+        *held.notices,
+        *told,
+        *stated_facts(judged),
+        *unfilled_layers(judged),
+        *example_files(loaded),
+    ):
         hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

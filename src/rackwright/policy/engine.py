@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
@@ -33,11 +32,8 @@ from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
 from rackwright.policy.result_validation import RuleFailedError, checked
-from rackwright.policy.unknowns import Remedies
+from rackwright.policy.unknowns import Question, Remedies
 from rackwright.reading.edits import Edit, Revised
-
-if TYPE_CHECKING:
-    from rackwright.policy.questions import Question
 
 Locate = Callable[[SpecPath], Location | None]
 
@@ -119,6 +115,7 @@ class Report:
         hygiene: what is to be said about waivers and baseline, where they were looked at.
         lowered: the rules that the blueprint itself makes weaker.
         revised: the files as all suggested edits together would make them.
+        not_judged: titles of the hazards of its sites that no rule has judged.
         questions: the facts that rules lack, each once.
     """
 
@@ -129,6 +126,7 @@ class Report:
     hygiene: ExceptionReport | None = None
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
+    not_judged: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
 
     @cached_property

@@ -25,6 +25,7 @@ class NoticeKind(StrEnum):
     LOWERED = "lowered"
     STATED = "stated"
     EXAMPLE = "example"
+    EXAMPLE_FILE = "example_file"
     UNFILLED = "unfilled"
     REGRESSED = "regressed"
     IMPROVED = "improved"

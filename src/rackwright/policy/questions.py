@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 
-from rackwright.errors import Location
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
-from rackwright.policy.unknowns import Remedies
-
-
-class Owner(StrEnum):
-    """Who can answer a question, in the order in which they are asked."""
-
-    FACILITY = "facility team"
-    NETWORK = "network team"
-    VENDOR = "vendor"
-    YOU = "you"
-
+from rackwright.policy.unknowns import Owner, Question, Remedies
 
 _OWNERS = {
     "fabric": Owner.NETWORK,
@@ -36,32 +23,11 @@ _OWNERS = {
     "plant": Owner.FACILITY,
     "power": Owner.FACILITY,
     "pue": Owner.FACILITY,
+    "pue_budget": Owner.FACILITY,
     "racks": Owner.FACILITY,
     "sources": Owner.FACILITY,
 }
 """Teams by the keys of the fields that they know."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A fact that rules lack.
-
-    Attributes:
-        field: name of the field that would state it, or words where no field is known.
-        remedy: how it becomes known; empty where no field is known.
-        rules: ids of the rules that lack it.
-        location: place of the field in the blueprint, or of what would have it.
-        blocks: a rule that lacks it blocks.
-        later: every rule that lacks it is of a later stage.
-    """
-
-    field: str
-    remedy: str
-    owner: Owner
-    rules: tuple[str, ...]
-    location: Location | None
-    blocks: bool
-    later: bool = False
 
 
 def questions(results: Iterable[Result], remedies: Remedies) -> tuple[Question, ...]:

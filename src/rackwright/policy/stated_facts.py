@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.exception_report import Notice, NoticeKind
+from rackwright.reading.tree import Item
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
@@ -30,3 +32,32 @@ def unfilled_layers(judged: LoadedPlan) -> Iterator[Notice]:
         yield Notice(
             NoticeKind.UNFILLED, file, "", f"{keys} no value yet and change nothing", first
         )
+
+
+def example_files(loaded: LoadedPlan) -> Iterator[Notice]:
+    """Yield a notice for each file whose values are examples, with the number that still apply."""
+    for file, number in example_values(loaded).items():
+        values = "1 value is an example" if number == 1 else f"{number} values are examples"
+        place = Location(file, 1, 1)
+        text = f"{values}: put in what is true, and take 'example: true' out"
+        yield Notice(NoticeKind.EXAMPLE_FILE, file, "", text, place)
+
+
+def example_values(loaded: LoadedPlan) -> Mapping[str, int]:
+    """Return the number of values that apply and are examples, by their file."""
+    tree = loaded.written
+    if tree is None or not tree.examples:
+        return {}
+    return Counter(item.file for item in _leaves(tree.root) if item.file in tree.examples)
+
+
+def _leaves(item: Item) -> Iterator[Item]:
+    if isinstance(item.value, dict):
+        for key, entry in item.value.items():
+            if key != "name":  # what tells an entry of a list from the others
+                yield from _leaves(entry.item)
+    elif isinstance(item.value, list):
+        for child in item.value:
+            yield from _leaves(child)
+    else:
+        yield item

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import Location
@@ -14,6 +16,37 @@ from rackwright.plan.model import Plan
 
 Locate = Callable[[Path], Location | None]
 NameOf = Callable[[Path], str]
+
+
+class Owner(StrEnum):
+    """Who can answer a question, in the order in which they are asked."""
+
+    FACILITY = "facility team"
+    NETWORK = "network team"
+    VENDOR = "vendor"
+    YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A fact that rules lack.
+
+    Attributes:
+        field: name of the field that would state it, or words where no field is known.
+        remedy: how it becomes known; empty where no field is known.
+        rules: ids of the rules that lack it.
+        location: place of the field in the blueprint, or of what would have it.
+        blocks: a rule that lacks it blocks.
+        later: every rule that lacks it is of a later stage.
+    """
+
+    field: str
+    remedy: str
+    owner: Owner
+    rules: tuple[str, ...]
+    location: Location | None
+    blocks: bool
+    later: bool = False
 
 
 class Remedies:

@@ -57,11 +57,12 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 
 def _open_local(folder: Path) -> Target:
-    from rackwright.embedded_aws import control
+    from rackwright.laboratory.door import start_embedded_aws
     from rackwright.provision.tools import attach_plugin, need_aws_provider
 
-    plugin = need_aws_provider()
-    embedded = control.start(folder / "embedded-aws")
+    # With PULUMI_HOME set to the home below, the plugin found is the link there, which must not name itself.
+    plugin = need_aws_provider().resolve()
+    embedded = start_embedded_aws(folder / "embedded-aws")
     backend = folder / "pulumi"
     backend.mkdir(exist_ok=True)
     home = folder / "pulumi-home"
@@ -115,7 +116,24 @@ def _open_aws(folder: Path) -> Target:
     backend = read_backend(os.environ)
     job = JobIdentity.read(os.environ)
     variables = {} if job is None else RoleSession(folder / "session", os.environ).begin(job)
+    variables = {**variables, **_pinned_provider()}
     return Target("aws", folder, variables, backend.url, secrets_provider=backend.secrets_provider)
+
+
+def _pinned_provider() -> dict[str, str]:
+    """Return variables for an engine that takes the AWS provider by its digest, where one is stated.
+
+    The provider holds the role of the run. Without a digest the engine fetches it from its vendor, unchecked.
+    """
+    from rackwright.provision.tools import attach_plugin, parse_archive
+    from rackwright.provision.tools.pinned_provider import PINNED, install_pinned
+
+    if not (named := os.environ.get(PINNED)):
+        return {}
+    plugin = install_pinned(parse_archive(named), progress=lambda _line: None)
+    home = os.environ.get("PULUMI_HOME") or str(Path.home() / ".pulumi")
+    attach_plugin(plugin, Path(home))
+    return {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}
 
 
 def passphrase_file(folder: Path) -> Path:

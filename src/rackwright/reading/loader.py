@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar
@@ -13,7 +13,7 @@ from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.reading.layering import merge, without_blanks
 from rackwright.reading.links import leads_out
-from rackwright.reading.tree import Item, Tree, to_data
+from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
 from rackwright.reading.yaml_reader import read_file, read_raw, read_text
 
@@ -22,6 +22,8 @@ M = TypeVar("M", bound=BaseModel)
 _VERSION = "apiVersion"
 LAYERS = "layers"
 """Key of a document that names the files over it."""
+EXAMPLE = "example"
+"""Key of a blueprint or a layer whose values are examples, to be replaced by facts."""
 
 Reader = Callable[[Path], Item]
 """Reads the document in a file: of the disk, or of a revision that is not checked out."""
@@ -47,8 +49,34 @@ def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_fi
         SpecErrors: a file is missing or is not acceptable YAML, or ``layers`` names none.
     """
     base = read(path)
+    keys = base.value if isinstance(base.value, dict) else {}
+    place = keys[LAYERS].item.location if LAYERS in keys else None
     own = take_layers(base, path)
-    return tree_of([base, *map(read, own), *(read(file) for file in layers if file not in own)])
+    items = [base, *(_read_layer(file, read, place) for file in own)]
+    return tree_of([*items, *(read(file) for file in layers if file not in own)])
+
+
+def _read_layer(file: Path, read: Reader, place: Location | None) -> Item:
+    """Return a layer that a document names at ``place``.
+
+    Raises:
+        SpecErrors: it cannot be read; what has no place of its own is at that one.
+    """
+    try:
+        return read(file)
+    except SpecErrors as error:
+        raise SpecErrors(
+            [
+                one
+                if one.location
+                else SpecError(
+                    f"layers: {one.summary}",
+                    hint=one.hint or "write the file, or take its name out of 'layers'",
+                    location=place,
+                )
+                for one in error.errors
+            ]
+        ) from None
 
 
 def layers_of(path: Path) -> tuple[Path, ...]:
@@ -75,8 +103,7 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
         SpecErrors: ``layers`` is no list of relative file names, each named once.
     """
     keys = document.value if isinstance(document.value, dict) else {}
-    version = keys[_VERSION].item.value if _VERSION in keys else None
-    if LAYERS not in keys or not isinstance(version, str) or not version.startswith("rackwright/"):
+    if LAYERS not in keys or not _is_blueprint(keys):
         return ()  # no document that has layers
     entry = keys.pop(LAYERS)
     named = entry.item.value
@@ -102,14 +129,41 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
 
 
 def tree_of(items: Sequence[Item]) -> Tree:
-    """Return the first of documents that are read already, with the others over it."""
+    """Return the first of documents that are read already, with the others over it.
+
+    Raises:
+        SpecErrors: the key ``example`` of one is neither true nor false.
+    """
     root = items[0]
     unfilled: list[Location] = []
+    examples = [item.file for item in items if _take_example(item, is_layer=item is not root)]
     for layer in items[1:]:
         filled, places = without_blanks(layer)
         root = merge(root, filled)
         unfilled += places
-    return Tree(root, to_data(root), tuple(item.file for item in items), tuple(unfilled))
+    files = tuple(item.file for item in items)
+    return Tree(root, to_data(root), files, tuple(unfilled), tuple(examples))
+
+
+def _take_example(document: Item, *, is_layer: bool) -> bool:
+    """Take the key ``example`` out of a document; return True if its values are examples.
+
+    Raises:
+        SpecErrors: it is neither true nor false.
+    """
+    keys = document.value if isinstance(document.value, dict) else {}
+    if EXAMPLE not in keys or not (is_layer or _is_blueprint(keys)):
+        return False
+    entry = keys.pop(EXAMPLE)
+    if not isinstance(entry.item.value, bool):
+        text = "example is neither 'true' nor 'false'"
+        raise SpecErrors([SpecError(text, location=entry.item.location)])
+    return entry.item.value
+
+
+def _is_blueprint(keys: Mapping[str, KeyValue]) -> bool:
+    version = keys[_VERSION].item.value if _VERSION in keys else None
+    return isinstance(version, str) and version.startswith("rackwright/")
 
 
 def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:
@@ -131,7 +185,13 @@ def validate(tree: Tree, model: type[M]) -> Loaded[M]:
     return Loaded(validate_part(tree, model, tree.data, ()), tree)
 
 
-def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
+def validate_part(
+    tree: Tree,
+    model: type[M],
+    data: Any,
+    path: PathInTree,
+    also: Callable[[PathInTree], Collection[str]] = lambda path: (),
+) -> M:
     """The model of a part of a document.
 
     Args:
@@ -139,6 +199,7 @@ def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
         model: what the part is.
         data: the part, which may lack some of what the document has, or have more.
         path: where the part is.
+        also: keys that another form of the model allows in the mapping at a path.
 
     Raises:
         SpecErrors: every mistake, each with its position.
@@ -149,7 +210,7 @@ def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
         from rackwright.reading.problems import to_spec_errors
 
         try:
-            found = to_spec_errors(error, tree, model, path)
+            found = to_spec_errors(error, tree, model, path, also)
         except UnicodeEncodeError:  # half a character in plain data; no file holds one
             text = "the document holds text that is not Unicode"
             raise SpecErrors([SpecError(text, location=tree.locate(path))]) from None

@@ -73,12 +73,14 @@ class Tree:
         data: plain mappings, lists and scalars.
         files: the files it was read from, the base first.
         unfilled: places of layers where a key or an item has no value, which changes nothing.
+        examples: files whose values are examples.
     """
 
     root: Item
     data: Any
     files: tuple[str, ...]
     unfilled: tuple[Location, ...] = ()
+    examples: tuple[str, ...] = ()
 
     def find(self, path: Path) -> Item | None:
         """The node at ``path``; None when there is none."""

@@ -15,7 +15,7 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.schema import with_short_form
-from rackwright.reading.loader import LAYERS
+from rackwright.reading.loader import EXAMPLE, LAYERS
 from rackwright.reading.schema import export_schema
 from rackwright.templates.making import BLUEPRINT, MODELINE, SCHEMA
 
@@ -25,6 +25,11 @@ _LAYERS_SCHEMA: Final = {
     "uniqueItems": True,
     "description": "Files over this one that belong to it, in their order, relative to its folder.",
     "markdownDescription": "Files over this one that belong to it, in their order, relative to its folder.",
+}
+_EXAMPLE_SCHEMA: Final = {
+    "type": "boolean",
+    "description": "Values of this file are examples. A report counts those that apply.",
+    "markdownDescription": "Values of this file are examples. A report counts those that apply.",
 }
 PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "AirSupply": {"type": ["air-handlers"]},
@@ -77,7 +82,7 @@ def _bare_schema() -> dict[str, Any]:
     full = export_schema(
         Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
     )
-    full["properties"][LAYERS] = _LAYERS_SCHEMA
+    full["properties"] |= {LAYERS: _LAYERS_SCHEMA, EXAMPLE: _EXAMPLE_SCHEMA}
     return with_short_form(full)
 
 

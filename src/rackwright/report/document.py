@@ -46,6 +46,7 @@ _KINDS = {
     NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
     NoticeKind.STATED: "Numbers of products that the blueprint states.",
     NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
+    NoticeKind.EXAMPLE_FILE: "Files whose values are examples.",
     NoticeKind.UNFILLED: "Layers of which keys have no value yet; such keys change nothing.",
     NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
     NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",
@@ -252,5 +253,7 @@ class ReportDocument(TypedDict):
     """Number of results by outcome."""
     hygiene: HygieneDocument | None
     """Null when neither waivers nor a baseline were looked at."""
+    not_judged: list[str]
+    """Hazards of the sites that no rule has judged, as 'rackwright explain hazards' lists them."""
     results: list[ResultDocument]
     """What blocks first, then by outcome, policy and subject."""

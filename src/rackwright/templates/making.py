@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rackwright.errors import UsageError
 from rackwright.files import missing, named, undone
+from rackwright.templates.contents import RECORD_FOLDER
 from rackwright.templates.questions import Answer, check_answers
-from rackwright.templates.record import RECORD_FOLDER, Kept, Record, write_kept
+from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
 from rackwright.templates.source import Template, recorded
 
@@ -85,13 +86,16 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.reading.loader import tree_of
+    from rackwright.reading.loader import take_layers, tree_of
     from rackwright.reading.yaml_reader import read_text
 
     if BLUEPRINT not in files:
         raise UsageError(f"the template makes no '{BLUEPRINT}'")
     path = folder / BLUEPRINT
-    tree = tree_of([read_text(files[BLUEPRINT], str(path))])
+    base = read_text(files[BLUEPRINT], str(path))
+    names = {folder / name: text for name, text in files.items()}
+    own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
+    tree = tree_of([base, *own])
     return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
 
 

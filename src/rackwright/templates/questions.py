@@ -1,14 +1,14 @@
 """What a template asks: its ``copier.yml``, of which only typed questions are taken.
 
-copier knows settings by which a template runs commands, loads code or reads other files. None of
-them is taken here, whoever wrote the template; what copier gets is written anew from what was read.
+The format is that of copier, which knows settings by which a template runs commands, loads code or
+reads other files. None of them is taken here, regardless of who wrote the template.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -49,6 +49,8 @@ class Question(Model):
     default: Answer | None = None
     """What holds where nothing is answered; a text may name answers to earlier questions. Without
     it the question has to be answered."""
+    unit: Annotated[str, Field(max_length=20)] | None = None
+    """Unit of a number; an answer may have it behind the number."""
     choices: tuple[Answer, ...] | None = None
     """The only values that are taken."""
     validator: Annotated[str, Field(max_length=2_000)] | None = None
@@ -62,24 +64,6 @@ class Manifest(Model):
 
     description: Annotated[str, Field(min_length=1, max_length=500)]
     questions: Mapping[str, Question]
-
-    def for_copier(self) -> dict[str, Any]:
-        """The ``copier.yml`` that copier gets: questions, and how our templates are written."""
-        settings = {
-            "_templates_suffix": SUFFIX,
-            "_exclude": [MANIFEST],
-            "_envops": {
-                "trim_blocks": True,
-                "lstrip_blocks": True,
-                "keep_trailing_newline": True,
-                "undefined": "jinja2.StrictUndefined",
-            },
-        }
-        asked = {
-            name: one.model_dump(mode="json", exclude_none=True)
-            for name, one in self.questions.items()
-        }
-        return settings | asked
 
 
 def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
@@ -150,7 +134,7 @@ def check_answers(
         Those that were given, by question.
 
     Raises:
-        UsageError: the first one that is refused, or the questions that nobody answered.
+        UsageError: the first one that is refused.
     """
     typed: dict[str, Answer] = {}
     for name, value in answers.items():
@@ -166,28 +150,20 @@ def check_answers(
                 f"the answer to '{name}' is no printable text on one line of at most "
                 f"{LONGEST_ANSWER:,} characters"
             )
-        typed[name] = _typed(name, manifest.questions[name].type, value)
-    needed = [
-        name
-        for name, one in manifest.questions.items()
-        if one.default is None and one.when is True and name not in answers
-    ]
-    if needed:
-        told = "".join(f"\n--set {name}=…  {manifest.questions[name].help}" for name in needed)
-        raise UsageError(
-            f"the template '{visible(called)}' needs answers to: {', '.join(needed)}",
-            hint=f"nobody but you knows them:{told}",
-        )
+        question = manifest.questions[name]
+        typed[name] = typed_answer(name, question.type, value, question.unit)
     return typed
 
 
-def _typed(name: str, kind: str, value: Answer) -> Answer:
-    """An answer of the type that is asked for.
+def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -> Answer:
+    """Return an answer in the type that is asked for.
 
     Raises:
         UsageError: it cannot be one.
     """
-    text = str(value)
+    text = str(value).strip()
+    if unit is not None:
+        text = text.removesuffix(unit).rstrip()
     if kind == "str":
         return text
     if kind == "bool":
@@ -203,6 +179,7 @@ def _typed(name: str, kind: str, value: Answer) -> Answer:
         if re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", text):
             return float(text)
         wanted = "a number"
+    wanted += f" in {unit}" if unit is not None else ""
     raise UsageError(f"the answer to '{name}' is {wanted}, not '{visible(text)}'")
 
 
@@ -217,7 +194,7 @@ def _refused_setting(key: str, place: Location) -> list[SpecError]:
 
 
 def _check_texts(question: Question, name: str) -> None:
-    """Refuse what of a question copier would render without bounds."""
+    """Raise if a text of a question could be rendered without bounds."""
     texts = [question.help, question.default, question.validator, question.when]
     for text in (*texts, *(question.choices or ())):
         if isinstance(text, str):

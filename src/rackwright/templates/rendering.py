@@ -1,8 +1,7 @@
-"""Rendering of a template by copier, in a process of its own.
+"""Rendering of a template in a process of its own.
 
-The process has no program in its reach, no settings of the user, bounds of memory, time and size of
-files, and a copy of the template that was read before: copier asks questions of nobody, runs nothing
-and finds no git.
+The process has no program in its reach, no settings of the user, and bounds of memory and time. It
+gets texts that were read before, and renders them in the bounded environment of ``templating``.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rackwright.errors import RackwrightError, UsageError
+from rackwright.errors import UsageError
 from rackwright.harmless import visible
-from rackwright.templates.contents import TemplateContentError, read_folder, text_of
+from rackwright.templates.contents import TemplateContentError, text_of
 from rackwright.templates.questions import MANIFEST, SUFFIX, Answer, Manifest
-from rackwright.templates.render_process import ANSWERS
 from rackwright.templating import refuse_unbounded
 
 TEST_FILE = "template-test.yaml"
@@ -39,11 +37,11 @@ _LEFT_OUT = frozenset({MANIFEST, TEST_FILE, READ_ME})
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What copier made.
+    """Files that a template makes.
 
     Attributes:
         files: texts by name.
-        answers: of every question, typed, with defaults.
+        answers: of every question that is asked, typed, with defaults.
     """
 
     files: Mapping[str, str]
@@ -56,7 +54,7 @@ def render_template(
     answers: Mapping[str, Answer],
     offered: Mapping[str, str],
 ) -> Rendered:
-    """What a template gives.
+    """Return the files that a template makes; one that renders to nothing is left out.
 
     Args:
         files: of the template.
@@ -70,7 +68,7 @@ def render_template(
         UsageError: an answer is refused.
     """
     sources: dict[str, str] = {}
-    made = {ANSWERS}
+    made = set()
     for name, content in files.items():
         if name in _LEFT_OUT:
             continue
@@ -83,47 +81,40 @@ def render_template(
         made.add(target)
         sources[name] = text
     unasked = {key: text for key, text in offered.items() if key not in manifest.questions}
-    done = _render(
-        json.dumps(sources, sort_keys=True),
-        json.dumps(manifest.for_copier()),
-        json.dumps({**unasked, **answers}, sort_keys=True),
-    )
-    answered = {key: value for key, value in done.answers.items() if key in manifest.questions}
-    return Rendered(dict(done.files), answered)
+    task = {
+        "sources": sources,
+        "questions": {
+            name: one.model_dump(mode="json", exclude_none=True)
+            for name, one in manifest.questions.items()
+        },
+        "answers": dict(answers),
+        "offered": unasked,
+        "seconds": SECONDS,
+    }
+    done = _render(json.dumps(task))
+    return Rendered(dict(done.files), dict(done.answers))
 
 
 @lru_cache(maxsize=64)
-def _render(sources: str, manifest: str, data: str) -> Rendered:
-    """A rendering; the same texts give the same one.
+def _render(task: str) -> Rendered:
+    """Return a rendering; the same task gives the same one.
 
     Raises:
-        RackwrightError: the template cannot be rendered.
-        UsageError: a question without a default has no answer.
-    """  # noqa: DOC501 - _refusal() makes the RackwrightError
-    with tempfile.TemporaryDirectory(prefix="rackwright-template-") as made:
-        folder = Path(made)
-        template, target = folder / "template", folder / "target"
-        for name, text in (*json.loads(sources).items(), (MANIFEST, manifest)):
-            path = template / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
-        said = _start(
-            folder,
-            {"template": str(template), "target": str(target), "data": data, "seconds": SECONDS},
-        )
-        if needed := said.get("needed"):
-            about = json.loads(manifest)[needed]["help"]
-            raise UsageError(
-                f"the template needs an answer to '{needed}'", hint=f"--set {needed}=…  {about}"
-            )
-        if "failed" in said:
-            raise _refusal(str(said["failed"]), str(said.get("question", "")))
-        found = {name: text_of(content, name) for name, content in read_folder(target).items()}
-    return Rendered(found, json.loads(found.pop(ANSWERS)))
+        TemplateContentError: the template cannot be rendered.
+        UsageError: an answer is refused, or a question without a default has no answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="rackwright-template-") as folder:
+        said = _start(Path(folder), task)
+    if "refused" in said:
+        raise UsageError(str(said["refused"]), hint=said.get("hint"))
+    if "failed" in said:
+        reason = visible(str(said["failed"]))
+        raise TemplateContentError(f"the template cannot be rendered: {reason}")
+    return Rendered(said["files"], said["answers"])
 
 
-def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, Any]:
-    """What the process says at its end."""
+def _start(folder: Path, task: str) -> dict[str, Any]:
+    """Return what the process says at its end."""
     environment = {
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
@@ -139,7 +130,7 @@ def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, Any]:
     try:
         done = subprocess.run(
             command,
-            input=json.dumps(task).encode(),
+            input=task.encode(),
             capture_output=True,
             cwd=folder,
             env=environment,
@@ -154,12 +145,6 @@ def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, Any]:
         reason = "it needs more memory or time than a template may"
         return {"failed": reason if done.returncode < 0 else _last_line(done.stderr) or reason}
     return said if isinstance(said, dict) else {"failed": "it said nothing"}
-
-
-def _refusal(reason: str, question: str) -> RackwrightError:
-    if question:
-        return UsageError(f"the answer to '{visible(question)}' is refused: {visible(reason)}")
-    return TemplateContentError(f"the template cannot be rendered: {visible(reason)}")
 
 
 def _last_line(raw: bytes) -> str:

@@ -171,7 +171,7 @@ def _launch(folder: Path) -> Embedded:
     with log.open("ab") as output:
         began = output.tell()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "rackwright.embedded_aws.server", str(folder)],
+            [sys.executable, "-P", "-m", "rackwright_lab.embedded_aws.server", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

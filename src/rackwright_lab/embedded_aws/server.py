@@ -1,4 +1,4 @@
-"""The process of the embedded AWS: ``python -m rackwright.embedded_aws.server FOLDER``."""
+"""The process of the embedded AWS: ``python -m rackwright_lab.embedded_aws.server FOLDER``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from rackwright.embedded_aws import control
-from rackwright.embedded_aws.api import amis
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
 from rackwright.faults import system_fault
 from rackwright.files import write_changed
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.embedded_aws.api import amis
 
 LOOPBACK = "127.0.0.1"
 STATE = "state.pickle"
 READY = "ready.json"
 IDLE_S = 1800.0
 """Nobody ends the process by hand, so it ends by itself; the next command starts it again."""
-_LOG = logging.getLogger("rackwright.embedded_aws")
+_LOG = logging.getLogger("rackwright_lab.embedded_aws")
 
 
 def _prepare(folder: Path) -> None:
@@ -47,8 +47,8 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     _prepare(folder)
     from werkzeug.serving import make_server
 
-    from rackwright.embedded_aws.api.additions import install_additions
-    from rackwright.embedded_aws.gateway import Gateway, StateFile
+    from rackwright_lab.embedded_aws.api.additions import install_additions
+    from rackwright_lab.embedded_aws.gateway import Gateway, StateFile
 
     install_additions()
     guard = threading.RLock()
@@ -82,7 +82,7 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status of the server process."""
-    parser = argparse.ArgumentParser(prog="rackwright.embedded_aws.server")
+    parser = argparse.ArgumentParser(prog="rackwright_lab.embedded_aws.server")
     parser.add_argument("folder", type=Path, help="where state, log and ready file are kept")
     parser.add_argument("--idle", type=float, default=IDLE_S, help="seconds until it ends unused")
     options = parser.parse_args(arguments)

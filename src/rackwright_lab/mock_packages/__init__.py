@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages import (
+from rackwright_lab.mock_packages import (
     accelerators,
     containers,
     dashboards,
@@ -13,7 +13,7 @@ from rackwright.lab.mock_packages import (
     nccl_tests,
     storage,
 )
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 MOCK_PACKAGES: tuple[MockPackage, ...] = (
     *accelerators.MOCK_PACKAGES,

@@ -5,7 +5,7 @@ Device files and the modules of the kernel are those of a test.
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage, daemon
+from rackwright_lab.mock_packages.package import MockPackage, daemon
 
 AMDGPU, OLD_AMDGPU = "1:6.12.12.60401-2164967.22.04", "1:6.8.5.60204-2070768.22.04"
 ROCM, OLD_ROCM = "6.4.1.60401-83~22.04", "6.2.4.60204-139~22.04"

@@ -6,7 +6,7 @@ the task in a variable instead of making a container.
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 ENROOT, PYXIS, OTHER_PYXIS = "3.5.0-1", "0.20.0-1", "0.19.0-1"
 FOLDER = "usr/lib/x86_64-linux-gnu/slurm"

@@ -6,7 +6,7 @@ is there; it shows no pages.
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 GRAFANA, OLD_GRAFANA = "11.6.1", "10.4.19"
 

@@ -5,7 +5,7 @@ The tools for RoCE keep what they are told below ``/var/lib/lab-roce``, so that 
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage, daemon
+from rackwright_lab.mock_packages.package import MockPackage, daemon
 
 MLNX_QOS = """\
 #!/bin/sh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import MockPackage, daemon
+from rackwright_lab.mock_packages.package import MockPackage, daemon
 
 CUDA, CUDA_TOO_NEW = "12.8.1", "13.0.2"
 DCGM, DCGM_EXPORTER = "4.5.2", "4.8.2"

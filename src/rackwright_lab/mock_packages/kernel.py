@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 KERNEL = os.uname().release
 NEXT_KERNEL = "99.1.0-1-amd64"

@@ -18,7 +18,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from rackwright.lab.mock_packages.lustre_hosts import NETS, ask, fail, nets, own_nids, run
+from rackwright_lab.mock_packages.lustre_hosts import NETS, ask, fail, nets, own_nids, run
 
 EFA = Path("/opt/efa")
 POLICIES, DISCOVERY = Path("/run/lustre-stand-in-udsp"), Path("/run/lustre-stand-in-discovery")

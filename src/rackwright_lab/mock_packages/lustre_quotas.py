@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rackwright.lab.mock_packages.lustre_hosts import (
+from rackwright_lab.mock_packages.lustre_hosts import (
     ask,
     fail,
     mounted,

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rackwright.lab.mock_packages.lustre_hosts import (
+from rackwright_lab.mock_packages.lustre_hosts import (
     PORT,
     ask,
     fail,
@@ -31,7 +31,7 @@ from rackwright.lab.mock_packages.lustre_hosts import (
     title,
     write_disk,
 )
-from rackwright.lab.mock_packages.lustre_nets import (
+from rackwright_lab.mock_packages.lustre_nets import (
     add_net,
     add_policy,
     import_nets,
@@ -43,7 +43,7 @@ from rackwright.lab.mock_packages.lustre_nets import (
     show_nets,
     unload,
 )
-from rackwright.lab.mock_packages.lustre_quotas import enable, lfs_quota, quotas, show_enabled
+from rackwright_lab.mock_packages.lustre_quotas import enable, lfs_quota, quotas, show_enabled
 
 SERVICES = {"mgs": "mgs", "mdt": "mdt", "ost": "obdfilter"}
 

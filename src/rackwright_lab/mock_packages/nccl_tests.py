@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 NCCL_TESTS = "2.13.11"
 ALL_REDUCE = """\

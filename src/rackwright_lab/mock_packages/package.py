@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackwright.lab.system import run
+from rackwright_lab.system import run
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rackwright.lab.mock_packages.package import MockPackage
+from rackwright_lab.mock_packages.package import MockPackage
 
 LUSTRE = "2.15.5"
 KERNEL = os.uname().release
@@ -36,7 +36,7 @@ _SHARED = ("lustre_hosts", "lustre_nets", "lustre_quotas")
 _CLIENT = {
     # By the name under which the programs import them.
     **{
-        f"usr/lib/python3/dist-packages/rackwright/lab/mock_packages/{name}.py": (
+        f"usr/lib/python3/dist-packages/rackwright_lab/mock_packages/{name}.py": (
             Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
         )
         for name in _SHARED

@@ -9,7 +9,7 @@ import pytest
 
 from gpu_support import GpuMachine, ask_machine, driver_failures, health, nccl_failures, probe
 from rackwright.accept.compare import ItemOutcome
-from rackwright.lab.mock_packages.gpu import DRIVER, FAULTY_DRIVER, FORMER_DRIVER, nvidia_smi
+from rackwright_lab.mock_packages.gpu import DRIVER, FAULTY_DRIVER, FORMER_DRIVER, nvidia_smi
 
 GPUS = 3
 

@@ -202,7 +202,7 @@ def test_a_command_on_a_host_of_the_lab(
     say.write_text(f"import sys\nprint({EVIL!r})\nsys.stderr.write({FOLDED!r})\nsys.exit(3)\n")
     host = SimpleNamespace(name="head-1")
     lab = SimpleNamespace(hosts=lambda: [host], ssh=lambda _host: [sys.executable])
-    monkeypatch.setattr("rackwright.lab.lab.open_lab", lambda *_words: lab)
+    monkeypatch.setattr("rackwright_lab.lab.open_lab", lambda *_words: lab)
     assert main(["lab", "ssh", "head-1", str(say)]) == 3
     shown = capsys.readouterr()
     assert "stop-commands" in shown.out

@@ -28,7 +28,7 @@ def test_several_files_and_text_on_stdout(
     forms = {"json": "a.json", "sarif": "out/a.sarif", "junit": "out/a.xml", "gitlab": "a.gl"}
     asked = [part for form, file in forms.items() for part in ("--output", f"{form}={file}")]
     assert main([*refused, *asked]) == 5
-    assert capsys.readouterr().out.rstrip().endswith(": refused")
+    assert capsys.readouterr().out.rstrip().endswith(": refused for run")
     assert json.loads(Path("a.json").read_text())["exit_code"] == 5
     results = json.loads(Path("out/a.sarif").read_text())["runs"][0]["results"]
     uris = {
@@ -56,7 +56,7 @@ def test_annotations_follow_the_text(
 ) -> None:
     assert main([*refused, "--output", "github=-"]) == 5
     shown = capsys.readouterr().out
-    assert shown.index(": refused\n") < shown.index("::error file=site/")
+    assert shown.index(": refused for run\n") < shown.index("::error file=site/")
 
 
 def test_exit_zero_forgives_a_refusal_and_nothing_else(

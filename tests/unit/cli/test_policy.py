@@ -139,7 +139,7 @@ def test_list_shows_set_and_profile(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if line.startswith("PWR-001 ")]
-    assert line.split()[2:5] == ["mandatory", "lab", "0.1"]
+    assert line.split()[2:5] == ["mandatory", "lab", "concept"]
     assert main(["policy", "list", "--json"]) == 0
     rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["policies"]}
     assert set(rows) == {policy.id for policy in load_packs()}
@@ -274,9 +274,9 @@ def test_an_id_of_the_built_in_policies_is_never_shadowed(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("SEC-001", "mandatory, from profile pilot on. Policy set: 0.2."),
-        ("PWR-001", "mandatory, from profile lab on. Policy set: 0.1."),
-        ("RACK-005", "advisory. Policy set: 0.1."),
+        ("SEC-001", "mandatory, from profile pilot on. Stage: build. Policy set: 0.2."),
+        ("PWR-001", "mandatory, from profile lab on. Stage: concept. Policy set: 0.1."),
+        ("RACK-005", "advisory. Stage: design. Policy set: 0.1."),
     ],
 )
 def test_explain_tells_how_a_rule_stands(

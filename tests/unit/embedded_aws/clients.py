@@ -12,8 +12,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws import control
-from rackwright.embedded_aws.api.amis import IMAGES
+from rackwright_lab.embedded_aws import control
+from rackwright_lab.embedded_aws.api.amis import IMAGES
 
 REGION = "us-west-2"
 ZONE = f"{REGION}a"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.embedded_aws import control
+from rackwright_lab.embedded_aws import control
 from unit.embedded_aws.clients import Connect, admin, client_of
 
 

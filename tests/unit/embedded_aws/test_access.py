@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws import control
+from rackwright_lab.embedded_aws import control
 
 OWN = "/rackwright/atlas/use1/cluster"
 OTHERS = "/rackwright/atlas-2/use1/cluster"

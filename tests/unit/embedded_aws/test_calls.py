@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.control import Embedded
-from rackwright.embedded_aws.operations import Book, Operation, identify
+from rackwright_lab.embedded_aws.control import Embedded
+from rackwright_lab.embedded_aws.operations import Book, Operation, identify
 from unit.embedded_aws.clients import Connect, admin, refused
 
 HELD_S = 4.0

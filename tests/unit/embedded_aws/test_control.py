@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws import control
 from rackwright.errors import ExternalToolError
+from rackwright_lab.embedded_aws import control
 from unit.embedded_aws.clients import IMAGE, ZONE, Connect, a_subnet, client_of
 
 TRUST = '{"Version": "2012-10-17", "Statement": []}'
@@ -258,7 +258,7 @@ def test_only_loopback_is_bound(embedded: control.Embedded) -> None:
 
 
 def test_a_server_that_nobody_uses_ends(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rackwright.embedded_aws.server", str(tmp_path)]
+    command = [sys.executable, "-m", "rackwright_lab.embedded_aws.server", str(tmp_path)]
     with (tmp_path / "log").open("w") as log:
         done = subprocess.run([*command, "--idle", "0.5"], stderr=log, timeout=60, check=False)
     assert done.returncode == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rackwright.embedded_aws.api.amis import IMAGES, Image
+from rackwright_lab.embedded_aws.api.amis import IMAGES, Image
 from unit.embedded_aws.clients import Connect, refused
 
 OSS = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"

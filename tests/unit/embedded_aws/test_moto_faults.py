@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import (
+from rackwright_lab.embedded_aws.api import (
     moto_ec2,
     moto_iam,
     moto_instances,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.embedded_aws import control
+from rackwright_lab.embedded_aws import control
 from unit.embedded_aws.clients import IMAGE, REGION, Connect, a_subnet, admin
 
 MOST = {"p5.48xlarge": 2}

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
+from rackwright_lab.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 
 REGION = "us-east-1"
 IMAGE = "ami-12c6146b"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.lab import kept
-from rackwright.lab.base import KEPT, KEPT_CODE
+from rackwright_lab import kept
+from rackwright_lab.base import KEPT, KEPT_CODE
 
 COUNTED = """
 import zipimport

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError, UsageError
-from rackwright.lab import system
-from rackwright.lab.lab import HostSpec, open_lab, up
-from rackwright.lab.system import Process, check_machine, run, start, wait_for
+from rackwright_lab import system
+from rackwright_lab.lab import HostSpec, open_lab, up
+from rackwright_lab.system import Process, check_machine, run, start, wait_for
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab import base, repository
-from rackwright.lab.base import PACKAGES, make_base
-from rackwright.lab.lab import base_of, open_lab
-from rackwright.lab.mock_packages import package
+from rackwright_lab import base, repository
+from rackwright_lab.base import PACKAGES, make_base
+from rackwright_lab.lab import base_of, open_lab
+from rackwright_lab.mock_packages import package
 
 URI = "http://deb.example/debian/"
 RECORD = f"""#!{sys.executable} -IS

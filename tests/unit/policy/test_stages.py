@@ -11,11 +11,10 @@ from cli_support import run_here
 from policy_factories import a_measure, a_policy, report_of
 from pull_request import Pull, overdrawn
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.api import Enforcement, Policy, Stage
-from rackwright.policy.base_approval.approval import stricter
+from rackwright.policy.api import Policy, Stage
 from rackwright.policy.engine import Report
 from rackwright.policy.packs.loader import builtin_pack, load_pack
-from rackwright.policy.policy_sets import Regime, Standing
+from rackwright.policy.policy_sets import Regime
 from rackwright.report.text import render_text, summary
 
 BUILTIN = load_pack(builtin_pack())
@@ -105,12 +104,6 @@ def test_questions_of_later_stages_are_one_line() -> None:
     text = render_text(at(Stage.CONCEPT, a_rule(None), a_rule(1.0)))
     assert "1 question of later stages: 'rackwright check --stage build' lists them" in text
     assert text.count("TST-001") == 0
-
-
-@pytest.mark.parametrize("later", [(True, False), (False, True), (False, False)])
-def test_standing_of_a_base_that_asks_now_is_kept(later: tuple[bool, bool]) -> None:
-    base, head = (Standing(Enforcement.MANDATORY, later=one) for one in later)
-    assert not stricter(base, head).later
 
 
 def test_change_that_lowers_the_stage_is_checked_for_the_stage_of_its_base(pull: Pull) -> None:

@@ -11,12 +11,12 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
 from rackwright.provision import heads
 from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.engine import StackOutcome
 from rackwright.provision.targets import Target
+from rackwright_lab.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 
 REGION = "us-east-1"
 FLEET = Fleet("atlas", "use1", REGION, "atlas.internal", {}, ("head-1", "head-2"))

@@ -15,7 +15,6 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_ec2, moto_instances, moto_scaling
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
@@ -30,6 +29,7 @@ from rackwright.provision.nodes import (
     surplus,
 )
 from rackwright.provision.targets import Target
+from rackwright_lab.embedded_aws.api import moto_ec2, moto_instances, moto_scaling
 
 REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
 FLEET = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT}, ("head-1",), {"dgx": 2})

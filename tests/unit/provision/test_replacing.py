@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from rackwright.embedded_aws.api import moto_instances
 from rackwright.errors import UsageError
 from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus
 from rackwright.provision.replacing import Replacing
+from rackwright_lab.embedded_aws.api import moto_instances
 from unit.provision.test_nodes import REGION, ZONE, Cloud, cloud
 
 __all__ = ["cloud"]  # the fixture

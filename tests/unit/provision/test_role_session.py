@@ -17,11 +17,11 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from rackwright.embedded_aws.api import moto_sts
 from rackwright.errors import ExternalToolError
 from rackwright.provision.access import role_session
 from rackwright.provision.access.role_session import JobIdentity, RoleSession
 from rackwright.provision.targets import Target
+from rackwright_lab.embedded_aws.api import moto_sts
 
 ROLE = "arn:aws:iam::123456789012:role/apply"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.embedded_aws import control
 from rackwright.errors import ExternalToolError
 from rackwright.provision.targets import open_target
 from rackwright.provision.tools import attach_plugin, aws_provider, find_aws_provider
 from rackwright.provision.tools.folder import AWS_PROVIDER
+from rackwright_lab.embedded_aws import control
 
 PLACE = f"plugins/resource-aws-v{importlib.metadata.version('pulumi-aws')}/{AWS_PROVIDER}"
 """Where the engine looks in its home folder."""

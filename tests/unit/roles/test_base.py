@@ -168,6 +168,13 @@ WRITTEN = f"""\
 
 def write_names(folder: Path, *arguments: str, names: str = NAMES) -> int:
     """Run the role's tasks on a file in ``folder``; how many of them changed something."""
+    said = play_names(folder, *arguments, names=names)
+    (changed,) = re.findall(r"changed=(\d+)", said)
+    return int(changed)
+
+
+def play_names(folder: Path, *arguments: str, names: str = NAMES) -> str:
+    """Run the role's tasks on a file in ``folder``; what Ansible prints."""
     tasks: list[object] = [
         {"ansible.builtin.include_tasks": str(ROOT / f"roles/base/tasks/{name}.yml")}
         for name in ("preflight", "names")
@@ -177,8 +184,7 @@ def write_names(folder: Path, *arguments: str, names: str = NAMES) -> int:
         "base_hosts": names,
         "rackwright_hostname": "dgx-1",
     }
-    (changed,) = re.findall(r"changed=(\d+)", play(folder, "Debian", tasks, given, *arguments))
-    return int(changed)
+    return play(folder, "Debian", tasks, given, *arguments)
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="roles write as root")
@@ -196,6 +202,19 @@ def test_names_are_written_once_beside_what_others_wrote(tmp_path: Path) -> None
     assert path.read_text() == WRITTEN
     assert write_names(tmp_path, names=NAMES.replace("10.20.0.2", "10.20.0.3")) == 1
     assert path.read_text() == WRITTEN.replace("10.20.0.2", "10.20.0.3")
+
+
+@needs_root
+def test_names_that_are_there_are_not_sent_again(tmp_path: Path) -> None:
+    """Every run sent the names of all hosts to each: 0.75 MB each, and 440 ms to judge them, at 12,500."""
+    path = tmp_path / "hosts"
+    path.write_text(HOSTS)
+    task = r"TASK \[Write the names and addresses of hosts\] \*+\n(\w+): "
+    assert re.findall(task, play_names(tmp_path)) == ["changed"]
+    assert re.findall(task, play_names(tmp_path)) == ["skipping"]
+    path.write_text(path.read_text().replace("10.20.0.2", "10.20.0.9"))
+    assert re.findall(task, play_names(tmp_path)) == ["changed"]
+    assert path.read_text() == WRITTEN
 
 
 @needs_root

@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 
-from rackwright.lab.system import run
+from rackwright_lab.system import run
 
 PROGRAM = Path(__file__).parents[3] / "roles/sssd/files/connect.py"
 REFUSES = b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02\x04\x00\x04\x00"  # protocolError of RFC 4511

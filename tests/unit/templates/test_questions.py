@@ -95,11 +95,3 @@ def test_what_is_not_asked_is_refused_with_what_is_near() -> None:
     with pytest.raises(UsageError) as caught:
         check_answers(manifest(), {"nmae": "x"}, "t")
     assert caught.value.hint == "did you mean 'name'?"
-
-
-def test_all_questions_without_an_answer_are_named_at_once() -> None:
-    text = "a: {help: the first number}\nb: {help: the second number}\nc: {help: x, default: y}\n"
-    with pytest.raises(UsageError) as caught:
-        check_answers(manifest(text), {}, "t")
-    assert caught.value.summary == "the template 't' needs answers to: a, b"
-    assert "--set a=…  the first number" in str(caught.value)

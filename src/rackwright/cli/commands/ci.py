@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -58,11 +59,22 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         description="The token comes from GITHUB_TOKEN, the commit from the variables of the CI.",
     )
     upload.add_argument("sarif", type=Path, help="what 'check --output sarif=FILE' wrote")
+    permissions = actions.add_parser(
+        "permissions",
+        help="print the policy of IAM for a role of the jobs",
+        description="Print what the role may do that previews a site on AWS, or what the role that applies it may "
+        "do beside that: all that 'preview', 'up', 'hosts', 'replace' and 'down' do, bound to the names and tags of "
+        "the cluster. Attach that of 'preview' to both roles as a managed policy, that of 'apply' as an inline one. "
+        "The bucket and the key of Pulumi's state, and the roles of instance profiles that exist, are not in them.",
+    )
+    add_blueprint(permissions)
+    permissions.add_argument("--site", help="the site, where the blueprint has several on AWS")
+    permissions.add_argument("--role", choices=("preview", "apply"), required=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files or the comment, or upload."""
-    actions = {"init": _init, "comment": _comment, "upload": _upload}
+    actions = {"init": _init, "comment": _comment, "upload": _upload, "permissions": _permissions}
     return actions[arguments.action](arguments)
 
 
@@ -96,6 +108,19 @@ def _upload(arguments: argparse.Namespace) -> int:
     commit, ref = revision(os.environ)
     upload(github(os.environ, number=_ANY), sarif, commit=commit, ref=ref)
     sys.stdout.write("uploaded\n")
+    return ExitCode.CLEAN
+
+
+def _permissions(arguments: argparse.Namespace) -> int:
+    from rackwright.cli.commands.stack import choose_site
+    from rackwright.harmless import json_text
+    from rackwright.plan.aws.deployer import deployer_policy
+    from rackwright.plan.load import load_plan
+
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    name = choose_site(arguments, loaded).name
+    planned = next(one for one in loaded.plan.aws if one.name == name)
+    sys.stdout.write(json_text(deployer_policy(planned, loaded.plan.name, arguments.role)))
     return ExitCode.CLEAN
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rackwright.cli.options.init_from import add_from, run_from
+from rackwright.cli.options.interview import (
+    add_answers,
+    answers_of,
+    ask,
+    example_answers,
+    question_sheet,
+)
+from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.telling import tell
+from rackwright.cli.options.todo import refuse_existing
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from rackwright.templates.questions import Answer
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -24,53 +30,21 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="name of a built-in template, a folder with a '/', git+URL@TAG or package:NAME",
     )
     parser.add_argument(
+        "--example",
+        action="store_true",
+        help="try the template: its example answers, which the blueprint marks and 'check' counts",
+    )
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE",
+        help="write what the template asks as a file for --answers, to be filled in, and stop",
+    )
+    parser.add_argument(
         "--list", action="store_true", help="list the templates with what they ask, and stop"
     )
     add_answers(parser)
     add_from(parser)
-
-
-def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that answer questions of a template."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="answer of the template, like name=atlas; repeatable",
-    )
-    parser.add_argument(
-        "--answers", type=Path, metavar="FILE", help="YAML file with answers; --set goes before it"
-    )
-
-
-def answers_of(arguments: argparse.Namespace) -> dict[str, Answer]:
-    """The answers that a command was given.
-
-    Raises:
-        SpecErrors: the file of answers cannot be read.
-        UsageError: something given is no answer.
-    """
-    answers: dict[str, Answer] = {}
-    if arguments.answers is not None:
-        from rackwright.reading.loader import load_tree
-
-        tree = load_tree(arguments.answers)
-        data = tree.data
-        if not isinstance(data, dict):
-            raise UsageError(f"'{arguments.answers}' is no mapping of answers")
-        for key, value in data.items():
-            if not isinstance(value, (str, int, float)):
-                raise UsageError(
-                    f"{tree.locate((key,))}: the answer to '{key}' is no text, number or truth value"
-                )
-            answers[key] = value
-    for pair in arguments.set:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"'{pair}' is not KEY=VALUE")
-        answers[key] = value
-    return answers
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,8 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.files import missing, undone
     from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
+    from rackwright.templates.contents import RECORD_FOLDER
     from rackwright.templates.making import BLUEPRINT, SCHEMA
-    from rackwright.templates.record import RECORD_FOLDER
+    from rackwright.templates.questions import check_answers
 
     if arguments.list:
         _list()
@@ -100,15 +75,25 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         if given:
             raise UsageError(f"{option} has no effect without --from")
+    if arguments.questions is not None and arguments.template is not None:
+        refuse_existing(arguments.questions)
+        write_file(arguments.questions, question_sheet(find_template(arguments.template)))
+        print(arguments.questions)
+        return ExitCode.CLEAN
     if arguments.folder is None or arguments.template is None:
         raise UsageError(
             "a folder and --template, or --from, are needed", hint="'init --list' lists templates"
         )
-    answers = answers_of(arguments)
+    template = find_template(arguments.template)
+    answers = answers_of(arguments, template)
+    if arguments.example:
+        answers = example_answers(template, answers)
+    elif sys.stdin.isatty() and sys.stderr.isatty():
+        answers = ask(template, check_answers(template.manifest, answers, template.name))
     record, schemas = arguments.folder / RECORD_FOLDER, (arguments.folder / SCHEMA).parent
     folders = missing(arguments.folder)
     new = [path for path in (record, schemas) if path in missing(record, schemas)]
-    written = write_blueprint(find_template(arguments.template), arguments.folder, answers)
+    written = write_blueprint(template, arguments.folder, answers)
     with undone([*written, *new], folders):
         write_schema(arguments.folder)
     for path in written:

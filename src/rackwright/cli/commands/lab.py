@@ -16,10 +16,11 @@ from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
+from rackwright.laboratory.door import DEFAULT_NETWORK, boot_hosts, open_lab, remove_hosts
 from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
-    from rackwright.lab.lab import HostSpec, Lab
+    from rackwright_lab.lab import Lab
 
 GPUS = 8
 SUITES = ("bookworm", "trixie")
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     made.add_argument(
         "--blueprint", type=Path, help="the bare-metal hosts of this blueprint, instead"
     )
-    made.add_argument("--network", default="10.77.0.0/24", help="an unused IPv4 network")
+    made.add_argument("--network", default=DEFAULT_NETWORK, help="an unused IPv4 network")
     made.add_argument(
         "--debian",
         choices=SUITES,
@@ -61,18 +62,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the action; the exit code."""
-    from rackwright.lab.lab import down, open_lab, up
-
-    lab = open_lab(arguments.name, getattr(arguments, "network", "10.77.0.0/24"))
+    lab = open_lab(arguments.name, getattr(arguments, "network", DEFAULT_NETWORK))
     match arguments.action:
         case "up":
             started = time.monotonic()
             chosen = arguments.blueprint
             wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
-            made = up(lab, wanted, tell_progress, suite=arguments.debian)
+            made = boot_hosts(lab, wanted, tell_progress, suite=arguments.debian)
             print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
         case "down":
-            removed = down(lab)
+            removed = remove_hosts(lab)
             print(f"removed {', '.join(removed)}" if removed else "there is no lab")
         case "status":
             return _status(lab, as_json=arguments.json)
@@ -81,21 +80,19 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _wanted(text: str) -> list[HostSpec]:
-    from rackwright.lab.lab import HostSpec
+def _wanted(text: str) -> list[tuple[str, int]]:
     from rackwright.model.names import expand_hostlist
 
     try:
         names = expand_hostlist(text)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return [HostSpec(name, GPUS if name.startswith("gpu") else 0) for name in names]
+    return [(name, GPUS if name.startswith("gpu") else 0) for name in names]
 
 
-def _hosts_of(blueprint: Path) -> list[HostSpec]:
-    """The bare-metal hosts of a blueprint, with as many GPUs as it says."""
+def _hosts_of(blueprint: Path) -> list[tuple[str, int]]:
+    """Return the bare-metal hosts of a blueprint with their numbers of GPUs."""
     from rackwright.inventory.inventory import build_inventory, host_variables
-    from rackwright.lab.lab import HostSpec
     from rackwright.plan.load import load_plan
 
     plan = load_plan(blueprint).plan
@@ -104,7 +101,7 @@ def _hosts_of(blueprint: Path) -> list[HostSpec]:
     gpus = {
         name: (host_variables(made, name) or {}).get("rackwright_accelerators") for name in names
     }
-    return [HostSpec(name, gpus[name] or 0) for name in names]
+    return [(name, gpus[name] or 0) for name in names]
 
 
 def _status(lab: Lab, *, as_json: bool) -> int:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.commands.init import add_answers, answers_of
+from rackwright.cli.options.interview import add_answers, answers_of
 from rackwright.cli.options.telling import tell
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         pinned = recorded(source, folder)
         source = TemplateSource(pinned.kind, pinned.at, source.tag, pinned.folder)
     template = open_template(source, beside=folder)
-    update = plan_update(folder, kept, template, answers_of(arguments))
+    update = plan_update(folder, kept, template, answers_of(arguments, None))
     sys.stderr.write(
         f"template {visible(str(source))}: {kept.record.label} -> {update.kept.record.label}\n"
     )

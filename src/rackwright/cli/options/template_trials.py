@@ -15,6 +15,7 @@ from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.policy_sets import RELEASED
+from rackwright.policy.stated_facts import example_values
 from rackwright.render.full_form import full_yaml
 from rackwright.render.generated import generate
 from rackwright.templates.cases import read_cases
@@ -35,7 +36,7 @@ class Tried:
         told: what does not, each in a line.
         lines: of the blueprint, that say something.
         full_lines: of its full form.
-        examples: numbers that it states as examples.
+        examples: values that are marked as examples.
         files: that are rendered from it.
         hosts: in its inventory.
     """
@@ -104,7 +105,8 @@ def _judged(template: Template, name: str, answers: Mapping[str, Answer], folder
         tuple(f"{r.policy} {r.outcome.value}: {r.message}" for r in open_results),
         lines=said_lines(path.read_text(encoding="utf-8")),
         full_lines=said_lines(full_yaml(loaded, BLUEPRINT)),
-        examples=sum(1 for fact in loaded.plan.facts if fact.is_example),
+        examples=sum(1 for fact in loaded.plan.facts if fact.is_example)
+        + sum(example_values(loaded).values()),
         files=len(generate(loaded.plan)),
         hosts=sum(1 for _ in build_inventory(loaded.plan)["_meta"]["hostvars"]),
     )

@@ -1,4 +1,4 @@
-"""The vendor's archive of the Pulumi CLI, taken by its digest; nothing in it is run before."""
+"""A vendor's archive of the Pulumi CLI or a plugin, taken by its digest; nothing in it is run before."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LARGEST = 2 * 1024**3
 _TIMEOUT_S = 60
 _PIECE = 1024 * 1024
 _FORM = re.compile(r"(?P<place>[^#\s]+)#sha256=(?P<digest>[0-9a-f]{64})")
-_FOLDERS = (PurePosixPath("pulumi"), PurePosixPath("pulumi/bin"))
-"""Where programs are in an archive, by its age."""
+_FOLDERS = (PurePosixPath("pulumi"), PurePosixPath("pulumi/bin"), PurePosixPath())
+"""Folders of programs in an archive: of the CLI, by its age, and of a plugin."""
 _HINT = "the vendor publishes the digests of its archives with each release"
 
 
@@ -50,11 +50,11 @@ def parse_archive(text: str) -> Archive:
     return Archive(match["place"], match["digest"])
 
 
-def unpack(archive: Archive, workspace: Path) -> Path:
+def unpack(archive: Archive, workspace: Path, program: str = CLI) -> Path:
     """The folder in ``workspace`` with the programs of ``archive``.
 
     Raises:
-        ExternalToolError: it cannot be had, is not what the digest names, or holds no CLI.
+        ExternalToolError: it cannot be had, is not what the digest names, or does not hold ``program``.
     """
     packed, programs = workspace / "archive", workspace / "programs"
     try:
@@ -78,8 +78,9 @@ def unpack(archive: Archive, workspace: Path) -> Path:
         raise ExternalToolError(
             f"the archive '{archive.place}' cannot be unpacked: {error}", hint=_HINT
         ) from None
-    if not (programs / CLI).is_file():
-        raise ExternalToolError(f"the archive '{archive.place}' holds no Pulumi CLI", hint=_HINT)
+    if not (programs / program).is_file():
+        what = "Pulumi CLI" if program == CLI else f"'{program}'"
+        raise ExternalToolError(f"the archive '{archive.place}' holds no {what}", hint=_HINT)
     return programs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.embedded_aws.api import (
+from rackwright_lab.embedded_aws.api import (
     dlm,
     moto_access,
     moto_ebs,

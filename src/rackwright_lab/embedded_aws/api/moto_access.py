@@ -18,7 +18,7 @@ from moto.ssm.responses import SimpleSystemManagerResponse
 from moto.utilities.utils import get_partition
 from werkzeug.exceptions import HTTPException
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _TOKEN = "X-Amz-Security-Token"  # noqa: S105 - the name of a header
 _DENIED = {"ec2": "UnauthorizedOperation", "iam": "AccessDenied", "s3": "AccessDenied"}

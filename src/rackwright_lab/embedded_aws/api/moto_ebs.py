@@ -12,7 +12,7 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.elastic_block_store import Snapshot
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _ATTACHABLE = frozenset({"pending", "running", "stopped"})
 _GP3_RATE = 125

@@ -10,8 +10,8 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 
-from rackwright.embedded_aws.api import moto_capacity as capacity
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api import moto_capacity as capacity
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _TOPOLOGY_FAMILIES = ("p3dn", "p4", "p5", "p6", "g6e", "g7e", "trn", "hpc", "dl1")
 _STRATEGIES = ("cluster", "partition", "spread")

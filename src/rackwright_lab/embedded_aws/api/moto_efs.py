@@ -9,7 +9,7 @@ from moto.efs.exceptions import BadRequest, FileSystemNotFound
 from moto.efs.models import EFSBackend, FileSystem
 from moto.efs.responses import TYPE_RESPONSE, EFSResponse
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _JSON: dict[str, str | int] = {"Content-Type": "application/json"}
 _STATES = ("ENABLED", "DISABLED")

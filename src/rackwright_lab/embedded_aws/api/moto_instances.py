@@ -19,8 +19,8 @@ from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateVersi
 from moto.ec2.models.subnets import Subnet
 from moto.ec2.utils import parse_user_data
 
-from rackwright.embedded_aws.api import moto_capacity
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api import moto_capacity
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _DEVICES_PER_CARD = 64
 _TEMPLATE_DECIDES = {"CapacityReservationPreference": "default"}

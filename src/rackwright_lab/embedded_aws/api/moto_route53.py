@@ -10,7 +10,7 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.route53.responses import Route53
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 _PRIVATE = "HostedZoneConfig.PrivateZone"
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from moto.s3.responses import S3Response
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:

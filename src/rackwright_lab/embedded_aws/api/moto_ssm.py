@@ -7,8 +7,8 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.ssm.responses import SimpleSystemManagerResponse
 
-from rackwright.embedded_aws.api import amis
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api import amis
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:

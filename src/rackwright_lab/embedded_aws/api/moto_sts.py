@@ -11,7 +11,7 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.sts.responses import TokenResponse
 
-from rackwright.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 class ExpiredTokenError(ServiceException):

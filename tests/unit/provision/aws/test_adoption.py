@@ -11,11 +11,11 @@ import pytest
 from moto import mock_aws
 
 from aws_factories import a_file_system, a_plan
-from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_efs, moto_fsx, moto_instances
 from rackwright.errors import UsageError
 from rackwright.provision.aws.adoption import Retained
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.targets import Target
+from rackwright_lab.embedded_aws.api import moto_ebs, moto_ec2, moto_efs, moto_fsx, moto_instances
 
 REGION = "us-east-1"
 OWN = {"rackwright:cluster": "atlas", "rackwright:site": "use1"}

@@ -12,10 +12,10 @@ from unittest.mock import patch
 import boto3
 from moto import mock_aws
 
-from rackwright.embedded_aws.api.additions import install_additions
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.creation import LostCreation
 from rackwright.provision.targets import Target
+from rackwright_lab.embedded_aws.api.additions import install_additions
 from unit.provision.lost_creations.making import make
 
 REGION = "us-east-1"

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from moto import backend_index
 
-from rackwright.embedded_aws.api.patching import first_time
+from rackwright_lab.embedded_aws.api.patching import first_time
 
 NAME = "dlm"
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from moto.core.responses import BaseResponse
 
-from rackwright.embedded_aws.api.dlm.models import LifecycleBackend, dlm_backends
+from rackwright_lab.embedded_aws.api.dlm.models import LifecycleBackend, dlm_backends
 
 
 class LifecycleResponse(BaseResponse):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.embedded_aws.api.dlm.responses import LifecycleResponse
+from rackwright_lab.embedded_aws.api.dlm.responses import LifecycleResponse
 
 url_bases = [r"https?://dlm\.(.+)\.amazonaws\.com"]
 url_paths = {

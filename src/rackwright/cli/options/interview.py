@@ -1,0 +1,176 @@
+"""Answers to the questions of a template: from a file, from options, or asked on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from rackwright.templates.answering import Answering
+    from rackwright.templates.questions import Answer, Question
+    from rackwright.templates.source import Template
+
+EXAMPLE = "example"
+"""Question of a template that marks values as examples, and the answer that marks all of them."""
+
+
+def add_answers(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that answer questions of a template."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="answer of the template, like name=atlas; repeatable",
+    )
+    parser.add_argument(
+        "--answers", type=Path, metavar="FILE", help="YAML file with answers; --set goes before it"
+    )
+
+
+def answers_of(arguments: argparse.Namespace, template: Template | None) -> dict[str, Answer]:
+    """Return the answers that a command was given; a key of the file without a value is none.
+
+    Raises:
+        SpecErrors: the file of answers cannot be read.
+        UsageError: something given is no answer, or the file answers another template.
+    """
+    answers: dict[str, Answer] = {}
+    if arguments.answers is not None:
+        from rackwright.reading.loader import load_tree
+
+        tree = load_tree(arguments.answers)
+        data = tree.data
+        if not isinstance(data, dict):
+            raise UsageError(f"'{arguments.answers}' is no mapping of answers")
+        for key, value in data.items():
+            place = tree.locate((key,), key=True)
+            if template is not None and key not in template.manifest.questions:
+                raise UsageError(
+                    f"{place}: the template '{template.name}' does not ask for '{key}'",
+                    hint=_other_template(data, template, key),
+                )
+            if value is not None and not isinstance(value, (str, int, float)):
+                raise UsageError(
+                    f"{place}: the answer to '{key}' is no text, number or truth value"
+                )
+            if value is not None:
+                answers[key] = value
+    for pair in arguments.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"'{pair}' is not KEY=VALUE")
+        answers[key] = value
+    return answers
+
+
+def _other_template(data: Mapping[str, object], template: Template, key: str) -> str:
+    """Return the hint for answers that another built-in template asks for."""
+    from rackwright.reading.suggest import did_you_mean
+    from rackwright.render.blueprints import list_templates
+
+    others = [one.name for one in list_templates() if set(data) <= set(one.manifest.questions)]
+    if others:
+        return f"these are answers to '{others[0]}'"
+    questions = template.manifest.questions
+    return did_you_mean(key, questions) or f"it asks for: {', '.join(questions)}"
+
+
+def example_answers(template: Template, given: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Return ``given`` with the answers of the first case of a template's test below them.
+
+    Raises:
+        UsageError: the template has no example answers.
+    """
+    from rackwright.templates.cases import read_cases
+
+    first = next(iter(read_cases(template).values()))
+    questions = template.manifest.questions
+    if not first and any(one.default is None for one in questions.values()):
+        raise UsageError(f"the template '{template.name}' has no example answers")
+    marked = {EXAMPLE: "all"} if EXAMPLE in questions else {}
+    return {**first, **marked, **given}
+
+
+def question_sheet(template: Template) -> str:
+    """Return the questions of a template as a file of answers that is to be filled in."""
+    from rackwright.reading.edits import scalar_text
+
+    lines = [
+        f"# Answers to the template '{template.name}'. An empty key has its default, or is asked."
+    ]
+    for name, question in template.manifest.questions.items():
+        lines += ["", f"# {_asked(question)}"]
+        if question.when is not True:
+            lines.append("# Asked by the answers above it alone.")
+        default = (
+            "" if question.default is None else f"  # {scalar_text(str(question.default), '')}"
+        )
+        lines.append(f"{name}:{default}")
+    return "\n".join(lines) + "\n"
+
+
+def ask(
+    template: Template,
+    given: Mapping[str, Answer],
+    read: Callable[[str], str] = input,
+    write: Callable[[str], object] = sys.stderr.write,
+) -> dict[str, Answer]:
+    """Return the answers to all questions of a template, asking for those that are not given.
+
+    Raises:
+        UsageError: a given answer is refused, or the input ends.
+    """
+    from rackwright.templates.answering import Answering
+
+    answering = Answering(template.manifest.questions, given, {"policy_set": ""})
+    for name, question in template.manifest.questions.items():
+        if not answering.is_asked(name):
+            unasked = answering.default(name)
+            if unasked is not None:
+                answering.values[name] = unasked
+            continue
+        if name in given:
+            answering.take(name, given[name])
+            continue
+        _ask_one(answering, name, question, read, write)
+    return answering.answers
+
+
+def _ask_one(
+    answering: Answering,
+    name: str,
+    question: Question,
+    read: Callable[[str], str],
+    write: Callable[[str], object],
+) -> None:
+    default = answering.default(name)
+    write(f"{_asked(question)}\n")
+    while True:
+        try:
+            text = read(f"  {name}{'' if default is None else f' [{default}]'}: ").strip()
+        except EOFError:
+            raise UsageError(
+                "the input ended before all questions were answered; nothing is written",
+                hint="'--questions FILE' writes them as a file to fill in",
+            ) from None
+        answer = text or default
+        if answer is None:
+            write("  this question has no default\n")
+            continue
+        try:
+            answering.take(name, answer)
+        except UsageError as error:
+            write(f"  {error.summary}\n")
+            continue
+        return
+
+
+def _asked(question: Question) -> str:
+    choices = question.choices
+    return f"{question.help} ({', '.join(map(str, choices))})" if choices else question.help

@@ -1,0 +1,112 @@
+"""Answers to the questions of a template: which are asked, what they default to, which are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rackwright.errors import UsageError
+from rackwright.harmless import visible
+from rackwright.templates.questions import Answer, Question, typed_answer
+from rackwright.templating import TemplateError, render_text
+
+_NO = frozenset({"", "0", "false", "no", "none"})
+
+
+class Answering:
+    """Answers to the questions of one template, taken in the order in which it asks.
+
+    Args:
+        questions: by name, in their order.
+        given: answers of the user.
+        offered: values beside the answers, which questions may use.
+    """
+
+    def __init__(
+        self,
+        questions: Mapping[str, Question],
+        given: Mapping[str, Answer],
+        offered: Mapping[str, str],
+    ) -> None:
+        self._questions, self._given = questions, given
+        self.values: dict[str, Any] = dict(offered)
+        """Values that the files of the template are rendered with."""
+        self.answers: dict[str, Answer] = {}
+        """Answers to the questions that are asked."""
+
+    def is_asked(self, name: str) -> bool:
+        """Return True if a question is asked, by the answers that are taken already."""
+        when = self._questions[name].when
+        if isinstance(when, bool):
+            return when
+        return self._text(name, when).strip().lower() not in _NO
+
+    def default(self, name: str) -> Answer | None:
+        """Return the default of a question; None where it has to be answered."""
+        question = self._questions[name]
+        if isinstance(question.default, str):
+            return typed_answer(name, question.type, self._text(name, question.default))
+        return question.default
+
+    def take(self, name: str, answer: Answer) -> None:
+        """Take an answer.
+
+        Raises:
+            UsageError: it has the wrong type, is no choice, or the validator of the question
+                refuses it.
+        """
+        question = self._questions[name]
+        value = typed_answer(name, question.type, answer, question.unit)
+        if question.choices is not None:
+            choices = [typed_answer(name, question.type, one) for one in question.choices]
+            if value not in choices:
+                raise UsageError(_refused(name, f"choose one of {', '.join(map(str, choices))}"))
+        self.values[name] = value
+        problem = self._text(name, question.validator).strip() if question.validator else ""
+        if problem:
+            del self.values[name]
+            raise UsageError(_refused(name, problem))
+        self.answers[name] = value
+
+    def take_all(self) -> None:
+        """Take the answers that are given, and the defaults of the other questions.
+
+        Raises:
+            UsageError: an answer is refused, or a question has neither answer nor default.
+            TemplateError: a text of a question cannot be rendered.
+        """
+        missing: list[str] = []
+        for name in self._questions:
+            try:
+                if not self._take_next(name):
+                    missing.append(name)
+            except TemplateError:
+                if not missing:  # else it depends on an answer that is missing
+                    raise
+        if missing:
+            named = f"an answer to '{missing[0]}'"
+            if len(missing) > 1:
+                named = f"answers to: {', '.join(missing)}"
+            asked = (f"--set {name}=…  {self._questions[name].help}" for name in missing)
+            raise UsageError(f"the template needs {named}", hint="\n".join(asked))
+
+    def _take_next(self, name: str) -> bool:
+        """Take the answer to the next question; return False if it has none."""
+        if not self.is_asked(name):
+            unasked = self.default(name)
+            if unasked is not None:
+                self.values[name] = unasked
+            return True
+        answer = self._given.get(name)
+        answer = self.default(name) if answer is None else answer
+        if answer is None:
+            return False
+        self.take(name, answer)
+        return True
+
+    def _text(self, name: str, text: str) -> str:
+        return render_text(text, f"the question '{name}'", self.values)
+
+
+def _refused(name: str, why: str) -> str:
+    return f"the answer to '{visible(name)}' is refused: {visible(why)}"

@@ -1,0 +1,124 @@
+"""``init`` asks: on a terminal, by a file of answers, by example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli_support import run_here
+from rackwright.cli.options.interview import ask, question_sheet
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.render.blueprints import find_template
+
+CONCEPT = {
+    "altitude": "30 m",
+    "contract": "1100 kW",
+    "utility": 1200,
+    "pue": 1.3,
+    "ups_modules": 6,
+    "ups_module": "100 kW",
+    "panel_current": "800 A",
+    "handlers": 9,
+    "floor_load": "1221 kg/m2",
+    "floor_point": 680,
+    "nodes": 64,
+}
+
+
+def typing(*lines: str) -> Iterator[str]:
+    yield from lines
+
+
+def test_each_question_is_asked_once_with_its_default_and_again_after_a_wrong_answer() -> None:
+    template = find_template("onprem-h200")
+    shown: list[str] = []
+    prompts: list[str] = []
+    typed = {**{k: str(v) for k, v in CONCEPT.items()}, "name": "hall-9"}
+    wrong = {"altitude": ["30 ft", ""]}
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        name = prompt.split(maxsplit=1)[0].rstrip(":")
+        if wrong.get(name):
+            return wrong[name].pop(0)
+        return typed.get(name, "")
+
+    answers = ask(template, {}, read, shown.append)
+    assert answers["altitude"] == 30
+    assert answers["name"] == "hall-9"
+    assert answers["rack_limit"] == 45
+    assert "dry_bulb" not in answers
+    assert "  name [atlas]: " in prompts
+    assert sum("altitude" in one for one in prompts) == 3
+    assert "  the answer to 'altitude' is a whole number in m, not '30 ft'\n" in shown
+    assert "  this question has no default\n" in shown
+
+
+def test_input_that_ends_early_writes_nothing() -> None:
+    def read(prompt: str) -> str:
+        raise EOFError
+
+    with pytest.raises(UsageError, match="nothing is written"):
+        ask(find_template("onprem-h200"), {}, read, lambda _: None)
+
+
+def test_sheet_of_questions_is_filled_in_bit_by_bit(tmp_path: Path) -> None:
+    asked = run_here(tmp_path, "init", "--template", "onprem-h200", "--questions", "a.yaml")
+    assert (asked.code, asked.out) == (0, "a.yaml\n")
+    text = (tmp_path / "a.yaml").read_text()
+    init = ("init", "site", "--template", "onprem-h200", "--answers", "a.yaml")
+    empty = run_here(tmp_path, *init)
+    empty.refused("needs answers to: altitude, contract", "--set contract=…")
+    for key, value in CONCEPT.items():
+        text = "\n".join(
+            f"{key}: {value}" if line.startswith(f"{key}:") else line for line in text.split("\n")
+        )
+    (tmp_path / "a.yaml").write_text(text)
+    made = run_here(tmp_path, *init)
+    assert made.code == 0, made.err
+    checked = run_here(tmp_path, "check", "site")
+    assert checked.code == 0, checked.out
+    assert ": ok for concept" in checked.out
+
+
+def test_sheet_names_every_question_once() -> None:
+    template = find_template("onprem-h200")
+    assert list(yaml.safe_load(question_sheet(template))) == list(template.manifest.questions)
+
+
+def test_answers_of_another_template_are_told_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: atlas\nzone_id: use1-az6\nreserved: 4\n")
+    ended = run_here(tmp_path, "init", "s", "--template", "onprem-h200", "--answers", "a.yaml")
+    ended.refused("a.yaml:2:1", "does not ask for 'zone_id'", "these are answers to 'aws-p5'")
+    assert not (tmp_path / "s").exists()
+
+
+def test_example_passes_for_run_and_every_value_is_counted(tmp_path: Path) -> None:
+    made = run_here(tmp_path, "init", "s", "--template", "onprem-h200", "--example")
+    assert made.code == 0, made.err
+    checked = run_here(tmp_path, "check", "s")
+    assert checked.code == ExitCode.CLEAN, checked.out
+    assert ": ok for run" in checked.out
+    assert "s/blueprint.yaml example file: " in checked.out
+    assert "s/example.yaml example file: " in checked.out
+
+
+def test_value_of_a_layer_behind_the_example_is_no_example(tmp_path: Path) -> None:
+    run_here(tmp_path, "init", "s", "--template", "onprem-h200", "--example")
+
+    def count() -> int:
+        out = run_here(tmp_path, "check", "s").out
+        line = next(line for line in out.splitlines() if "s/example.yaml example file" in line)
+        return int(line.split("example file: ")[1].split()[0])
+
+    before = count()
+    (tmp_path / "s/facility.yaml").write_text(
+        "sites: [{name: hall1, security: {secure_boot: true}, pue_budget: 1.5}]\n"
+    )
+    path = tmp_path / "s/blueprint.yaml"
+    path.write_text(path.read_text().replace("[example.yaml]", "[example.yaml, facility.yaml]"))
+    assert count() == before - 2
