@@ -56,7 +56,7 @@ class AwsPricing:
         }
 
     def offer(self, name: str) -> Offer:
-        """How instances of a type are bought that are in no capacity block."""
+        """Return the offer by which instances of a type outside capacity blocks are bought."""
         return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:

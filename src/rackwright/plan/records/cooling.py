@@ -55,7 +55,7 @@ Buffer = Literal["flow", "air", "coolant", "water"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RideThrough:
-    """What holds heat back while machines are without power, until generators have started.
+    """Stores that hold heat back while machines are without power, until generators have started.
 
     Attributes:
         buffer: what holds it; ``flow`` where nothing does, for cold plates whose CDUs stand still.

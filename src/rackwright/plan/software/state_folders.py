@@ -1,4 +1,4 @@
-"""What a cluster loses with a host: folders of Slurm's controller and of its accounting database."""
+"""Folders that a cluster loses with a host: state of Slurm's controller and its accounting database."""
 
 from __future__ import annotations
 
