@@ -92,7 +92,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "replace": (
         "rackwright.cli.commands.replace",
-        "drain, end and launch nodes of an AWS site anew, by name",
+        "drain, end and launch nodes of an AWS site again, by name",
     ),
     "down": ("rackwright.cli.commands.stack", "remove what is provisioned; storage is kept"),
     "unlock": (
@@ -114,7 +114,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
     "lab": ("rackwright.cli.commands.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.commands.tools", "install the programs that Rackwright drives"),
-    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to mend it"),
+    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to fix it"),
     "completion": (
         "rackwright.cli.commands.completion",
         "print what bash, zsh or tcsh completes commands by",

@@ -52,7 +52,7 @@ class SitePlan:
     """The site as the blueprint declares it, with the numbers of its products."""
     path: Path
     catalogue: Catalogue = field(repr=False, compare=False)
-    """Where its products are looked up; whoever reads the plan asks its records instead."""
+    """Where its products are looked up; readers of the plan ask its records instead."""
     racks: tuple[RackClass, ...] = field(repr=False)
     """Its racks, equal ones of one rack group together, in the order of the blueprint."""
     power: PowerPlan = field(repr=False)

@@ -1,6 +1,6 @@
 """Chillers and dry coolers that are products of the catalogue: what their entries say of them.
 
-A number that the blueprint writes beside a product holds in the place of the product's. The capacity of
+A number that the blueprint writes beside a product holds instead of the product's. The capacity of
 a product holds at temperatures: those of the site have to be as easy as these, or easier.
 """
 

@@ -204,7 +204,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made: one that exists is paid for by whoever has it."""
+    """Those that are made: an existing one is paid for by its owner."""
     for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue

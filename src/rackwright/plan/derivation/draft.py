@@ -148,7 +148,7 @@ class Draft:
     def pop(self, path: Path, index: int) -> Item:
         """Take an item out of the list at ``path``."""
         around = self.item(path)
-        assert around is not None  # noqa: S101 - whoever asks has found the item in it
+        assert around is not None  # noqa: S101 - the caller has found the item in it
         taken: Item = around.value.pop(index)
         return taken
 

@@ -1,6 +1,6 @@
 """Sources that are products of the catalogue: what their entries say of them.
 
-A number that the blueprint writes beside a product holds in the place of the product's.
+A number that the blueprint writes beside a product holds instead of the product's.
 """
 
 from __future__ import annotations
