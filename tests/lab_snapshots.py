@@ -250,6 +250,8 @@ SLURM = Configured(
         "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
         '      - {name: spine, children: "leaf-[1-2]"}\n',
         NO_LOGIN: "",
+        # A slow machine takes longer than the 300 s after which Slurm forgets a job that ended.
+        "extra: {SlurmdParameters": "extra: {MinJobAge: 86400, SlurmdParameters",
     },
 )
 """Two racks with a node each, watched by health checks and a prolog, and a head with accounting."""

@@ -46,6 +46,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "draw power site/blueprint.yaml --lost ups-b",
     ),
     "sheets": ("sheets site/blueprint.yaml --output sheets",),
+    "bom": (
+        "bom site/blueprint.yaml",
+        "bom site/blueprint.yaml --format csv --output bom.csv",
+        "bom site/blueprint.yaml --json --output before.json",
+        "bom site/blueprint.yaml --than before.json",
+    ),
     "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
     "predict": (
         "predict site/blueprint.yaml",
@@ -67,6 +73,9 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "fabric net": ("fabric net site/blueprint.yaml",),
     "fabric route": ("fabric route site/blueprint.yaml --engine ftree",),
     "fabric compare": ("fabric compare site/blueprint.yaml ibnetdiscover.txt",),
+    "netbox": ("netbox push site/blueprint.yaml --url https://netbox.example.org --dry-run",),
+    "netbox pull": ("netbox pull --url https://netbox.example.org --output netbox.json",),
+    "netbox push": ("netbox push site/blueprint.yaml --url https://netbox.example.org --dry-run",),
     "explain": ("explain PWR-006", "explain exit-codes"),
     "policy": ('policy new own/ACME-001 "Busways keep a tenth in reserve"',),
     "policy list": ("policy list --json",),
