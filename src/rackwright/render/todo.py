@@ -49,7 +49,7 @@ _SOURCES: Mapping[str, str] = {
     "file_systems": "See the sizing of the file system, or a measurement.",
 }
 """Where such a thing is found, by a key on the way to it."""
-_ELSEWHERE = "Ask whoever runs the cluster: what is so counts, not what should be."
+_ELSEWHERE = "Ask the operators of the cluster: what is so counts, not what should be."
 
 
 @dataclass(frozen=True, slots=True)
