@@ -52,6 +52,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.sheets",
         "write elevations, cables and circuits of a hall as CSV",
     ),
+    "bom": (
+        "rackwright.cli.commands.bom",
+        "list the articles that a design buys, and what changes",
+    ),
     "cost": ("rackwright.cli.commands.cost", "say what a blueprint costs in an hour and in a year"),
     "predict": (
         "rackwright.cli.commands.predict",
@@ -121,14 +125,42 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to mend it"),
     "completion": (
         "rackwright.cli.commands.completion",
-        "print what bash, zsh or tcsh completes commands by",
+        "print a shell completion script",
     ),
 }
 """Module and summary of each verb."""
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "begin": ("init", "update", "template", "design"),
+    "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
+    "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
+    "run a cluster": (
+        "preview", "up", "status", "hosts", "configure", "verify", "upgrade", "replace", "down",
+        "unlock",
+    ),
+    "files for other tools": ("render", "inventory", "receptor", "schema", "completion"),
+    "this machine": ("tools", "doctor", "lab"),
+}  # fmt: skip
+"""Verbs by what they are for, as ``--help`` shows them."""
+
+OTHER_NAMES = {
+    "apply": "up",
+    "bill": "bom",
+    "destroy": "down",
+    "drift": "preview",
+    "lint": "check",
+    "new": "init",
+    "plan": "preview",
+    "price": "cost",
+    "provision": "up",
+    "test": "check",
+    "validate": "check",
+}
+"""Verbs of other tools, and those that do the same here."""
+
 OPTIONS = {
     "--help": "show this text; 'rackwright COMMAND --help' shows a command's",
-    "--version": "show the version",
+    "--version": "show the version, as -V does",
     "--quiet": "say nothing of progress and of what to do next; 'check' prints what blocks alone",
     "--debug": "show a traceback when something fails",
 }
@@ -173,8 +205,8 @@ def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
     # would take a third of the time of what reads a large blueprint.
     gc.set_threshold(1_000_000, 20, 100)
     debug = "--debug" in arguments
-    be_quiet(quiet="--quiet" in arguments)
-    words = [word for word in arguments if word not in {"--debug", "--quiet"}]
+    be_quiet(quiet="--quiet" in arguments or "-q" in arguments)
+    words = [word for word in arguments if word not in {"--debug", "--quiet", "-q"}]
     try:
         code = _run(words, ends=ends)
         sys.stdout.flush()
@@ -240,13 +272,16 @@ def _run(words: list[str], *, ends: bool) -> int:
     if not words or words[0] in {"-h", "--help", "help"}:
         sys.stdout.write(_overview())
         return int(ExitCode.CLEAN if words else ExitCode.USAGE)
-    if words[0] == "--version":
+    if words[0] in {"--version", "-V"}:
         sys.stdout.write(f"rackwright {__version__}\n")
         return int(ExitCode.CLEAN)
     verb, rest = words[0], words[1:]
     if verb not in VERBS:
-        near = difflib.get_close_matches(verb, VERBS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "'rackwright --help' lists the commands"
+        near = [OTHER_NAMES[verb]] if verb in OTHER_NAMES else []
+        near = near or difflib.get_close_matches(verb, VERBS, n=1)
+        hint = "'rackwright --help' lists the commands"
+        if near:
+            hint = f"did you mean '{near[0]}'? It would {VERBS[near[0]][1]}"
         raise UsageError(f"there is no command '{verb}'", hint=hint)
     module_name, summary = VERBS[verb]
     module: Any = importlib.import_module(module_name)
@@ -290,13 +325,18 @@ def _no_search_for_circles(*, ends: bool) -> Iterator[None]:
 
 def _overview() -> str:
     width = max(map(len, VERBS))
-    verbs = "\n".join(f"  {verb:<{width}}  {summary}" for verb, (_, summary) in VERBS.items())
+    groups = (
+        f"{purpose}:\n"
+        + "\n".join(f"  {verb:<{width}}  {VERBS[verb][1]}" for verb in verbs if verb in VERBS)
+        for purpose, verbs in GROUPS.items()
+    )
+    verbs = "\n\n".join(groups)
     width = max(map(len, OPTIONS))
     options = "\n".join(f"  {option:<{width}}  {summary}" for option, summary in OPTIONS.items())
     return (
         "usage: rackwright COMMAND [ARGUMENT ...]\n\n"
         "Infrastructure as code for GPU clusters, gated by physical budgets.\n\n"
-        f"commands:\n{verbs}\n\n"
+        f"{verbs}\n\n"
         f"options:\n{options}\n\n"
         "examples:\n"
         "  rackwright init demo --template hybrid-h100\n"

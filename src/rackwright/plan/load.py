@@ -91,7 +91,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
 
     Raises:
         SpecErrors: as ``load_plan``.
-    """  # noqa: DOC501 - locate_problems() makes the SpecErrors
+    """  # noqa: DOC501 - as_written() makes the SpecErrors
     products = load_catalogue() if catalogue is None else catalogue
     try:
         full, blueprint = _validated(tree, products)
@@ -103,7 +103,9 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     try:
         plan = expand(blueprint, products)
     except PlanError as error:
-        raise locate_problems(error, full.tree) from None
+        from rackwright.plan.derivation.mistakes import as_written
+
+        raise as_written(tree, locate_problems(error, full.tree)) from None
     return LoadedPlan(plan, full.tree, full.derivations, tree)
 
 

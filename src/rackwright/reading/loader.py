@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar
@@ -49,8 +49,34 @@ def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_fi
         SpecErrors: a file is missing or is not acceptable YAML, or ``layers`` names none.
     """
     base = read(path)
+    keys = base.value if isinstance(base.value, dict) else {}
+    place = keys[LAYERS].item.location if LAYERS in keys else None
     own = take_layers(base, path)
-    return tree_of([base, *map(read, own), *(read(file) for file in layers if file not in own)])
+    items = [base, *(_read_layer(file, read, place) for file in own)]
+    return tree_of([*items, *(read(file) for file in layers if file not in own)])
+
+
+def _read_layer(file: Path, read: Reader, place: Location | None) -> Item:
+    """Return a layer that a document names at ``place``.
+
+    Raises:
+        SpecErrors: it cannot be read; what has no place of its own is at that one.
+    """
+    try:
+        return read(file)
+    except SpecErrors as error:
+        raise SpecErrors(
+            [
+                one
+                if one.location
+                else SpecError(
+                    f"layers: {one.summary}",
+                    hint=one.hint or "write the file, or take its name out of 'layers'",
+                    location=place,
+                )
+                for one in error.errors
+            ]
+        ) from None
 
 
 def layers_of(path: Path) -> tuple[Path, ...]:
@@ -159,7 +185,13 @@ def validate(tree: Tree, model: type[M]) -> Loaded[M]:
     return Loaded(validate_part(tree, model, tree.data, ()), tree)
 
 
-def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
+def validate_part(
+    tree: Tree,
+    model: type[M],
+    data: Any,
+    path: PathInTree,
+    also: Callable[[PathInTree], Collection[str]] = lambda path: (),
+) -> M:
     """The model of a part of a document.
 
     Args:
@@ -167,6 +199,7 @@ def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
         model: what the part is.
         data: the part, which may lack some of what the document has, or have more.
         path: where the part is.
+        also: keys that another form of the model allows in the mapping at a path.
 
     Raises:
         SpecErrors: every mistake, each with its position.
@@ -177,7 +210,7 @@ def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
         from rackwright.reading.problems import to_spec_errors
 
         try:
-            found = to_spec_errors(error, tree, model, path)
+            found = to_spec_errors(error, tree, model, path, also)
         except UnicodeEncodeError:  # half a character in plain data; no file holds one
             text = "the document holds text that is not Unicode"
             raise SpecErrors([SpecError(text, location=tree.locate(path))]) from None

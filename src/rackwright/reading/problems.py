@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
+from rackwright.reading import pattern_words
 from rackwright.reading.suggest import did_you_mean, nearest
 from rackwright.reading.tree import Path, Tree
 from rackwright.reading.type_paths import TypePlace, names, walk
@@ -25,6 +26,14 @@ _EXPECTED: Mapping[str, str] = {
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
     **dict.fromkeys(("float_type", "float_parsing"), "a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(
+        ("date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"),
+        "a date like 2026-11-27",
+    ),
+    **dict.fromkeys(
+        ("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "timezone_aware"),
+        "a time like 2026-11-27T08:00:00Z",
+    ),
     "greater_than": "above {gt:g}",
     "greater_than_equal": "{ge:g} or more",
     "less_than": "below {lt:g}",
@@ -89,7 +98,13 @@ def unknown_keys(
     return []
 
 
-def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path = ()) -> SpecErrors:
+def to_spec_errors(
+    error: ValidationError,
+    tree: Tree,
+    model: Any,
+    prefix: Path = (),
+    also: Callable[[Path], Collection[str]] = lambda path: (),
+) -> SpecErrors:
     """Every error of ``error`` with its position in ``tree``, below ``prefix``.
 
     Args:
@@ -97,8 +112,9 @@ def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path 
         tree: the document.
         model: the model, or other type, that the part at ``prefix`` was validated as.
         prefix: where in the document that part is.
+        also: keys that another form of the model allows in the mapping at a path.
     """
-    reader = _Reader(tree, model, prefix)
+    reader = _Reader(tree, model, prefix, also)
     details = _details(error)
     told = details[:MOST_ERRORS]
     found = collapse([(d, walk(model, reader.data, d["loc"])) for d in told])
@@ -248,6 +264,9 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
     kind = detail["type"]
     context = detail.get("ctx") or {}
     given = detail.get("input")
+    if given is None and (kind in _EXPECTED or kind in {"literal_error", "enum"}):
+        wanted = _expected(detail)
+        return "no value is set", f"write {wanted}, or leave the key out"
     if kind == NO_MEMBER:
         return _no_member(given, detail["members"])
     if kind in {"literal_error", "enum"}:
@@ -265,7 +284,7 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
     if kind == "string_pattern_mismatch" and context["pattern"] in {EMPTY_OR_TEXT, PROSE, TEXT}:
         return f"{_quote(given)} has blanks around it", None
     if kind == "string_pattern_mismatch":
-        return f"{_quote(given)} does not match {context['pattern']}", None
+        return pattern_words.explain(str(given), _quote(given), context["pattern"])
     if kind in _EXPECTED:
         hint = "put it in quotes" if kind == "string_type" and _is_scalar(given) else None
         return f"{_quote(given)} is not {_expected(detail)}", hint

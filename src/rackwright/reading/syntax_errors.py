@@ -76,7 +76,11 @@ _WORDS: tuple[tuple[str, str, str | None], ...] = (
         "the document ends before this line",
         "check the indentation of this line",
     ),
-    ("node content", "a value is missing here", "write a value, or remove the ','"),
+    (
+        "node content",
+        "a value is missing here",
+        "write a value, or remove the ','; close what is open",
+    ),
 )
 """Words of the parser, what they mean, and what to do."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_files_are_completed(tmp_path: Path) -> None:
     assert completed(tmp_path, "rackwright", "check", "blue") == ["blueprint.yaml"]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "fish"])
 def test_the_script_reaches_the_shell_unchanged(shell: str) -> None:
     done = subprocess.run(
         [PROGRAM, "completion", shell], capture_output=True, text=True, check=True
@@ -59,4 +60,15 @@ def test_the_script_reaches_the_shell_unchanged(shell: str) -> None:
 
 
 def test_a_shell_that_is_not_known_is_refused(tmp_path: Path) -> None:
-    run_here(tmp_path, "completion", "fish").refused("invalid choice: 'fish'")
+    run_here(tmp_path, "completion", "elvish").refused("invalid choice: 'elvish'")
+
+
+def test_script_for_fish_has_every_command_option_and_choice(tmp_path: Path) -> None:
+    lines = run_here(tmp_path, "completion", "fish").out.splitlines()
+    assert all(line.startswith("complete -c rackwright -n ") for line in lines)
+    commands = {line.split(" -fa ")[1].split()[0] for line in lines if " -fa " in line}
+    assert set(VERBS) <= commands
+    inside = [line for line in lines if "seen_subcommand_from check'" in line]
+    assert any(" -l only -r" in line for line in inside)
+    assert any(" -l format -r -fa " in line and "sarif" in line for line in inside)
+    assert all(len(shlex.split(line)) > 4 for line in lines)

@@ -50,7 +50,7 @@ def test_each_question_is_asked_once_with_its_default_and_again_after_a_wrong_an
     answers = ask(template, {}, read, shown.append)
     assert answers["altitude"] == 30
     assert answers["name"] == "hall-9"
-    assert answers["rack_power"] == 45
+    assert answers["rack_limit"] == 45
     assert "dry_bulb" not in answers
     assert "  name [atlas]: " in prompts
     assert sum("altitude" in one for one in prompts) == 3

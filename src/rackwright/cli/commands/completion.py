@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rackwright.cli.options.arguments import in_folder
 from rackwright.exit_codes import ExitCode
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -24,7 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script; a shell that reads it completes ``rackwright``."""
     import shtab
 
-    sys.stdout.write(f"{shtab.complete(whole_parser(), arguments.shell)}\n")
+    if arguments.shell == "fish":
+        sys.stdout.write("".join(f"{line}\n" for line in _fish(whole_parser())))
+    else:
+        sys.stdout.write(f"{shtab.complete(whole_parser(), arguments.shell)}\n")
     return ExitCode.CLEAN
 
 
@@ -44,6 +48,30 @@ def whole_parser() -> argparse.ArgumentParser:
         importlib.import_module(module).configure(parser, verb)
         _complete_files(parser, shtab.FILE)
     return whole
+
+
+def _fish(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the lines of a script for fish, of a command behind ``words`` and of those inside."""
+    inner = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    names = [name for one in inner for name in one.choices]
+    seen = [f"__fish_seen_subcommand_from {word}" for word in words[-1:]]
+    if names:
+        seen.append(f"not __fish_seen_subcommand_from {' '.join(names)}")
+    start = f"complete -c rackwright -n {shlex.quote('; and '.join(seen) or 'true')}"
+    for action in parser._actions:
+        about = f" -d {shlex.quote(action.help.replace('%%', '%'))}" if action.help else ""
+        for option in action.option_strings:
+            kind = f" -l {option[2:]}" if option.startswith("--") else f" -s {option[1:]}"
+            takes = "" if action.nargs == 0 else " -r"
+            choices = (
+                f" -fa {shlex.quote(' '.join(map(str, action.choices)))}" if action.choices else ""
+            )
+            yield f"{start}{kind}{takes}{choices}{about}"
+    for one in inner:
+        summaries = {choice.dest: choice.help or "" for choice in one._choices_actions}
+        for name, child in one.choices.items():
+            yield f"{start} -fa {name} -d {shlex.quote(summaries.get(name, ''))}"
+            yield from _fish(child, (*words, name))
 
 
 def _complete_files(parser: argparse.ArgumentParser, files: Mapping[str, Any]) -> None:

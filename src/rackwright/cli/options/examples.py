@@ -46,6 +46,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "draw power site/blueprint.yaml --lost ups-b",
     ),
     "sheets": ("sheets site/blueprint.yaml --output sheets",),
+    "bom": (
+        "bom site/blueprint.yaml",
+        "bom site/blueprint.yaml --format csv --output bom.csv",
+        "bom site/blueprint.yaml --json --output before.json",
+        "bom site/blueprint.yaml --than before.json",
+    ),
     "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
     "predict": (
         "predict site/blueprint.yaml",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.fabric import Fabric
 from rackwright.model.intents import BlueprintIntent, intents_of
+from rackwright.model.power import SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Derivation, Draft
 from rackwright.plan.facts import with_stated
@@ -58,7 +60,7 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
 
     sites = [said.get(index, {}) for index in range(len(tree.data["sites"]))]
     part = {key: tree.data[key] for key in ("derive", "facts") if key in tree.data}
-    intent = validate_part(tree, BlueprintIntent, {**part, "sites": sites}, ())
+    intent = validate_part(tree, BlueprintIntent, {**part, "sites": sites}, (), _full_keys)
     # A fact that cannot be used fills nothing here; the plan says why.
     catalogue, _ = with_stated(intent.facts, catalogue)
     draft = Draft(tree)
@@ -66,6 +68,17 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
         if index in said:
             derive_site(draft, ("sites", index), site, catalogue)
     return Derived(draft.tree, draft.derivations)
+
+
+def _full_keys(path: Path) -> Collection[str]:
+    """Return the keys of the full form that the mapping at ``path`` may have as well."""
+    match path:
+        case ("sites", _, "fabric") | ("sites", _, "fabrics", _):
+            return Fabric.model_fields.keys()
+        case ("sites", _, "power"):
+            return SitePower.model_fields.keys()
+        case _:
+            return ()
 
 
 def is_short(tree: Tree) -> bool:

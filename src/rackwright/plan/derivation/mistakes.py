@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from rackwright.errors import SpecErrors
+from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.model.intents import FABRIC_KEYS, POWER_KEYS
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.derive import is_short
 from rackwright.plan.derivation.draft import Draft
+from rackwright.plan.derivation.written import WrittenNames
 from rackwright.reading.problems import UnknownKey, unknown_keys
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 
@@ -32,9 +33,38 @@ def without_followers(
     """
     misspelt = _misspelt(tree) if is_short(tree) else ()
     if not misspelt:
-        return error
+        return as_written(tree, error)
     rest = retry(_corrected(tree, misspelt))
-    return SpecErrors([*(key.error for key in misspelt), *(rest.errors if rest else ())])
+    others = as_written(tree, rest).errors if rest else ()
+    return SpecErrors([*(key.error for key in misspelt), *others])
+
+
+def as_written(tree: Tree, error: SpecErrors) -> SpecErrors:
+    """Return mistakes by the names that fields have in the document, each once.
+
+    One value of the short form is several of the full form, and each of them is as wrong.
+    """
+    if not is_short(tree):
+        return error
+    names = WrittenNames(tree, tree)
+    found: dict[tuple[object, str], SpecError] = {}
+    for mistake in error.errors:
+        path, colon, text = mistake.summary.partition(": ")
+        written = names.of_location(mistake.location)
+        name = _renamed_path(path, written) if colon and written else path
+        renamed = SpecError(f"{name}{colon}{text}", hint=mistake.hint, location=mistake.location)
+        found.setdefault((renamed.location, renamed.summary), renamed)
+    return SpecErrors(list(found.values()))
+
+
+def _renamed_path(path: str, written: str) -> str:
+    """Return a path as it is written, where it leads to what is at its place, or just inside of it."""
+    parts, last = path.split("."), written.rpartition(".")[2]
+    for inside in range(1, min(3, len(parts)) + 1):
+        if parts[-inside] == last:
+            rest = parts[len(parts) - inside + 1 :]
+            return ".".join([written, *rest])
+    return path
 
 
 def _misspelt(tree: Tree) -> Sequence[UnknownKey]:

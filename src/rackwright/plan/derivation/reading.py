@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.base import Model
+from rackwright.model.hardware import Node
 from rackwright.model.onprem import MOST_NAMED, NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
@@ -26,12 +28,12 @@ def read(draft: Draft, model: type[M], data: Any, path: Path) -> M:
     return validate_part(draft.tree, model, data, path)
 
 
-def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
+def read_groups(draft: Draft, site: Path, catalogue: Catalogue) -> tuple[NodeGroup, ...]:
     """The node groups of a site; those whose racks are not known yet stand in a trial one.
 
     Raises:
-        SpecErrors: one of them is none, two have one name, or one has more units than a site has
-            racks for.
+        SpecErrors: one of them is none or of no product, two have one name, or one has more units
+            than a site has racks for.
     """  # noqa: DOC501 - refused() makes the SpecErrors
     listed = draft.data((*site, "node_groups"))
     found = []
@@ -45,6 +47,11 @@ def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
             path = (*site, "node_groups", index, "count")
             hint = f"write at most {MOST_NAMED:,}"
             raise refused(draft, path, "more units than any site has racks for", hint)
+        try:
+            catalogue.get(Node, found[-1].type)
+        except UnknownEntryError as error:
+            path = (*site, "node_groups", index, "type")
+            raise refused(draft, path, error.summary, error.hint) from None
     return tuple(found)
 
 

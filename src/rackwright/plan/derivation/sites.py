@@ -34,7 +34,7 @@ def derive_site(draft: Draft, site: Path, intent: SiteIntent, catalogue: Catalog
     racks = draft.take((*site, "racks"))
     if intent.power is not None and power is not None:
         derive_sources(draft, site, intent.power, power)
-    groups = read_groups(draft, site)
+    groups = read_groups(draft, site, catalogue)
     for path, fabric, places in short:
         derive_fabric(draft, path, fabric, places, groups, catalogue)
     if intent.racks is not None and racks is not None:

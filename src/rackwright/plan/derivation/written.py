@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.plan.base import Path
 from rackwright.reading.tree import Item, Tree
@@ -47,14 +48,30 @@ class WrittenNames:
                 return ".".join(_short((*place, *names[length:])))
         return ".".join(names)
 
+    def of_location(self, location: Location | None) -> str | None:
+        """Return the name of what is written at a place; None where nothing begins there."""
+        if location is None:
+            return None
+        found = self._every.get((location.file, location.line, location.column))
+        return None if found is None else ".".join(found)
+
     @cached_property
     def _places(self) -> Mapping[tuple[str, int, int], tuple[str, ...]]:
         """Names of the mappings that are written, by their file, line and column."""
+        return self._named(mappings_only=True)
+
+    @cached_property
+    def _every(self) -> Mapping[tuple[str, int, int], tuple[str, ...]]:
+        """Names of all values that are written, by their file, line and column."""
+        return self._named(mappings_only=False)
+
+    def _named(self, *, mappings_only: bool) -> Mapping[tuple[str, int, int], tuple[str, ...]]:
         found: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
         def walk(item: Item, names: tuple[str, ...]) -> None:
-            if isinstance(item.value, dict):
+            if isinstance(item.value, dict) or not mappings_only:
                 found[item.file, item.line, item.column] = names
+            if isinstance(item.value, dict):
                 for key, entry in item.value.items():
                     walk(entry.item, (*names, str(key)))
             elif isinstance(item.value, list):

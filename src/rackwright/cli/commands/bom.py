@@ -1,0 +1,169 @@
+"""``bom``: the articles that a design buys, and what changes between two revisions."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.outputs import write_file
+from rackwright.cli.options.packs import add_isolated, refuse_outside
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rackwright.render.bom import Line
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``bom``."""
+    add_blueprint(parser)
+    add_isolated(parser)
+    parser.add_argument("--site", help="of this site alone")
+    parser.add_argument(
+        "--format", choices=("text", "json", "csv"), default="text", help="output format"
+    )
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
+    parser.add_argument(
+        "--than",
+        type=Path,
+        metavar="FILE",
+        help="show what changes against a bill that --json has written",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the bill, or what changes against another one.
+
+    Raises:
+        UsageError: the blueprint has no bare-metal site, or none of that name; or a file cannot be
+            read or written.
+    """
+    from rackwright.catalog.team import catalogue_for
+    from rackwright.harmless import json_text
+    from rackwright.plan.load import load_plan
+    from rackwright.render.bom import bill_of_materials, to_document
+    from rackwright.streams import show
+
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, arguments.layer)
+    form = "json" if arguments.json else arguments.format
+    catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
+    plan = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue).plan
+    if not any(arguments.site in {None, one.name} for one in plan.onprem):
+        named = "" if arguments.site is None else f" '{arguments.site}'"
+        raise UsageError(f"there is no bare-metal site{named} to buy for")
+    lines = bill_of_materials(plan, arguments.site)
+    if arguments.than is not None:
+        rows = _changes(arguments.than, lines)
+    elif form == "json":
+        text = json_text(to_document(plan.name, lines))
+        return _write(text, arguments.output)
+    else:
+        rows = [_HEAD, *(_cells(line, str(line.quantity)) for line in lines)]
+    if form == "json":
+        head, *cells = rows
+        text = json_text([dict(zip(head, row, strict=True)) for row in cells])
+    elif form == "csv":
+        text = _csv(rows)
+    else:
+        text = _table(rows)
+    if arguments.output is None and form == "text":
+        show(text)
+        return ExitCode.CLEAN
+    return _write(text, arguments.output)
+
+
+_HEAD = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
+
+
+def _cells(line: Line, quantity: str) -> tuple[str, ...]:
+    return (
+        line.site, line.category, quantity, line.product, line.part, line.name, line.detail,
+        line.note,
+    )  # fmt: skip
+
+
+def _changes(path: Path, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Return the rows of the articles whose number differs from the bill in ``path``.
+
+    Raises:
+        UsageError: it is no bill that ``--json`` has written.
+    """
+    from rackwright.render.bom import SCHEMA, Line, compare
+
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        known = document["schema"] == SCHEMA
+        before = [Line(**line) for line in document["lines"]] if known else []
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+    except (KeyError, TypeError, ValueError):
+        known, before = False, []
+    if not known:
+        hint = "write it by 'rackwright bom --json --output FILE'"
+        raise UsageError(f"'{path}' is no bill of materials", hint=hint)
+    head: tuple[str, ...] = (
+        "site",
+        "category",
+        "change",
+        "before",
+        "after",
+        "product",
+        "part",
+        "detail",
+    )
+    rows = [head]
+    for change in compare(before, lines):
+        line, difference = change.line, change.after - change.before
+        rows.append((
+            line.site, line.category, f"{difference:+}", str(change.before), str(change.after),
+            line.product, line.part, line.detail,
+        ))  # fmt: skip
+    return rows
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    from rackwright.render.sheets import cell
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, row in enumerate(rows):
+        # A change begins with a sign, and is a number: no program takes it for a formula.
+        kept = {"quantity", "change", "before", "after"}
+        writer.writerow(
+            value if number == 0 or name in kept else cell(value)
+            for name, value in zip(rows[0], row, strict=True)
+        )
+    return text.getvalue()
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    from rackwright.report.wording import printable
+
+    shown = [[printable(value) for value in row] for row in rows]
+    used = [index for index in range(len(rows[0])) if any(row[index] for row in shown[1:])]
+    widths = [max(len(row[index]) for row in shown) for index in used]
+    lines = [
+        "  ".join(
+            row[index].ljust(width) for index, width in zip(used, widths, strict=True)
+        ).rstrip()
+        for row in shown
+    ]
+    return "\n".join(lines if len(rows) > 1 else ["nothing changes"]) + "\n"
+
+
+def _write(text: str, path: Path | None) -> int:
+    if path is None:
+        sys.stdout.write(text)
+    else:
+        write_file(path, text)
+    return ExitCode.CLEAN

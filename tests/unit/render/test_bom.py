@@ -1,0 +1,174 @@
+"""The bill of materials agrees with the plan to the piece, and two of them can be compared."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli_support import run_here
+from rackwright.plan.fabric.cables import wires
+from rackwright.plan.load import LoadedPlan, load_plan
+from rackwright.policy.packs.loader import builtin_pack
+from rackwright.render.bom import Line, bill_of_materials, compare, length_class
+
+FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
+SHORT = """apiVersion: rackwright/v1
+name: atlas
+derive: "1"
+sites:
+  - name: sjc1
+    provider: onprem
+    power: {continuous_derate: 80 %, power_factor: 0.95, contract: 1100 kW, utility: 1200 kW, feeds: [A, B, C],
+            feed_path: [{kind: ups, modules: {count: 6, capacity: 100 kW, spare: 1}},
+                        {kind: rpp, circuit: {voltage: 415 V, current: 800 A, phases: 3}}],
+            pdu: pdu-415v-60a-24c19, circuit: {voltage: 415 V, current: 60 A, phases: 3}}
+    halls: [{name: hall-1, air: {type: crah-spec-100kw, count: 9, inlet_temperature: 24 °C,
+                                 temperature_rise: 14 K, ashrae_class: A2, containment: hot-aisle}}]
+    racks: {power_limit: 45 kW}
+    node_groups: [{name: dgx, role: compute, type: dgx-h200, count: 64}]
+    fabric:
+      preset: rail-optimized
+      technology: infiniband
+      rate: 400 Gbps
+      oversubscription: 1
+      links:
+        - {name: nodes, cable: mms4x00-ns, fibre: OS2, length: 24 m}
+        - {name: spines, cable: mma4z00, fibre: OM4, length: 10 m}
+"""
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Path:
+    (tmp_path / "b.yaml").write_text(SHORT)
+    return tmp_path
+
+
+def quantities(lines: list[Line]) -> dict[tuple[str, str, str], int]:
+    return {(line.category, line.product, line.detail): line.quantity for line in lines}
+
+
+def devices_of(loaded: LoadedPlan) -> Counter[str]:
+    """Count the devices of a plan one by one, by what stands in each rack."""
+    found: Counter[str] = Counter()
+    for site in loaded.plan.onprem:
+        for racks in site.racks:
+            for _ in racks.names:
+                found.update(f"{device.kind} {device.entry}" for device in racks.kind.devices)
+    return found
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_devices_of_the_bill_are_those_of_the_plan(path: Path) -> None:
+    loaded = load_plan(path)
+    counted: Counter[str] = Counter()
+    for line in bill_of_materials(loaded.plan):
+        if line.category in {"node", "switch", "pdu", "shelf", "manifold", "door", "fluid"}:
+            counted[f"{line.category} {line.product}"] += line.quantity
+    racked = {key: n for key, n in devices_of(loaded).items() if not key.startswith("cdu ")}
+    assert dict(counted) == racked
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_cables_of_the_bill_are_those_of_the_plan(path: Path) -> None:
+    loaded = load_plan(path)
+    laid = sum(
+        1
+        for site in loaded.plan.onprem
+        for fabric in site.fabrics
+        if fabric.layout is not None
+        for _ in wires(fabric.layout)
+    )
+    lines = bill_of_materials(loaded.plan)
+    bought = sum(line.quantity for line in lines if line.category == "cable")
+    joined = any(line.product == "mcp4y10" for line in lines)
+    assert bought < laid if joined else bought == laid
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_an_article_is_one_line(path: Path) -> None:
+    lines = bill_of_materials(load_plan(path).plan)
+    keys = Counter(line.key for line in lines)
+    assert [key for key, count in keys.items() if count > 1] == []
+    assert all(line.quantity > 0 for line in lines)
+
+
+def test_bill_of_64_dgx_h200(hall: Path) -> None:
+    """64 × 8 links of 400 Gbps to 16 leaves, and as many to 8 spines; twin-port parts serve two."""
+    found = quantities(bill_of_materials(load_plan(hall / "b.yaml").plan))
+    assert found["node", "dgx-h200", ""] == 64
+    assert found["switch", "qm9700", ""] == 24
+    assert found["cable", "OS2", "up to 25 m"] == 512
+    assert found["cable", "OM4", "up to 10 m"] == 512
+    assert found["transceiver", "mms4x00-ns", ""] == 64 * 4 + 16 * 16
+    assert found["transceiver", "mma4z00", ""] == 16 * 16 + 8 * 32
+    assert found["power supply", "dgx-h200", ""] == 64 * 6
+    assert found["power source", "ups", "module of 100 kW"] == 18
+    assert found["air handler", "crah-spec-100kw", ""] == 9
+
+
+def test_spares_follow_from_failures_beyond_those_that_a_group_has(hall: Path) -> None:
+    """64 × 6.5 / 1000 a day for 10 days are 4.16 on average: P(X ≤ 9) is 0.9896, so 10 for 99 %, and 4 are there."""
+    layer = {
+        "reliability": {
+            "node_failures_per_1000_days": 6.5,
+            "repair_time": "10 d",
+            "groups": [{"site": "sjc1", "group": "dgx", "spares": 4}],
+        }
+    }
+    (hall / "r.yaml").write_text(yaml.safe_dump(layer))
+    lines = bill_of_materials(load_plan(hall / "b.yaml", [hall / "r.yaml"]).plan)
+    (spare,) = [line for line in lines if line.category == "spare"]
+    assert (spare.product, spare.quantity) == ("dgx-h200", 6)
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [(10.0, "up to 10 m"), (10.01, "up to 15 m"), (0.4, "up to 1 m"), (None, "length unknown"),
+     (2500.0, "up to 2500 m")],
+)  # fmt: skip
+def test_length_class_reaches(length: float | None, text: str) -> None:
+    assert length_class(length) == text
+
+
+def test_bills_of_two_revisions_are_compared(hall: Path) -> None:
+    assert run_here(hall, "bom", "b.yaml", "--json", "--output", "before.json").code == 0
+    assert run_here(hall, "bom", "b.yaml", "--than", "before.json").out == "nothing changes\n"
+    (hall / "b.yaml").write_text(
+        SHORT.replace("count: 64", "count: 72").replace("count: 9,", "count: 8,")
+    )
+    ended = run_here(hall, "bom", "b.yaml", "--than", "before.json", "--format", "csv")
+    rows = {
+        (row["category"], row["product"]): row["change"]
+        for row in csv.DictReader(ended.out.splitlines())
+    }
+    assert rows["node", "dgx-h200"] == "+8"
+    assert rows["air handler", "crah-spec-100kw"] == "-1"
+
+
+def test_article_that_is_gone_is_returned() -> None:
+    one = Line("sjc1", "node", "dgx-h200", "", "DGX H200", "", 4)
+    (change,) = compare([one], [])
+    assert (change.before, change.after) == (4, 0)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"schema": "rackwright.bom/v2"}'])
+def test_file_that_is_no_bill_is_refused(hall: Path, text: str) -> None:
+    (hall / "other.json").write_text(text)
+    ended = run_here(hall, "bom", "b.yaml", "--than", "other.json")
+    ended.refused("'other.json' is no bill of materials", "rackwright bom --json")
+
+
+def test_text_json_and_csv_say_the_same(hall: Path) -> None:
+    text = run_here(hall, "bom", "b.yaml").out
+    document = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)
+    rows = list(csv.DictReader(run_here(hall, "bom", "b.yaml", "--format", "csv").out.splitlines()))
+    assert document["schema"] == "rackwright.bom/v1"
+    assert len(text.splitlines()) - 1 == len(document["lines"]) == len(rows)
+    assert [row["quantity"] for row in rows] == [
+        str(line["quantity"]) for line in document["lines"]
+    ]
