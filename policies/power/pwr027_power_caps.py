@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from rackwright.api import (
     Finding,
     Measure,
-    NodeGroupPlan,
     Plan,
     Policy,
     Profile,
@@ -18,6 +17,7 @@ from rackwright.api import (
 )
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import of_product
+from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.policy.helpers.racks import is_over
 
 
