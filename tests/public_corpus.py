@@ -76,9 +76,12 @@ def outcome_of(path: Path) -> Outcome | None:
             try:
                 return read(path, text)
             except RackwrightError as error:
-                kind = {_slurm: "slurm.conf", _device_type: "device type", _cables: "cables"}.get(
-                    read, "NetBox"
-                )
+                kinds: dict[object, str] = {
+                    _slurm: "slurm.conf",
+                    _device_type: "device type",
+                    _cables: "cables",
+                }
+                kind = kinds.get(read, "NetBox")
                 return Outcome(kind, "refused", _first(error))
     return None
 

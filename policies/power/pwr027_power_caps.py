@@ -28,6 +28,7 @@ from rackwright.policy.helpers.racks import is_over
     "Power caps are no lower than nodes can keep",
     Severity.HIGH,
     since="0.4",
+    stage="design",
     profile=Profile.PILOT,
 )
 class PowerCaps(Policy):

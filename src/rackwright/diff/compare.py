@@ -46,12 +46,12 @@ class Comparison:
     budgets: tuple[Budget, ...]
     findings: Findings
     costs: tuple[CostChange, ...]
-    yields: tuple[YieldChange, ...]
     products: tuple[ProductChange, ...]
     hosts: tuple[HostChange, ...]
     files: FileChanges
     updates: tuple[FieldUpdate, ...]
     unlayered: tuple[Path, ...] = ()
+    yields: tuple[YieldChange, ...] = ()
     file: str = ""
 
     @property
