@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from rackwright.api import (
     Finding,
     Measure,
+<<<<<<< HEAD
+=======
+    Missing,
+    NodeGroupPlan,
+>>>>>>> 98d5aa00849c28d92e1b32de9b55b33f7684d4ab
     Plan,
     Policy,
     Profile,
@@ -17,7 +22,11 @@ from rackwright.api import (
 )
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import of_product
+<<<<<<< HEAD
 from rackwright.plan.records.nodes import NodeGroupPlan
+=======
+from rackwright.plan.power.swing import lacks_of_rest
+>>>>>>> 98d5aa00849c28d92e1b32de9b55b33f7684d4ab
 from rackwright.policy.helpers.racks import is_over
 
 
@@ -42,12 +51,10 @@ class PowerCaps(Policy):
 
 def _group(site: SitePlan, group: NodeGroupPlan, cap: float) -> Measure:
     product, limit = group.product.id, group.least_cap_w
-    missing = []
+    missing: list[Missing] = []
     if limit is None:
         if group.without_accelerators_w is None:
-            missing.append(
-                of_product(product, "accelerators.tdp", "published TDP of an accelerator")
-            )
+            missing += lacks_of_rest(group)
         else:
             words = "lowest power limit of an accelerator"
             missing.append(of_product(product, "accelerators.min_power", words))
