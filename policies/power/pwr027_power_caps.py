@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from rackwright.api import (
     Finding,
     Measure,
-<<<<<<< HEAD
-=======
     Missing,
     NodeGroupPlan,
->>>>>>> 98d5aa00849c28d92e1b32de9b55b33f7684d4ab
     Plan,
     Policy,
     Profile,
@@ -22,11 +19,7 @@ from rackwright.api import (
 )
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import of_product
-<<<<<<< HEAD
-from rackwright.plan.records.nodes import NodeGroupPlan
-=======
 from rackwright.plan.power.swing import lacks_of_rest
->>>>>>> 98d5aa00849c28d92e1b32de9b55b33f7684d4ab
 from rackwright.policy.helpers.racks import is_over
 
 
