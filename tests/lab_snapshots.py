@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 CODE = (
     Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
     ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
-    ROOT / "src/rackwright_lab",
+    *sorted((ROOT / "src/rackwright_lab").glob("*.py")), ROOT / "src/rackwright_lab/mock_packages",
 )  # fmt: skip
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 
@@ -250,6 +250,8 @@ SLURM = Configured(
         "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
         '      - {name: spine, children: "leaf-[1-2]"}\n',
         NO_LOGIN: "",
+        # A slow machine takes longer than the 300 s after which Slurm forgets a job that ended.
+        "extra: {SlurmdParameters": "extra: {MinJobAge: 86400, SlurmdParameters",
     },
 )
 """Two racks with a node each, watched by health checks and a prolog, and a head with accounting."""

@@ -45,6 +45,8 @@ OTHERS: Mapping[str, str] = {
     "amdgpu-dkms": "AMD's repositories of its driver and of ROCm",
     "amdgpu-exporter": "AMD's repository of its exporter",
     "aws-neuronx-*": "AWS's repository of Neuron",
+    "gdrdrv-dkms": "NVIDIA's CUDA repository, or a build of GDRCopy",
+    "libgdrapi": "NVIDIA's CUDA repository, or a build of GDRCopy",
     "rccl": "AMD's repositories of its driver and of ROCm",
     "rocm": "AMD's repositories of its driver and of ROCm",
     "cuda-toolkit-*": "NVIDIA's CUDA repository",

@@ -123,6 +123,10 @@ class Lab:
         """Limit the instances of types (``p5_48xlarge``) that there are; None for no end of them."""
         self._post("capacity", {"us-east-1": {k.replace("_", "."): v for k, v in types.items()}})
 
+    def pace(self, **settings: float) -> None:
+        """Let things take time, as they do on AWS; without settings, none at all."""
+        self._post("pace", settings)
+
     def _post(self, action: str, document: Any) -> None:
         request = urllib.request.Request(
             f"{self.endpoint}/rackwright/{action}",

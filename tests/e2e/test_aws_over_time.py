@@ -10,6 +10,8 @@ import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 TARGET = ("--target", "local")
+TIME = {"make_s": 3, "launch_s": 2, "see_after": 2, "throttle_every": 40}
+"""Minutes of AWS in seconds, and the throttling of a busy account."""
 GROUP = "year-cloud-train"
 
 
@@ -30,6 +32,7 @@ def suspended(lab: Any) -> set[str]:
 
 def test_capacity_that_comes_in_part_and_a_group_that_grows(lab: Any) -> None:
     blueprint = lab.blueprint("year")
+    lab.pace(**TIME)
     lab.capacity(p5_48xlarge=1)
     lab.run("up", blueprint, *TARGET, "--yes", expect=10)
     first = hosts(lab, blueprint, expect=10)

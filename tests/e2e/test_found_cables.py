@@ -105,9 +105,12 @@ def simhall(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def one_tier() -> Layout:
     """Eight hosts with eight rails on four leaves."""
     fabric = a_fabric(
-        tiers=[a_tier("leaf", 4, "arista-7060x6-64pe", split=2)], links=[], technology="ethernet"
+        tiers=[a_tier("leaf", 4, "arista-7060x6-64pe", split=2)],
+        links=[],
+        technology="ethernet",
+        attached=[{"group": "dgx", "interfaces": 8, "rate": "400 Gbps"}],
     )
-    group = some_nodes(count=8, name_digits=1)
+    group = some_nodes(count=8, name_digits=1, type="dell-xe9680-h200")
     return layout_of({**fabric, "rail_optimized": False}, groups=[group])
 
 

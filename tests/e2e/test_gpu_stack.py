@@ -250,6 +250,15 @@ def test_the_stack_is_installed_held_and_kept(machine: Machine) -> None:
     assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
     assert imex_began(machine) == began
 
+    machine.on("echo 10.0.0.2 > /root/imex-lost")
+    degraded = machine.play("--tags", "verify", roles=STACK[:1], nvidia_driver_imex_wait_s=1)
+    assert degraded.code == 0, "a lost tray holds nobody"
+    assert "the NVLink domain is degraded: 10.0.0.2" in degraded.words
+    machine.on("rm /root/imex-lost; mv /usr/bin/nvidia-imex-ctl /root/")
+    broken = machine.play("--tags", "verify", roles=STACK[:1], nvidia_driver_imex_wait_s=1)
+    assert "the NVLink domain of gpu-1 is not up" in broken.failure("gpu-1"), broken.output
+    machine.on("mv /root/nvidia-imex-ctl /usr/bin/")
+
     smaller = machine.play(
         roles=STACK[:1], nvidia_driver_imex_hosts=DOMAIN[:2], nvidia_driver_imex_channel=False
     )

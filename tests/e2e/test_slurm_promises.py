@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,10 @@ def state_of(machine: SlurmMachine, node: str) -> str:
     return machine.on(f"sinfo -h -n {node} -o %T", check=False)
 
 
+def is_idle(machine: SlurmMachine, node: str) -> bool:
+    return state_of(machine, node).startswith("idle")
+
+
 def test_mi300x_nodes_come_up_with_all_their_gpus(tmp_path: Path) -> None:
     """AutoDetect=rsmi without its library gave a node no GPU, and it was invalid."""
     files = controllers(files_of(tmp_path / "blueprint", "onprem-mi300x", "one-unit"), "amd-01")
@@ -239,3 +244,69 @@ def test_mi300x_nodes_come_up_with_all_their_gpus(tmp_path: Path) -> None:
         told = machine.on("srun --gpus=2 printenv")
         assert "ROCR_VISIBLE_DEVICES=0,1" in told.splitlines()
         assert "CUDA_VISIBLE_DEVICES" not in told
+
+
+MIXED = {
+    "sites": [
+        {
+            "name": "sjc1",
+            "node_groups": [
+                {"name": "amd", "role": "compute", "type": "supermicro-as-8125gs-tnmr2", "count": 2,
+                 "racks": "c[01-02]", "per_rack": 1},
+            ],
+        },
+        {"name": "cloud", "node_groups": [{"name": "train", "type": "trn2.48xlarge"}]},
+    ],
+    "facts": [
+        {"product": "supermicro-as-8125gs-tnmr2", "field": field, "value": value, "source": "a test",
+         "date": "2026-11-21", "confidence": "secondary"}
+        for field, value in (("cpus", 96), ("sockets", 2), ("threads_per_core", 1), ("host_memory", "2000000 MiB"))
+    ],
+    "scheduler": {"topology": {"plugin": "flat"}, "partitions": [{"name": "amd", "groups": ["amd"]}]},
+}  # fmt: skip
+"""AMD's and AWS's accelerators beside the H100 of the template ``hybrid-h100``."""
+NODES = {"dgx-01": "dgx-[01-32]", "amd-1": "amd-[1-2]", "train-0001": "train-[0001-0016]"}
+"""The node of each kind that has a slurmd, and its group."""
+
+
+def test_accelerators_of_three_makers_are_scheduled_by_their_type(tmp_path: Path) -> None:
+    """One Slurm has H100, MI300X and Trainium, each with the device files and the variable of its maker."""
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(yaml.safe_dump(MIXED))
+    place = write_blueprint(find_template("hybrid-h100"), tmp_path / "blueprint", {})[0]
+    files = controllers(dict(render_slurm(load_plan(place, [layer]).plan)), "head-1")
+    made = on_one_host(files, "nothing", "nothing")
+    for node, group in NODES.items():
+        made = {name: text.replace(group, node) for name, text in made.items()}
+    text = re.sub(r"NodeAddr=\S+ ", "", made["slurm.conf"]).replace(" Topology=flat", "")
+    text = re.sub(r" AutoDetect=nvidia", "", text)
+    with slurm_machines(tmp_path, SUITE, "head-1", *NODES) as (head, *machines):
+        start(head, {**made, "slurm.conf": text})
+        makes = (
+            "for n in $(seq 0 7); do mknod /dev/nvidia$n c 195 $n; done",
+            "mkdir /dev/dri; for n in $(seq 128 191); do mknod /dev/dri/renderD$n c 226 $n; done",
+            "for n in $(seq 0 15); do mknod /dev/neuron$n c 240 $n; done",
+        )
+        for machine, devices in zip(machines, makes, strict=True):
+            machine.on(devices)
+            machine.put({**made, "slurm.conf": text})
+            machine.start(f"slurmd -D -N {machine.name}", "slurmd.log")
+        for node in NODES:
+            wait_for(partial(is_idle, head, node), f"slurmd of {node}")
+        ran = {}
+        for partition, wanted in (
+            ("metal", "gpu:h100:2"),
+            ("amd", "gpu:mi300x:3"),
+            ("cloud", "neuron:trainium2:16"),
+        ):
+            said = head.on(f"srun -p {partition} --gres={wanted} printenv").splitlines()
+            known = dict(line.split("=", 1) for line in said if "=" in line)
+            ran[known["SLURMD_NODENAME"]] = known
+        assert list(ran) == list(NODES)
+        assert ran["dgx-01"]["CUDA_VISIBLE_DEVICES"] == "0,1"
+        assert ran["amd-1"]["ROCR_VISIBLE_DEVICES"] == "0,1,2"
+        assert "CUDA_VISIBLE_DEVICES" not in ran["amd-1"]
+        assert not {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"} & set(ran["train-0001"])
+        for partition, other in (("metal", "gpu:mi300x:1"), ("amd", "neuron:trainium2:1")):
+            refused = head.on(f"sbatch -p {partition} --gres={other} --wrap true 2>&1", check=False)
+            assert "Requested node configuration is not available" in refused

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -19,14 +20,18 @@ from examples import EVERY, MANY
 from omissions import POLICIES, Refused, field_of
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
+from rackwright.model.cluster import Blueprint
+from rackwright.model.field_kinds import FieldClass
 from rackwright.plan.load import load_data
 from rackwright.policy.base_approval.approval import Approval, asked_by
 from rackwright.policy.check import check_plan
 from refused import FAULTS, a_faulty_site, refused_by
 from weakenings import (
+    APART,
     Change,
     accepts,
     by_hardware,
+    changed_fields,
     changes_of,
     documents,
     every_change,
@@ -39,6 +44,8 @@ from weakenings import (
 pytestmark = pytest.mark.sweep
 EACH = 4 if MANY else 1
 """Changes of each refused example that are tried, where not every one is."""
+ASKED = {*APART, "stage"}
+"""Keys by which a blueprint asks to be checked."""
 EACH_FAULT = 16 if MANY else 8
 TOGETHER = 20_000 if EVERY else 200 if MANY else 40
 
@@ -150,6 +157,68 @@ def test_no_change_passes_whose_merge_is_refused(measured: Callable[[str], None]
     assert found == []
     assert verdicts["refused, merged fails"]
     assert verdicts["passes, merged passes"]
+
+
+def is_hardware(before: Any, after: Any) -> bool:
+    """True if a change changes hardware."""
+    return FieldClass.HARDWARE in {kind for _, kind in changed_fields(before, after)}
+
+
+def asked_otherwise(base: Any, refusing: Iterable[str]) -> list[Change]:
+    """Changes by which a blueprint asks to be checked by less."""
+    off = {"enforcement": "disabled", "reason": "the rule is wrong here"}
+    settings = [
+        (("policies",), {**base.get("policies", {}), **dict.fromkeys(refusing, off)}),
+        (("profile",), "lab"),
+        (("policy_set",), "0.1"),
+        (("stage",), "concept"),
+    ]
+    return [Change(path, value, ((Blueprint, path[0]),)) for path, value in settings]
+
+
+def test_no_change_of_any_field_passes_but_by_hardware_and_none_fails_once_merged(
+    tmp_path: FilePath, measured: Callable[[str], None]
+) -> None:
+    """The whole gate: several changes of one refused cluster, of settings and of names as well."""
+    seeded = random.Random(7)
+    verdicts: Counter[str] = Counter()
+    found = []
+    for number, fault in enumerate(
+        FAULTS.values() if MANY else seeded.sample([*FAULTS.values()], 3)
+    ):
+        base = a_faulty_site("hybrid-h100", fault, tmp_path / str(number)).data
+        then = load_data(base)
+        approval = Approval("main", asked_by(then.plan.blueprint, then.tree), document=base)
+        refused = check_plan(then)
+        assert refused.exit_code is not ExitCode.CLEAN
+        refusing = {result.policy for result in refused.results if result.blocks}
+        changes = [*every_change(base)]
+        settings = asked_otherwise(base, refusing)
+        for _ in range(TOGETHER if EVERY else 40 if MANY else 10):
+            data = hardware = base
+            drawn = several(seeded, [*seeded.sample(changes, 4), *settings])
+            for change in drawn:
+                data = change.apply(data)
+                if change.path[0] not in ASKED and is_hardware(base, change.apply(base)):
+                    hardware = change.apply(hardware)
+            if seeded.random() < 0.3:
+                name = seeded.choice(things(base))
+                data, hardware = (renamed(one, name, f"{name}x") for one in (data, hardware))
+            try:
+                head = load_data(data)
+                passes = check_plan(head, approval=approval).exit_code is ExitCode.CLEAN
+                merged = check_plan(head).exit_code is ExitCode.CLEAN
+                alone = passes and check_plan(load_data(hardware)).exit_code is ExitCode.CLEAN
+            except RackwrightError:
+                verdicts["refused in words"] += 1
+                continue
+            verdicts["passes" if passes else "refused, merged passes" if merged else "refused"] += 1
+            if passes and not (merged and alone):
+                found.append([(c.name, c.path, c.value) for c in drawn])
+    measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
+    assert found == []
+    assert verdicts["refused"]
+    assert verdicts["refused, merged passes"], "some change would have approved itself"
 
 
 def test_what_is_renamed_keeps_its_claims(measured: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rackwright.brownfield.cabling.fabrics import Cabled, with_tiers
+from rackwright.brownfield.cabling.fabrics import Cabled, with_tier
 from rackwright.brownfield.cabling.networks import views_of
 from rackwright.brownfield.devices import (
     group_name,
@@ -36,7 +36,7 @@ from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric
-from rackwright.model.hardware import Entry, Node
+from rackwright.model.hardware import Entry, Node, Switch
 from rackwright.model.intents import PowerIntent
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed, SitePower
@@ -121,9 +121,16 @@ class _Maker:
                           "name the 'slurm.conf' with --from too")  # fmt: skip
         view = SlurmView(slurm)
         devices = settle_names([device for one in found for device in one.devices], view)
-        networks = views_of(network for one in found for network in one.networks)
-        devices = with_tiers(devices, networks)
-        racks = racks_of(self._known(devices), self.notices)
+        known = self._known(devices)
+        switches = {
+            name: entry.technology
+            for device, entry in known
+            if isinstance(entry, Switch)
+            for name in device.names
+        }
+        networks = views_of((network for one in found for network in one.networks), switches)
+        known = [(with_tier(device, networks), entry) for device, entry in known]
+        racks = racks_of(known, self.notices)
         if not racks and slurm is None and not networks:
             raise refused(
                 "no file says what stands in any rack", None, "--from takes several files"

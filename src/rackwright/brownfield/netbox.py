@@ -7,7 +7,8 @@ templates for import have the names of the fields (``device_role``, ``rack_name`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +16,9 @@ from rackwright.brownfield.columns import columns_by_meaning, devices_of, unit
 from rackwright.brownfield.names import host_of, label_of
 from rackwright.brownfield.records import (
     Found,
+    FoundCable,
     FoundDevice,
+    FoundNetwork,
     FoundPlace,
     Role,
     SourceNotice,
@@ -78,6 +81,8 @@ def read_netbox_json(text: str, path: Path) -> Found:
         SpecErrors: it is something else, or not all of it.
     """  # noqa: DOC501 - refused() makes the SpecErrors
     root = read_text(text, str(path))
+    if _field(root, "netbox") is not None and _field(root, "devices") is not None:
+        return _read_snapshot(root)
     listed = _field(root, "results") if isinstance(root.value, dict) else root
     if listed is None or not isinstance(listed.value, list):
         raise refused(
@@ -96,6 +101,57 @@ def read_netbox_json(text: str, path: Path) -> Found:
         if not isinstance(item.value, dict):
             raise refused("this is no device", item.location, "write what the API answers")
     return _devices((item.location, _of_json(item)) for item in listed.value)
+
+
+def _read_snapshot(root: Item) -> Found:
+    """Return what ``netbox pull`` has written: devices, and networks of the cables between them.
+
+    Raises:
+        SpecErrors: a list in it is none.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    lists: dict[str, list[Item]] = {}
+    for name in ("devices", "cables", "power_feeds", "ip_addresses"):
+        item = _field(root, name)
+        rows = item.value if item is not None else []
+        if not isinstance(rows, list) or not all(isinstance(row.value, dict) for row in rows):
+            raise refused(
+                f"'{name}' is no list of objects", (item or root).location, "pull it again"
+            )
+        lists[name] = rows
+    found = _devices((item.location, _of_json(item)) for item in lists["devices"])
+    networks = tuple(_networks(lists["cables"], root.location))
+    notices = list(found.notices)
+    for name, what in (("power_feeds", "power feeds"), ("ip_addresses", "addresses")):
+        if lists[name]:
+            text = f"{len(lists[name]):,} {what} of NetBox are not taken over: state them in the blueprint"
+            notices.append(SourceNotice(text, root.location))
+    return replace(found, networks=networks, notices=tuple(notices))
+
+
+def _networks(cables: Sequence[Item], at: Location) -> Iterator[FoundNetwork]:
+    """Yield the cables between interfaces, as one network whose switches the products of devices tell."""
+    found: list[FoundCable] = []
+    for item in cables:
+        sides = []
+        for side in ("a_terminations", "b_terminations"):
+            listed = _field(item, side)
+            rows = listed.value if listed is not None and isinstance(listed.value, list) else []
+            if len(rows) != 1 or _text(rows[0], "object_type") != "dcim.interface":
+                break
+            one = rows[0]
+            device, port = _text(one, "object", "device", "name"), _text(one, "object", "name")
+            if not device or not port:
+                break
+            sides.append((device, port))
+        if len(sides) == 2:
+            found.append(FoundCable(*sides[0], *sides[1]))
+    if found:
+        yield FoundNetwork(at, None, {}, tuple(found))
+
+
+def _text(item: Item, *keys: str) -> str:
+    found = _field(item, *keys)
+    return found.value if found is not None and isinstance(found.value, str) else ""
 
 
 def _of_json(item: Item) -> dict[str, str]:

@@ -187,13 +187,13 @@ class FoundNetwork:
     """Cables of a network as a tool has seen them.
 
     Attributes:
-        technology: ``infiniband`` or ``ethernet``.
+        technology: ``infiniband`` or ``ethernet``; None where the products of its switches tell it.
         switches: models by the names of switches; empty where the source states none.
         notices: devices that are left out.
     """
 
     at: Location
-    technology: str
+    technology: str | None
     switches: Mapping[str, str]
     cables: tuple[FoundCable, ...]
     notices: tuple[SourceNotice, ...] = ()

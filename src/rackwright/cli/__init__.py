@@ -116,6 +116,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "netbox": (
+        "rackwright.cli.commands.netbox",
+        "read what stands from NetBox, and write what is planned to it",
+    ),
     "lab": ("rackwright.cli.commands.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.commands.tools", "install the programs that Rackwright drives"),
     "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to mend it"),
@@ -134,7 +138,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "preview", "up", "status", "hosts", "configure", "verify", "upgrade", "replace", "down",
         "unlock",
     ),
-    "files for other tools": ("render", "inventory", "receptor", "schema", "completion"),
+    "files for other tools": (
+        "render", "inventory", "netbox", "receptor", "schema", "completion",
+    ),
     "this machine": ("tools", "doctor", "lab"),
 }  # fmt: skip
 """Verbs by what they are for, as ``--help`` shows them."""

@@ -16,6 +16,7 @@ from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, c
 from rackwright.diff.implied_changes import derive
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Side, load_side, missing_layers
+from rackwright.diff.yields import YieldChange, compare_yields
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
@@ -50,6 +51,7 @@ class Comparison:
     files: FileChanges
     updates: tuple[FieldUpdate, ...]
     unlayered: tuple[Path, ...] = ()
+    yields: tuple[YieldChange, ...] = ()
     file: str = ""
 
     @property
@@ -71,6 +73,7 @@ class Comparison:
         parts = (
             self.budgets,
             self.costs,
+            self.yields,
             self.products,
             self.hosts,
             self.files.changes,
@@ -175,6 +178,7 @@ def compare_plans(
         budgets=budgets,
         findings=sort_findings(pairs),
         costs=compare_costs(old, new),
+        yields=compare_yields(old, new),
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
         files=files,

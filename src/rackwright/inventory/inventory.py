@@ -41,6 +41,7 @@ from rackwright.inventory.role_variables.slurm_served import (
     served_variables,
 )
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
+from rackwright.inventory.role_variables.tuning import tuning_variables
 from rackwright.inventory.role_variables.users import (
     compute_variables,
     share_variables,
@@ -95,12 +96,14 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         hostvars[name] |= WITH_FILES
     _add_monitoring(groups, plan, named)
     _add_domains(groups, plan, hosts)
+    tuned = tuning_variables(plan)
     for of_groups in (
         base_variables(plan, hosts),
         gpu_software(plan),
         rdma_ports(plan),
         nfs_clients(plan),
         health_variables(plan),
+        tuned,
     ):
         for (where, group), variables in of_groups.items():
             if site in {None, where}:
@@ -108,6 +111,9 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_servers(groups, plan, named, hostvars)
     _add_storage(groups, plan, site, hostvars)
     _add_instances(groups, plan, named)
+    for name, host in named.items():
+        if (host.site, host.group) in tuned:
+            groups.put(groups.name("tuned", "hosts"), name)
     for name, variables in interface_variables(plan, hosts).items():
         groups.put(groups.name("fabric", "interfaces"), name)
         hostvars[name] |= variables

@@ -24,6 +24,7 @@ from rackwright.model.field_kinds import (
 )
 from rackwright.model.names import Name
 from rackwright.model.software import SoftwareBill
+from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
 
 FirmwareComponent = Literal["bios", "bmc", "cpld", "gpu", "nic", "nvswitch", "psu", "nvme"]
@@ -148,6 +149,14 @@ class Operations(Model):
     all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
     memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
+    tuning: Annotated[
+        tuple[HostTuning, ...],
+        PART,
+        OnChange(
+            "in place", "settings of the kernel and of PCIe bridges change under running jobs"
+        ),
+    ] = ()
+    """Tuning of node groups for transfers between accelerators and adapters."""
     hosts: Annotated[
         tuple[HostSettings, ...],
         PART,
@@ -165,6 +174,7 @@ class Operations(Model):
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),
+            ("tuning of the group", [one.group for one in self.tuning]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rackwright.plan.software.needs import SoftwareNeeds
     from rackwright.plan.software.versions import SiteSoftware
     from rackwright.plan.storage.filesystem import FileSystem
+    from rackwright.plan.workload.prediction import Prediction
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,13 @@ class Plan(Expansion):
         from rackwright.plan.storage.filesystem import file_systems
 
         return tuple(file_systems(self))
+
+    @cached_property
+    def predictions(self) -> tuple[Prediction, ...]:
+        """Return what each workload gets, in the order of the blueprint."""
+        from rackwright.plan.workload.prediction import predictions
+
+        return tuple(predictions(self))
 
     @cached_property
     def software(self) -> Mapping[str, SiteSoftware]:

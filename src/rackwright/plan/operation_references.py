@@ -15,7 +15,7 @@ def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
     known = [group.name for site in blueprint.sites for group in site.node_groups]
     if operations is None:
         return
-    for section in ("all_reduce", "memory"):
+    for section in ("all_reduce", "memory", "tuning"):
         for index, one in enumerate(getattr(operations, section)):
             if one.group not in known:
                 where = ("operations", section, index, "group")

@@ -57,7 +57,7 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 
 def _open_local(folder: Path) -> Target:
-    from rackwright.laboratory import start_embedded_aws
+    from rackwright.laboratory.door import start_embedded_aws
     from rackwright.provision.tools import attach_plugin, need_aws_provider
 
     # With PULUMI_HOME set to the home below, the plugin found is the link there, which must not name itself.

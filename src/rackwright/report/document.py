@@ -253,5 +253,7 @@ class ReportDocument(TypedDict):
     """Number of results by outcome."""
     hygiene: HygieneDocument | None
     """Null when neither waivers nor a baseline were looked at."""
+    not_judged: list[str]
+    """Hazards of the sites that no rule has judged, as 'rackwright explain hazards' lists them."""
     results: list[ResultDocument]
     """What blocks first, then by outcome, policy and subject."""

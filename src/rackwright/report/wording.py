@@ -94,15 +94,21 @@ def later_line(report: Report) -> str:
 
 
 def previews(results: Iterable[Result]) -> list[str]:
-    """A line for each rule in preview that fails, and one for all that cannot be judged yet."""
+    """Return a line for each rule in preview that fails, and one for all that cannot be judged yet.
+
+    The first failure of a rule stands for the others.
+    """
     failed: dict[str, int] = {}
-    titles: dict[str, str] = {}
+    first: dict[str, Result] = {}
     for result in results:
         if in_preview(result):
-            titles[result.policy] = result.title
-            failed[result.policy] = failed.get(result.policy, 0) + (result.outcome is Outcome.FAIL)
+            bad = result.outcome is Outcome.FAIL
+            failed[result.policy] = failed.get(result.policy, 0) + bad
+            if bad:
+                first.setdefault(result.policy, result)
     lines = [
-        f"{policy}  {count} failed: {printable(titles[policy])}"
+        f"{policy}  {count} failed: {printable(first[policy].subject.name)}: "
+        f"{printable(first[policy].message)}"
         for policy, count in sorted(failed.items())
         if count
     ]

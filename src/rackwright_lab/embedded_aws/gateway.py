@@ -23,6 +23,7 @@ from rackwright_lab.embedded_aws import snapshot
 from rackwright_lab.embedded_aws.api import moto_scaling
 from rackwright_lab.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright_lab.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
+from rackwright_lab.embedded_aws.pace import PACE
 
 ADMIN = "/rackwright/"
 _LOG = logging.getLogger(__name__)
@@ -140,7 +141,10 @@ class Gateway:
         operation = identify(
             environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), headers, body
         )
-        fault = self.book.take(operation) or Fault(operation.name)
+        fault = self.book.take(operation)
+        if fault is None:
+            early = PACE.refusal(operation, headers, body)
+            fault = Fault(operation.name) if early is None else Fault(operation.name, 1, *early)
         if not fault.after:
             self.book.hold(fault.latency_s)
         refused = fault.error and not fault.after
@@ -148,6 +152,7 @@ class Gateway:
         if answer is None or fault.error:
             answer = _failure(operation, fault, headers)
         status, reply_headers, reply = answer
+        PACE.note(operation, reply)
         self.book.record(operation, int(status.split()[0]))
         if fault.after:
             self.book.hold(fault.latency_s)
@@ -225,6 +230,12 @@ class Gateway:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", _JSON, reply)
             self._state.save()
+        elif (method, action) == ("POST", "pace"):
+            try:
+                PACE.set(json.loads(body))
+            except ValueError as error:
+                reply = json.dumps({"error": str(error)}).encode()
+                return _reply(start_response, "400 Bad Request", _JSON, reply)
         elif (method, action) == ("POST", "reset"):
             with self._guard:
                 BackendDict.reset()

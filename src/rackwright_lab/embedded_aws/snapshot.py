@@ -67,14 +67,10 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-FORMER = {
-    "rackwright.provision.embedded.moto_capacity": "rackwright_lab.embedded_aws.api.moto_capacity",
-    "rackwright.provision.embedded.snapshot": "rackwright_lab.embedded_aws.snapshot",
-}
-"""Modules that a state from before the package had its present name speaks of, and theirs now."""
-
-
-_OF_STATES = ("moto.", "rackwright_lab.embedded_aws.")
+FORMER = "rackwright.embedded_aws."
+"""Name of the package in states that were written before it got its present one."""
+_PRESENT = "rackwright_lab.embedded_aws."
+_OF_STATES = ("moto.", _PRESENT)
 """Packages whose classes and functions a state may name."""
 _PLAIN = frozenset(
     [
@@ -123,7 +119,8 @@ class _Unpickler(pickle.Unpickler):  # noqa: S301 - restricted, of a file of our
         Raises:
             UnpicklingError: no state of ours names it.
         """
-        module = FORMER.get(module, module)
+        if module.startswith(FORMER):
+            module = _PRESENT + module.removeprefix(FORMER)
         if (module, name) == ("dill._dill", "loads"):
             return _former_function
         if (module, name) == ("re", "_compile"):

@@ -33,6 +33,23 @@ esac
 """
 
 
+IMEX_CTL = """\
+#!/bin/sh
+# Stand-in of a lab: calls the nodes of the domain ready, but for those that a test has listed.
+echo 'Connectivity Table Legend:'
+echo 'Nodes:'
+number=0 state=UP
+while read -r address; do
+  if grep -qsx "$address" /root/imex-lost; then
+    echo "Node #$number   - $address   - UNAVAILABLE"; state=DEGRADED
+  else
+    echo "Node #$number   - $address   - READY"
+  fi
+  number=$((number + 1))
+done < /etc/nvidia-imex/nodes_config.cfg
+echo "Domain State: $state"
+"""
+
 DRIVER, OLD_DRIVER, NCCL = "570.133.20", "565.57.01", "2.26.2-1"
 FORMER_DRIVER = "570.124.06"
 """A driver with all that belongs to it, from which hosts are upgraded."""
@@ -88,7 +105,7 @@ MOCK_PACKAGES = (
         "nvidia-imex",
         f"{DRIVER}-1",
         "NVIDIA IMEX (stand-in of a lab)",
-        files=daemon("nvidia-imex"),
+        files={**daemon("nvidia-imex"), "usr/bin/nvidia-imex-ctl": IMEX_CTL},
     ),
     # An older driver, whose fabric manager the repository lacks: real repositories have such gaps.
     *(

@@ -351,6 +351,12 @@ SWITCHES = {
     "sn5610": (64, 800, 2, 900, 2080, 26.9, 775, None),
     "sn4600c": (64, 100, 2, 466, None, 14.64, 566, None),
     "sn2201": (48, 1, 1, 98, None, 7.41, 432, None),
+    "cisco-n9364e-sg2-o": (64, 800, 2, 995, 2270, None, None, None),
+    "drivenets-2500s": (64, 800, 2, 1066, 1684, None, 580, None),
+    "drivenets-5300r": (38, 800, 2, 782, 1140, 21, 648.2, None),
+    "drivenets-9300f": (128, 800, 6, 1113, 1918, 63, 668.2, None),
+    "arista-7720r4-128pe": (128, 800, None, 1032, 3848, None, None, None),
+    "arista-7700r4c-38pe": (38, 800, None, 593, 1840, None, None, None),
 }
 
 
@@ -598,6 +604,15 @@ CABLES = {
     "MMS4A00": ("smf", 500),
     "MMS4C10": ("smf", 500),
     "980-9I13N-00C030": ("aoc", 30),
+    "MCA4J80-FLT": ("acc", 3),
+    "MCP7Y00-FLT": ("dac", 2),
+    "MCA7K10": ("acc", 2),
+    "MMS4A20": ("smf", 500),
+    "MMS4B10-XM": ("smf", 500),
+    "MMS4C11": ("smf", 500),
+    "MMS4X00-NS400": ("smf", 100),
+    "MMS1X00-NS400": ("smf", 100),
+    "MMA4Z00-NS400": ("mmf", 50),
 }
 
 
@@ -608,7 +623,39 @@ def test_cables():
     assert {c.part: fact_value(c.reach_om3) for c in found if c.medium == "mmf"} == {
         "MMA4Z00": 30,
         "MMA1Z00": 30,
+        "MMA4Z00-NS400": 30,
     }
+
+
+# part: made for InfiniBand and for Ethernet, Gbps of the whole
+FABRICS = {
+    "mca4k00": (True, True, 1600),
+    "mca4k50": (True, False, 1600),
+    "mca4j80": (True, False, 800),
+    "mca4j80-flt": (True, False, 800),
+    "mca7k10": (True, True, 1600),
+    "mcp7y00-flt": (True, True, 800),
+    "mfa7u10": (True, True, 400),
+    "mfs1s00": (True, True, 200),
+    "mms4a20": (True, False, 800),
+    "mms4b10-xm": (False, True, 1600),
+    "mms4c10": (True, False, 1600),
+    "mms4c11": (False, True, 1600),
+    "mms4x90": (True, True, 800),
+}
+
+
+@pytest.mark.parametrize("part", FABRICS)
+def test_cables_are_for_the_fabrics_that_nvidia_lists(part):
+    """MCA4K00, MFA7U10 and MFS1S00 were refused on Ethernet; MMS4X90 had no rate."""
+    cable = CATALOGUE.get(Cable, part)
+
+    infiniband, ethernet, rate = FABRICS[part]
+    assert ("infiniband" in cable.technology, "ethernet" in cable.technology) == (
+        infiniband,
+        ethernet,
+    )
+    assert fact_value(cable.rate) == rate
 
 
 ACCELERATORS = {

@@ -41,7 +41,7 @@ def hall(folder: Path, server: str) -> Path:
     text = blueprint.read_text("utf-8").replace("dgx-h100", server)
     ports = load_catalogue().get(Node, server).ports
     if not any(port.role == "compute" for port in ports):
-        text = text.replace("      tiers:\n", PORTS + "      tiers:\n", 1)
+        text = text.replace("      preset:", PORTS + "      preset:", 1)
     blueprint.write_text(text, encoding="utf-8")
     return blueprint
 

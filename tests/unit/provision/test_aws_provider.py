@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rackwright import laboratory
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.targets import open_target
 from rackwright.provision.tools import attach_plugin
@@ -84,8 +85,7 @@ def test_a_plugin_that_is_attached_already_is_never_linked_to_itself(
     attach_plugin(built, state / "local/pulumi-home")
     monkeypatch.setenv("PULUMI_HOME", str(state / "local/pulumi-home"))
     monkeypatch.setattr(
-        "rackwright_lab.embedded_aws.control.start",
-        lambda _folder: SimpleNamespace(endpoint="http://nowhere"),
+        laboratory, "start_embedded_aws", lambda _folder: SimpleNamespace(endpoint="http://nowhere")
     )
     open_target("local", state=state)
     assert plugin(state / "local/pulumi-home").resolve() == built

@@ -30,15 +30,13 @@ _SHORTEST = 4
 """Signs of a model from which on it names a product of the catalogue."""
 
 
-def with_tiers(devices: Sequence[FoundDevice], views: Sequence[NetworkView]) -> list[FoundDevice]:
-    """Return devices, of which the switches are grouped by the tier that their cables make them."""
-
-    def settle(device: FoundDevice) -> FoundDevice:
-        tiers = (view.tier(name) for view in views for name in device.names[:1])
-        tier = next((one for one in tiers if one is not None), None)
-        return device if tier is None else replace(device, group=tier)
-
-    return [settle(device) for device in devices] if views else list(devices)
+def with_tier(device: FoundDevice, views: Sequence[NetworkView]) -> FoundDevice:
+    """Return a switch grouped by the tier that its cables make it, where its source states no role."""
+    if device.group and device.kind is None:
+        return device
+    tiers = (view.tier(name) for view in views for name in device.names[:1])
+    tier = next((one for one in tiers if one is not None), None)
+    return device if tier is None else replace(device, group=tier)
 
 
 @dataclass

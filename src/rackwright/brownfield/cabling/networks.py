@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rackwright.brownfield.cabling.files import device_of, neighbour_tables, text_of
@@ -193,11 +193,23 @@ class NetworkView:
         return counts.pop() if len(counts) == 1 else None
 
 
-def views_of(networks: Iterable[FoundNetwork]) -> list[NetworkView]:
-    """Return the networks of each technology as one."""
+def views_of(networks: Iterable[FoundNetwork], known: Mapping[str, str]) -> list[NetworkView]:
+    """Return the networks of each technology as one.
+
+    Args:
+        networks: as the sources have them.
+        known: technologies of switches in racks, by their names.
+    """
     by_technology: dict[str, list[FoundNetwork]] = {}
     for network in networks:
-        by_technology.setdefault(network.technology, []).append(network)
+        if network.technology is not None:
+            by_technology.setdefault(network.technology, []).append(network)
+            continue
+        for technology in dict.fromkeys(known.values()):
+            own = {name: "" for name, word in known.items() if word == technology}
+            cables = tuple(one for one in network.cables if {one.device, one.far} & set(own))
+            part = replace(network, technology=technology, switches=own, cables=cables)
+            by_technology.setdefault(technology, []).append(part)
     return [_view(technology, parts) for technology, parts in by_technology.items()]
 
 

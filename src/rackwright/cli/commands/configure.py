@@ -142,7 +142,7 @@ def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
         return None
     if workers.login is not None or lab_name is None:
         return workers.login
-    from rackwright.laboratory import open_lab
+    from rackwright.laboratory.door import open_lab
     from rackwright.receptor.workers import Login
 
     lab = open_lab(lab_name)

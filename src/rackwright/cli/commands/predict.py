@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no workloads, or none of that name.
     """
     from rackwright.plan.load import load_plan
-    from rackwright.plan.workload.prediction import predict
+    from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
     plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
@@ -33,13 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
             "the blueprint has no 'workloads'", hint="docs/workloads.md shows how to state one"
         )
     wanted = arguments.workload
-    chosen = [
-        (index, one) for index, one in enumerate(plan.workloads) if wanted in (None, one.name)
-    ]
-    if not chosen:
+    found = [one for one in plan.predictions if wanted in (None, one.workload.name)]
+    if not found:
         names = ", ".join(one.name for one in plan.workloads)
         raise UsageError(f"there is no workload '{wanted}'", hint=f"the blueprint has {names}")
-    found = [predict(plan, one, ("workloads", index)) for index, one in chosen]
+    economies = [economy(plan, plan.cost, one) for one in found]
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, found))
+    sys.stdout.write(render(plan.name, found, economies))
     return ExitCode.CLEAN

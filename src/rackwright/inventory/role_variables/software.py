@@ -53,6 +53,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             continue
         known = {
             **_driver(bill, board),
+            **_channels(plan, board),
             **_cuda(bill, needs),
             "nccl_version": bill.nccl,
             "nccl_tests_version": bill.nccl_tests if bill.nccl else None,
@@ -92,6 +93,15 @@ def _driver(bill: SoftwareBill, board: Board) -> dict[str, Any]:
         "nvidia_driver_imex": board.accelerators.gres in WIDE_NVLINK,
         "nvidia_driver_imex_version": bill.imex,
     }
+
+
+def _channels(plan: Plan, board: Board) -> dict[str, Any]:
+    """Return that the driver makes no channel of IMEX for all users, where Slurm gives each job one."""
+    options = {} if plan.scheduler is None else plan.scheduler.extra
+    switch = {key.lower(): value for key, value in options.items()}.get("switchtype")
+    if board.accelerators.gres not in WIDE_NVLINK or switch != "switch/nvidia_imex":
+        return {}
+    return {"nvidia_driver_imex_channel": False}
 
 
 def _cuda(bill: SoftwareBill, needs: SoftwareNeeds) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def assume_role_policy() -> dict[str, Any]:
 def instance_policy(
     cluster: str, site: AwsSite, account: str, role: InstanceRole
 ) -> dict[str, Any]:
-    """What an instance may do: be reached by Session Manager, and read parameters of its own role and cluster.
+    """Return the policy of an instance's role: Session Manager, and parameters of its own role and cluster.
 
     AWS's own policy for Session Manager (``AmazonSSMManagedInstanceCore``) would let it read every parameter
     of the account. Nothing ships logs, so nothing is granted for them.
@@ -111,7 +111,7 @@ def snapshot_trust_policy() -> dict[str, Any]:
 
 
 def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
-    """What that role may do: make snapshots of the site's own volumes, and remove those it made.
+    """Return the policy of the snapshot role: snapshot the site's own volumes, remove its own snapshots.
 
     AWS's own (``AWSDataLifecycleManagerServiceRole``) deletes any snapshot of the account and shares it with others.
     EC2 tells of volumes and snapshots only all together. Nobody but the service sets a tag that begins with ``aws:``.

@@ -70,7 +70,7 @@ def lifecycle_args(snapshots: Snapshots, *, prefix: str, tags: Mapping[str, str]
 
 
 def by_id(volume: str) -> str:
-    """Where an instance of the Nitro System finds a volume, as udev names it by its serial number.
+    """Return the device path of a volume on a Nitro instance, as udev names it by its serial number.
 
     Source: Amazon EBS User Guide, "Map Amazon EBS volumes to NVMe device names".
 

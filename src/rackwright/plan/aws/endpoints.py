@@ -47,7 +47,7 @@ def interface_endpoints(network: AwsNetwork) -> tuple[str, ...]:
 
 
 def is_known(service: str) -> bool:
-    """Whether ``service`` is one with an endpoint, as far as is known here."""
+    """Return True if ``service`` is known to have an endpoint."""
     return service.removesuffix("-fips") in SERVICES
 
 

@@ -17,7 +17,7 @@ from rackwright.plan.aws.user_data import encoded
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where instances of a group are put, and out of which capacity."""
+    """Placement and capacity of the instances of a group."""
 
     group: Literal["none", "cluster", "existing"]
     """``cluster``: the cluster placement group that the stack makes."""
@@ -211,7 +211,7 @@ def server_args(
 
 
 def settled_properties(server: AwsServer, *, kept: bool) -> list[str]:
-    """What an instance keeps from when it was made, whatever the blueprint says later.
+    """Return the properties that an instance keeps from its launch, whatever the blueprint states later.
 
     Args:
         server: what the blueprint says of it.

@@ -31,7 +31,7 @@ CONNECTIONS = 1024
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What Lustre uses of the EFA interfaces of an instance type.
+    """EFA interfaces of an instance type that Lustre uses.
 
     Attributes:
         devices: how many.
@@ -60,7 +60,7 @@ their links, which the host alone knows.
 
 
 def lnet_over_efa(nodes: GroupPlan) -> dict[str, Any] | None:
-    """What the role sets up on instances of a group; None where they stay on TCP."""
+    """Return the LNet settings of the role on instances of a group; None if they stay on TCP."""
     use = _USED.get(nodes.instance.instance_type)
     if use is None or not nodes.spec.efa or not nodes.efa_interfaces:
         return None
@@ -81,7 +81,7 @@ def lines_of_efa(
     planned: AwsSitePlan,
     clients: Mapping[str, Collection[LustreFileSystem]],
 ) -> Iterator[str]:
-    """What people have to know of Lustre over EFA at a site.
+    """Return the lines of a listing about Lustre over EFA at a site.
 
     Args:
         planned: the site.

@@ -54,7 +54,7 @@ class AwsName:
 
 
 def site_prefix(cluster: str, site: str) -> str:
-    """What every name of a site starts with."""
+    """Return the prefix of every resource name of a site."""
     return f"{cluster}-{site}"
 
 

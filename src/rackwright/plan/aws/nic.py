@@ -48,12 +48,12 @@ class Nic:
 
     @property
     def takes_address(self) -> bool:
-        """Whether it takes an IP address of its subnet."""
+        """True if the interface takes an IP address of its subnet."""
         return self.kind != "efa-only"
 
     @property
     def is_efa(self) -> bool:
-        """Whether it carries EFA traffic."""
+        """True if the interface carries EFA traffic."""
         return self.kind != "interface"
 
 
@@ -108,12 +108,12 @@ def group_layout(instance: Instance, *, efa: bool) -> tuple[Nic, ...]:
 
 
 def addresses_per_node(nics: tuple[Nic, ...]) -> int:
-    """How many IP addresses of the subnet one instance takes."""
+    """Return the number of IP addresses of the subnet that one instance takes."""
     return sum(nic.takes_address for nic in nics)
 
 
 def efa_count(nics: tuple[Nic, ...]) -> int:
-    """How many of ``nics`` carry EFA."""
+    """Return the number of ``nics`` that carry EFA."""
     return sum(nic.is_efa for nic in nics)
 
 

@@ -1,4 +1,4 @@
-"""What the sites of a region take of the service quotas that AWS sets for an account.
+"""Use of the service quotas that AWS sets for an account in a region.
 
 Quotas of vCPUs are not here: they belong to instance types, whose entries in the catalogue name them.
 """
@@ -54,7 +54,7 @@ Amazon EFS User Guide, "Amazon EFS quotas"."""
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """What the sites of a region take of one quota.
+    """Use of one quota by the sites of a region.
 
     Attributes:
         sites: those that take some of it, with their places in the blueprint.
@@ -77,13 +77,13 @@ class QuotaUse:
 
     @property
     def limit(self) -> float:
-        """What may be taken: what is recorded, else AWS's default."""
+        """Limit of the quota: the recorded one, otherwise AWS's default."""
         default = self.quota.default * self.quota.scale
         return default if self.recorded is None else self.recorded
 
 
 def quota_uses(sites: Sequence[AwsSitePlan]) -> Iterator[QuotaUse]:
-    """What ``sites`` take of each quota, region by region; quotas of which nothing is taken are left out.
+    """Return the use of each quota by ``sites``, region by region; unused quotas are left out.
 
     Sites of one blueprint in one region are taken to be in one account.
     """
@@ -115,7 +115,7 @@ def quota_uses(sites: Sequence[AwsSitePlan]) -> Iterator[QuotaUse]:
 
 
 def _taken(planned: AwsSitePlan, quota: Quota) -> tuple[list[Contributor], list[str]]:
-    """What a site takes of a quota, and what is not known of it."""
+    """Return the use of a quota by a site, and the missing facts of it."""
     if quota is INTERFACES:
         return _interfaces(planned)
     return [row for row in _things(planned, quota) if row.total], []

@@ -168,7 +168,7 @@ class AwsSitePlan:
 
     @property
     def network(self) -> AwsNetwork:
-        """What the blueprint says of its network."""
+        """Network of the site as the blueprint declares it."""
         return self.spec.network
 
     @property
@@ -259,7 +259,7 @@ class AwsSitePlan:
         return volume_args(self.spec, volume, prefix=prefix, tags=tags)
 
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
-        """What the role may do that makes snapshots of them, as a document of IAM."""
+        """Return the IAM document of the role that makes snapshots of data volumes."""
         return snapshot_policy(self.spec, prefix)
 
     @property
@@ -268,16 +268,16 @@ class AwsSitePlan:
         return tuple(instance_roles(self.spec))
 
     def instance_policy(self, cluster: str, account: str, role: InstanceRole) -> dict[str, Any]:
-        """What its instances of a role may do, as a document of IAM."""
+        """Return the IAM document of the instances with a role."""
         return instance_policy(cluster, self.spec, account, role)
 
     @property
     def node_user_data(self) -> str:
-        """What compute nodes do to be named, at each boot."""
+        """Return the user data that names compute nodes at each boot."""
         return node_user_data(self.spec)
 
     def server_user_data(self, host: str) -> str:
-        """What the head or login node ``host`` does to be named, at its first boot."""
+        """Return the user data that names the head or login node ``host`` at its first boot."""
         return server_user_data(self.spec, host)
 
     @property
@@ -344,7 +344,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
 def _public_subnet(
     site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
 ) -> list[PlanProblem]:
-    """What lacks where login nodes are reached from outside a VPC that exists."""
+    """Return the missing fact about the public subnet of login nodes in an existing VPC."""
     existing = site.network.existing
     public = any(plan.public for plan in servers)
     if existing is None or existing.public_subnet is not None or not public:

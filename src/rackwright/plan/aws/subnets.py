@@ -45,7 +45,7 @@ class SubnetError(RackwrightError):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What takes addresses in the cluster's subnet."""
+    """Users of addresses in the cluster's subnet."""
 
     nodes: int
     """Addresses of all nodes now."""
@@ -103,12 +103,12 @@ def file_system_interfaces(system: LustreFileSystem) -> int:
 
 
 def has_public_login(network: AwsNetwork) -> bool:
-    """Whether login nodes need public addresses: some network may reach them from outside."""
+    """Return True if login nodes need public addresses: some network outside may reach them."""
     return any(not ip_network(cidr).is_private for cidr in network.ssh_from)
 
 
 def has_internet(network: AwsNetwork) -> bool:
-    """Whether the VPC has an internet gateway and public subnets."""
+    """Return True if the VPC has an internet gateway and public subnets."""
     return network.nat != "none" or has_public_login(network)
 
 
@@ -237,5 +237,5 @@ def _cidr(start: int, size: int) -> str:
 
 
 def _letter(zone: str) -> str:
-    """What tells a zone from the others of its region: ``a`` of ``us-east-1a``."""
+    """Return the letter of a zone within its region: ``a`` of ``us-east-1a``."""
     return _REGION.sub("", zone) or zone

@@ -37,7 +37,7 @@ _NO_KEYS = frozenset({".", "..", "_index"})
 
 
 def key_problem(key: str) -> str | None:
-    """Why ``key`` cannot be a tag's key; None where it can."""
+    """Return the reason why ``key`` is invalid as the key of a tag; None if it is valid."""
     if not key:
         return "it is empty"
     if len(key) > LONGEST_KEY:
@@ -54,7 +54,7 @@ def key_problem(key: str) -> str | None:
 
 
 def value_problem(value: str) -> str | None:
-    """Why ``value`` cannot be a tag's value; None where it can."""
+    """Return the reason why ``value`` is invalid as the value of a tag; None if it is valid."""
     if len(value) > LONGEST_VALUE:
         return f"its value has {len(value)} characters, more than {LONGEST_VALUE}"
     if value.lower().startswith("aws:"):
@@ -74,7 +74,7 @@ def same_keys(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _in_values(sign: str) -> bool:
-    r"""Whether ``sign`` is one of ``\p{L}\p{Z}\p{N}_.:/=+-@``."""
+    r"""Return True if ``sign`` is one of ``\\p{L}\\p{Z}\\p{N}_.:/=+-@``."""
     return sign in _SYMBOLS or unicodedata.category(sign)[0] in "LZN"
 
 

@@ -97,13 +97,13 @@ runcmd:
 
 
 def server_user_data(site: AwsSite, host: str) -> str:
-    """What names a head or login node at its first boot, with metadata for root alone."""
+    """Return the script that names a head or login node at its first boot; only root reads the metadata."""
     zone = site.network.dns_zone
     return (_BEGIN + _NAMED).format(preserve="false", zone=zone, host=host, readers=_readers(site))
 
 
 def node_user_data(site: AwsSite) -> str:
-    """What names an instance of a node group as soon as it has its tag, and at each boot; the metadata are root's."""
+    """Return the script that names an instance of a node group by its tag at each boot; only root reads metadata."""
     zone = site.network.dns_zone
     return (_BEGIN + _BY_TAG).format(
         preserve="true", zone=zone, tag=HOST_TAG, readers=_readers(site)

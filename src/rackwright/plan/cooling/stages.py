@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from rackwright.model.cooling import OUTDOORS, CoolingLoop, Machine, MechanicalPlant
+from rackwright.model.cooling import INDOORS, OUTDOORS, CoolingLoop, Machine, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, each_once
@@ -339,7 +339,10 @@ def check_water(site: OnPremSite, path: Path) -> Iterator[PlanProblem]:
     ]
     named = [((*where, "water"), machine.water) for where, machine in machines]
     named += [((*where, "rejects_to"), plant.rejects_to) for where, plant in plants]
+    loops = {where for where, _ in machines if where[0] == "loops"}
     for where, name in named:
+        if name == INDOORS and where[:-1] in loops:
+            continue
         if name is not None and name != OUTDOORS and name not in known:
             message = f"there is no circuit of facility water '{name}' in this site"
             yield PlanProblem((*path, *where), message, did_you_mean(name, known))

@@ -78,7 +78,7 @@ def cross_section(layout: Layout, link: Cables) -> float | None:
 
 
 def missing_diameter(layout: Layout, link: Cables, path: Path) -> Missing:
-    """What says how thick the cables at ``path`` are."""
+    """Return the fields that would state the diameter of the cables at ``path``."""
     place = (*path, "diameter")
     part = layout.catalogue.get(Cable, link.cable) if link.cable else None
     if part is None or part.medium in FIBRES:
@@ -115,7 +115,7 @@ def _switch_cage(tier: Tier) -> str | None:
 
 
 def mismatches(layout: Layout, link: Cables) -> tuple[tuple[str, str], ...]:
-    """What does not fit together along a kind of cables, each with its remedy."""
+    """Yield each mismatch along a kind of cables, with its remedy."""
     return tuple(dict.fromkeys(_mismatches(layout, link)))
 
 
@@ -164,7 +164,7 @@ def _media(link: Cables, lower: Cable | None, upper: Cable | None) -> Iterator[t
 
 
 def unsaid(layout: Layout, link: Cables, path: Path) -> tuple[Missing, ...]:
-    """What must be said before it is known that everything along the cables at ``path`` fits."""
+    """Return the facts that are missing to tell if everything along the cables at ``path`` fits."""
     lower, upper = ends(layout, link)
     found: list[Missing] = []
     if not layout.technology:

@@ -43,7 +43,7 @@ class FabricPlan:
 
     @property
     def technology(self) -> str | None:
-        """What the blueprint says, else that of the switches; None where they differ."""
+        """Declared technology, otherwise that of the switches; None if they differ."""
         if self.fabric.technology is not None or len(self.technologies) != 1:
             return self.fabric.technology
         (found,) = self.technologies

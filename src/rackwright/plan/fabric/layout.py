@@ -1,4 +1,4 @@
-"""Which host hangs on which leaf, and which switch on which.
+"""Layout of a fabric: leaf of each host, and upper switches of each switch.
 
 Hosts are cabled in runs: consecutive hosts of a group that share their leaves, each on the next
 port. So the work grows with the number of leaves, not of hosts.
@@ -136,7 +136,7 @@ class Layout:
 
     @cached_property
     def technology(self) -> str | None:
-        """What the blueprint says, else that of the switches if they agree."""
+        """Return the declared technology, otherwise that of the switches if they agree."""
         kinds = {tier.technology for tier in self.tiers}
         return self.fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
 

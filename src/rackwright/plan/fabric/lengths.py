@@ -31,7 +31,7 @@ UNIT_M = 0.04445
 
 @dataclass(frozen=True, slots=True)
 class StandingRack:
-    """Where a rack stands in its hall.
+    """Position of a rack in its hall.
 
     Attributes:
         hall: index of its hall.
@@ -78,7 +78,7 @@ class StandingRacks:
 
     @cached_property
     def places(self) -> Mapping[str, StandingRack]:
-        """Where each rack of the site stands."""
+        """Return the position of each rack of the site."""
         found = {}
         for h, hall in enumerate(self.site.halls):
             for r, row in enumerate(hall.rows):
@@ -212,7 +212,7 @@ class CableRoutes:
         return end_between(trays.joined, row_end, here.along, there.along)
 
     def _lacking(self, one: str, other: str) -> tuple[Missing, ...]:
-        """What the hall of two racks does not say of the way between them."""
+        """Return the missing facts of the way between two racks of a hall."""
         here, there = self.standing.places[one], self.standing.places[other]
         if here.hall != there.hall:
             return ()

@@ -1,4 +1,4 @@
-"""What the ports of a fabric are used for: how many switches it takes, and what collides."""
+"""Use of the ports of a fabric: switches that it takes, and collisions."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _cores(layout: Layout, spines: int) -> int:
 
 
 def _sized_by_cables(layout: Layout) -> bool:
-    """Whether the upper two of three tiers are sized by the cables of each block below.
+    """Return True if the upper two of three tiers are sized by the cables of each block below.
 
     They are where the blueprint says how far spines are oversubscribed, or racks say what hangs on a
     leaf. Otherwise each switch is to pass upwards whatever its ports can take.
@@ -359,7 +359,7 @@ def collisions(layout: Layout) -> list[Collision]:
 
 
 def _owner(layout: Layout, leaf: int, port: int, moved: set[tuple[str, int]]) -> str | None:
-    """What the pattern puts into a port of a leaf, unless a patch moves it away."""
+    """Return the owner of a port of a leaf by the pattern, unless a patch moves it away."""
     if not layout.tiers[0].uplinks and 0 < port - layout.leaf_ports <= (layout.up_ports(0) or 0):
         return "a cable to the tier above"
     for run in layout.runs:

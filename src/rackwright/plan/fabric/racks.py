@@ -47,7 +47,7 @@ class RackSet:
 
 
 def evidently_top_of_rack(leaf: SwitchTier, groups: Sequence[NodeGroup]) -> bool:
-    """Whether leaves stand in each of several racks with hosts, and in no other."""
+    """Return True if leaves stand in each of several racks with hosts, and in no other rack."""
     own = -(-leaf.count // leaf.per_rack)
     theirs = [-(-group.count // group.per_rack) for group in groups]
     if own < 2 or not max(theirs, default=0) <= own <= sum(theirs):

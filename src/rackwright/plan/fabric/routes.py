@@ -1,4 +1,4 @@
-"""What a subnet manager made of a fabric: which engine routed it, and how evenly."""
+"""Result of a subnet manager's run: routing engine, and balance of the routes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loaded_engine(log: str) -> str | None:
 
 
 def complaints(log: str) -> tuple[str, ...]:
-    """What the engine for fat trees says against the fabric, each once."""
+    """Return the complaints of the fat-tree engine about the fabric, each once."""
     return tuple(dict.fromkeys(f"{code}: {text.strip()}" for code, text in _COMPLAINT.findall(log)))
 
 

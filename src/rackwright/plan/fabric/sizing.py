@@ -1,4 +1,4 @@
-"""How many switches a fat tree needs, in whole numbers.
+"""Number of switches of a fat tree, in whole numbers.
 
 R is the number of ports of a switch, E the number of ports of nodes, L, S and C are leaves, spines
 and cores. Below, a leaf gives ``down`` ports to nodes and ``up`` to spines. The formulas reproduce

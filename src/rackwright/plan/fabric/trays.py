@@ -1,4 +1,4 @@
-"""How full trays are: the cables of all fabrics of a site, by the ways that their lengths follow.
+"""Fill of cable trays: the cables of all fabrics of a site, by the ways that their lengths follow.
 
 A cable between two racks of a row lies above the racks between their middles. One to another row lies from
 its rack to the end of the row, in the tray across the rows, and from the end of the other row to its rack.
@@ -35,7 +35,7 @@ MOST_DEPTH_M = 0.15
 
 @dataclass(frozen=True, slots=True)
 class TrayShare:
-    """What one kind of cables has in the fullest section of a tray.
+    """Share of one kind of cables in the fullest section of a tray.
 
     Attributes:
         fabric: name of the fabric.
@@ -76,7 +76,7 @@ class TrayFill:
 
 
 def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> Iterator[TrayFill]:
-    """How full the trays of each hall are through which cables go from rack to rack.
+    """Return the fill of the trays of each hall through which cables go from rack to rack.
 
     Args:
         site: as the blueprint declares it.
@@ -113,7 +113,7 @@ class _Tray(NamedTuple):
 
 
 class _HallTrays(NamedTuple):
-    """What tells where cables lie in a hall.
+    """Ways of cables in a hall.
 
     Attributes:
         counted: whether they are counted; not where there are no trays, or it is said how full they are.
@@ -127,7 +127,7 @@ class _HallTrays(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a rack stands: in which hall of the fabric, in which row, and how many metres along it."""
+    """Position of a rack: hall of the fabric, row, and metres along the row."""
 
     hall: int
     row: int
@@ -361,7 +361,7 @@ class _Hall:
             self.laid.append((name, laid, kinds))
 
     def fullest(self) -> TrayFill:
-        """What is known of the fullest section."""
+        """Return the known part of the fullest section."""
         name, place = self.site.halls[self.index].name, (*self.path, "trays")
         trays, fabrics = self.trays, tuple(self.fabrics)
         if trays is None:

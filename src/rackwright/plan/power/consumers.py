@@ -31,6 +31,8 @@ class Consumer:
         fed_by: the sources that may carry them, the first one first.
         start_step: step in which they are connected when generators start.
         restart: seconds from the return of power until they cool in full; None when unknown.
+        transfer: seconds without power while another source takes over; None when unknown.
+        rides_through: longest loss of power in seconds through which they go on cooling.
     """
 
     name: str
@@ -43,6 +45,8 @@ class Consumer:
     start_step: int
     restart: float | None
     says_restart: bool
+    transfer: float | None = None
+    rides_through: float = 0.0
 
     @property
     def power(self) -> float | None:
@@ -69,6 +73,11 @@ class Consumer:
         if self.product is None or not self.says_restart:
             return Missing(missing, place)
         return Missing(missing, place, ProductField(self.product, "restart"))
+
+    @property
+    def untransferred(self) -> Missing:
+        """Fact that would make known how long another source needs to take over."""
+        return Missing(f"'transfer' of the {self.machine}", (*self.path, "transfer"))
 
     @property
     def unrated(self) -> Missing:
@@ -124,6 +133,7 @@ def _split(
         yield Consumer(
             own, name, path, count, each, product, fed_by,
             machine.start_step, machine.restart, says_restart,
+            machine.transfer, machine.rides_through,
         )  # fmt: skip
 
 

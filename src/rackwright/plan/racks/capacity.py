@@ -1,4 +1,4 @@
-"""How many devices a rack could hold: the rack is built again with fewer until it fits."""
+"""Number of devices that a rack could hold: the rack is built again with fewer until it fits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Fewer:
 
 
 class CircuitRoom:
-    """What the circuits of a site's racks would carry; racks that are alike are worked out once."""
+    """Devices that the circuits of a site's racks would carry; racks of one class are computed once."""
 
     def __init__(self, site: SitePlan, *, after_losses: bool) -> None:
         self._site = site
@@ -45,7 +45,7 @@ class CircuitRoom:
         self._found: dict[Hashable, Fewer | None] = {}
 
     def most(self, racks: RackClass) -> Fewer | None:
-        """How many units of the largest group every circuit of a rack carries.
+        """Return the number of units of the largest group that every circuit of a rack carries.
 
         With ``after_losses`` the survivors carry them after any single feed or PDU is lost too.
         None when the rack fits as it is, when not even one unit would fit, or when something is
@@ -76,7 +76,7 @@ class CircuitRoom:
 
 
 def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
-    """Whether every circuit of a rack carries its busiest line, after the loss of a feed or PDU too.
+    """Return True if every circuit of a rack carries its busiest line, after the loss of a feed or PDU too.
 
     None where a load or a rating is unknown.
     """
@@ -86,7 +86,7 @@ def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
 
 
 def enough_racks(site: SitePlan, group: Path, each: int) -> bool:
-    """Whether the racks that a group names have room for all its units with ``each`` in one.
+    """Return True if the racks that a group names have room for all its units with ``each`` in one.
 
     False where no node group or switch tier is at the place ``group``.
     """
@@ -124,7 +124,7 @@ def _largest(described: AssignedRacks, loads: Sequence[Load], rack: WiredRack) -
 
 
 def _fits(rack: WiredRack, *, after_losses: bool) -> bool | None:
-    """Whether every circuit carries its busiest line; None when a load or rating is unknown."""
+    """Return True if every circuit carries its busiest line; None if a load or rating is unknown."""
     states = [frozenset[int]()]
     if after_losses:
         states += [dead for _, _, dead in rack.losses]

@@ -1,4 +1,4 @@
-"""What adds up to a number of a rack, a hall or a site, and what of it nobody has published."""
+"""Contributors to a number of a rack, a hall or a site, and facts that products lack for it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def contributors(
 def unknowns(
     site: SitePlan, quantity: Quantity, racks: Iterable[RackClass] | None = None
 ) -> tuple[str, ...]:
-    """What products lack for a quantity, like ``dgx-h100: published weight``.
+    """Return the facts that products lack for a quantity, like ``dgx-h100: published weight``.
 
     Of a rear door the site may say what its product lacks; manifolds are no products.
     """
@@ -121,7 +121,7 @@ def _counts(device: RackDevice, quantity: Quantity) -> bool:
 
 
 def _unsaid(site: SitePlan, name: str, racks: str, where: Path) -> Missing:
-    """What the site may say of the doors or manifolds of racks, by the field of their cooling."""
+    """Yield the fields of the site that would state doors or manifolds of racks."""
     door = site.rack_group(where).cooling.rear_door if name == _DOOR_WEIGHT else None
     place = (*where, "cooling", *name.split("."))
     return Missing(f"'{name}' of racks {racks}", place, *ways_of(door, "weight"))

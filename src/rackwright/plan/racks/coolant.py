@@ -1,4 +1,4 @@
-"""What one rack asks of coolant loops: heat that its rear door takes, and flow."""
+"""Coolant of one rack: heat that its rear door takes, and flow of its loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rackwright.plan.records.racks import RackDevice
 
 @dataclass(frozen=True, slots=True)
 class Coolant:
-    """Of one rack; None where unknown, 0 where there is no coolant.
+    """Coolant of one rack; None where unknown, 0 where there is none.
 
     Attributes:
         door_heat: heat in W that its rear door moves from the air into the door's loop.
@@ -42,7 +42,7 @@ def coolant_of(
     hall: Hall,
     site: OnPremSite,
 ) -> Coolant:
-    """What a rack asks of its loops.
+    """Return the heat and flow that a rack asks of its loops.
 
     Args:
         devices: what stands in it.
@@ -75,7 +75,7 @@ def coolant_of(
 
 
 def _device_flow(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> float | None:
-    """What the makers of the devices ask for, or what their heat needs; the larger of each."""
+    """Return the larger of the flow that the makers of the devices ask for and the flow that their heat needs."""
     if loop is None:
         return 0.0
     flows: list[float | None] = []
@@ -104,7 +104,7 @@ def _device_drop(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> flo
 
 
 def _door_flow(heat: float | None, door: Door | None, loop: CoolingLoop | None) -> float | None:
-    """What the maker of the door asks for, or what its heat needs; the larger of both."""
+    """Return the larger of the flow that the maker of the door asks for and the flow that its heat needs."""
     if door is None or loop is None or heat == 0:
         return 0.0
     needed = None if heat is None else _flow(heat, loop)

@@ -1,4 +1,4 @@
-"""What cools a rack and stands or hangs in it: CDUs of its own, manifolds, a rear door."""
+"""Cooling within a rack: CDUs of its own, manifolds and a rear door."""
 
 from __future__ import annotations
 

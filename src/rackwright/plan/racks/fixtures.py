@@ -1,4 +1,4 @@
-"""What feeds a rack and hangs in it beside its servers and switches: PDUs and power shelves."""
+"""Power fixtures of a rack beside its servers and switches: PDUs and power shelves."""
 
 from __future__ import annotations
 

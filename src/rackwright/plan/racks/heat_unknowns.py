@@ -1,4 +1,4 @@
-"""What keeps the heat of rear doors and coolant loops from being known."""
+"""Missing facts that make the heat of rear doors and coolant loops unknown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def missing_of_doors(site: SitePlan, racks: Iterable[RackClass]) -> tuple[str, .
 
 
 def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
-    """What nobody says of the pressure drop of the door of racks: the site, or its product.
+    """Return the fields that would state the pressure drop of the door of racks: of the site, or its product.
 
     What decides its flow is not told here.
     """
@@ -45,7 +45,7 @@ def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
 
 
 def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
-    """What keeps heat and flow of a loop from being known."""
+    """Return the missing facts that make heat or flow of a loop unknown."""
     on = [racks for racks in site.racks if racks.kind.loop == row.loop]
     behind = [racks for racks in site.racks if racks.kind.door_loop == row.loop]
     doors = missing_of_doors(site, behind) if row.heat_w is None else ()
@@ -57,7 +57,7 @@ def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
 
 
 def missing_of_hall(site: SitePlan, hall: str) -> tuple[str, ...]:
-    """What keeps the heat into the air of a hall from being known."""
+    """Return the missing facts that make the heat into the air of a hall unknown."""
     here = [racks for racks in site.racks if racks.hall == hall]
     unknown = any(racks.kind.heat_air_w is None for racks in here)
     doors = missing_of_doors(site, here) if unknown else ()
@@ -65,7 +65,7 @@ def missing_of_hall(site: SitePlan, hall: str) -> tuple[str, ...]:
 
 
 def missing_of_stage(site: SitePlan, stage: CoolingStage | RideThrough) -> tuple[str, ...]:
-    """What keeps a stage of cooling, or how long it may stand still, from being known."""
+    """Return the missing facts that make a stage of cooling, or its ride-through, unknown."""
     found = [*stage.missing]
     for hall in stage.halls:
         found += missing_of_hall(site, hall)

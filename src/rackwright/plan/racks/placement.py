@@ -1,4 +1,4 @@
-"""Which rack gets which nodes and switches; racks with equal content become one class."""
+"""Placement of nodes and switches in racks; racks with equal content become one class."""
 
 from __future__ import annotations
 

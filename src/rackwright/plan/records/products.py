@@ -40,6 +40,9 @@ class ShelfSet:
             the catalogue does; None where neither does.
         feeds: names of the feeds of the rack.
         on_feeds: shelves on each of them.
+        phases: phases of the input.
+        voltage_min_v: lowest voltage of the input, line to line for three phases, in V.
+        voltage_max_v: highest one, in V.
     """
 
     shelf: str
@@ -49,3 +52,6 @@ class ShelfSet:
     backup_s: float | None
     feeds: tuple[str, ...]
     on_feeds: tuple[int, ...]
+    phases: int
+    voltage_min_v: float
+    voltage_max_v: float

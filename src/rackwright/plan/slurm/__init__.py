@@ -1,1 +1,1 @@
-"""What Slurm knows of a plan: nodes, topology, partitions and health checks."""
+"""Slurm's view of a plan: nodes, topology, partitions and health checks."""

@@ -1,4 +1,4 @@
-"""What the policies of scheduling compare: cabling, blocks and partitions of a Slurm cluster.
+"""Comparisons for policies of scheduling: cabling, blocks and partitions of a Slurm cluster.
 
 The work grows with groups, leaves and partitions; hosts are named only where a topology was
 written by hand.
@@ -20,7 +20,7 @@ from rackwright.plan.slurm.topology import TreeSwitch, declared_tree, members, p
 
 @dataclass(frozen=True, slots=True)
 class Cabling:
-    """What the compute fabrics say of a group.
+    """Cabling of a group by the compute fabrics.
 
     Attributes:
         fabric: the fabric that it is attached to; None where it is attached to none.
@@ -80,7 +80,7 @@ class TreeDifference:
 def difference(
     plan: Expansion, scheduler: Scheduler, sets: Sequence[NodeSet]
 ) -> TreeDifference | None:
-    """How the tree written by hand differs; None when the fabric's own cannot be told."""
+    """Return the differences of the declared tree; None if the fabric's own tree is unknown."""
     derived, problems = plan_tree(plan, sets)
     if problems:
         return None

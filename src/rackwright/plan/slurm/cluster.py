@@ -26,7 +26,7 @@ from rackwright.plan.slurm.topology import PlannedTopology, topologies
 
 @dataclass(frozen=True)
 class SlurmCluster:
-    """What Slurm is told of a plan.
+    """Slurm cluster of a plan.
 
     Attributes:
         plan: the sites that have its nodes.
@@ -58,7 +58,7 @@ class SlurmCluster:
 
     @cached_property
     def cabling(self) -> tuple[Cabling, ...]:
-        """What the compute fabrics say of its bare-metal nodes with accelerators."""
+        """Cabling of its bare-metal nodes with accelerators by the compute fabrics."""
         return cabling(self.plan, self.nodes)
 
     @property
@@ -78,7 +78,7 @@ class SlurmCluster:
 
     @cached_property
     def problems(self) -> tuple[PlanProblem, ...]:
-        """What keeps its files from being written: names, numbers, settings, then topologies."""
+        """Return the problems that keep its files from being written: names, numbers, settings, topologies."""
         return (
             *check_references(self.plan, self.nodes),
             *check_numbers(self.nodes),

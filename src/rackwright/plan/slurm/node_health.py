@@ -1,4 +1,4 @@
-"""What follows from a plan for those who judge a node while the cluster runs."""
+"""Expectations of a plan for health checks of running nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NFS = "nfs4"
 
 @dataclass(frozen=True, slots=True, order=True)
 class MountPoint:
-    """Where a shared file system is mounted.
+    """Mount point of a shared file system.
 
     Attributes:
         kind: as the kernel calls it in ``/proc/self/mountinfo``.
@@ -37,7 +37,7 @@ class MountPoint:
 
 
 def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[MountPoint, ...]:
-    """Where the hosts of a group have shared file systems mounted, sorted."""
+    """Return the mount points of shared file systems on the hosts of a group, sorted."""
     found: set[MountPoint] = set()
     for planned in plan.onprem:
         for system in planned.spec.file_systems if planned.name == site else ():

@@ -1,4 +1,4 @@
-"""What Slurm must know of a plan: equal nodes by group, with their numbers from the catalogue.
+"""Nodes of a plan for Slurm: equal nodes by group, with their numbers from the catalogue.
 
 Nothing here reads or writes files; ``rackwright.render.slurm`` turns it into text and the
 policies of scheduling compare it with the blueprint.
@@ -151,7 +151,7 @@ class NodeSet:
         return missing if self.memory is not None else (*missing, self.lacks("memory"))
 
     def lacks(self, what: str) -> Missing:
-        """What says the ``CPUs`` or the ``memory`` of a host: the catalogue, or the site itself."""
+        """Return the field that would state the ``CPUs`` or the ``memory`` of a host: catalogue or site."""
         names = ("vcpus", "memory") if self.is_cloud else ("cpus", "host_memory")
         field = ProductField(self.entry, names[what == "memory"])
         return Missing(f"{what} of {self.entry}", field, ("scheduler", "nodes"))
@@ -188,7 +188,7 @@ def scheduler_of(plan: Expansion) -> Scheduler:
 
 
 def covers(scheduler: Scheduler, site: str) -> bool:
-    """Whether the cluster has the nodes of ``site``."""
+    """Return True if the cluster has the nodes of ``site``."""
     return not scheduler.sites or site in scheduler.sites
 
 

@@ -62,7 +62,7 @@ def readable_from(target: Release) -> tuple[Release, ...]:
 
 
 def fits(before: Release, target: Release) -> bool:
-    """Whether ``target`` can take the place of ``before`` at once."""
+    """Return True if an upgrade from ``before`` to ``target`` takes one step."""
     return before == target or before in readable_from(target)
 
 

@@ -62,7 +62,7 @@ FEWEST_PORTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What a job of a partition gets unless it says otherwise; None where nothing is written.
+    """Defaults of a job of a partition; None where nothing is written.
 
     Attributes:
         memory_per_gpu: MiB for each GPU.
@@ -204,7 +204,7 @@ def backfill(longest: int | None, window: int | None, resolution: int | None) ->
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What is written of a cluster's size; None where Slurm's default does or ``extra`` decides.
+    """Sizes of a cluster in its files; None where Slurm's default fits or ``extra`` decides.
 
     Attributes:
         message_timeout: seconds.

@@ -45,7 +45,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTopology:
-    """What one topology of Slurm consists of."""
+    """Parts of one topology of Slurm."""
 
     kind: str
     switches: tuple[TreeSwitch, ...] = ()
@@ -279,7 +279,7 @@ def _check_tree(switches: Sequence[TreeSwitch], sets: Sequence[NodeSet]) -> list
 
 
 def tree_faults(switches: Sequence[TreeSwitch]) -> tuple[str, ...]:
-    """Why Slurm would refuse the switches: no tree, or a name that is too long."""
+    """Return the reasons why Slurm would reject the switches: not a tree, or a name that is too long."""
     return (*_wrong_names(switches), *_wrong_parents(switches))
 
 

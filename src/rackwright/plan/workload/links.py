@@ -37,6 +37,8 @@ class Links:
         """Return the bytes in a second of a ring of ``members`` that lie evenly within ``span`` accelerators.
 
         A ring leaves a domain over the ports of all its members there, each with the rail of its own.
+        It leaves a pod once on each rail, so uplinks are short where a pod has more rings than they
+        carry: with h hosts of a pod in one ring, oversubscription ω slows it to h / ω, or not at all.
 
         Raises:
             ValueError: it leaves the domain and there is no network.
@@ -46,7 +48,8 @@ class Links:
         if not self.rail:
             raise ValueError(f"{span} accelerators span domains of {self.domain} without a network")
         ports = max(1.0, members * self.domain / span)
-        slower = self.oversubscription if span > self.pod else 1.0
+        hosts = min(members * self.pod / span, self.pod / self.domain)
+        slower = max(1.0, self.oversubscription / max(1.0, hosts)) if span > self.pod else 1.0
         return min(self.link, ports * self.rail * self.reached / slower)
 
     def gather(self, volume: float, members: int, span: int) -> float:
@@ -90,6 +93,7 @@ class Links:
             return inside + self.delay
         choices = min(copies, groups) if groups else copies
         visited = (domains - 1) * (1 - (1 - 1 / domains) ** choices)
-        slower = self.oversubscription if span > self.pod else 1.0
+        crossing = 1 - self.pod / span if span > self.pod else 0.0
+        slower = max(1.0, self.oversubscription * crossing)
         outside = tokens * width * visited * slower / (self.rail * self.reached)
         return max(inside, outside) + self.rail_delay

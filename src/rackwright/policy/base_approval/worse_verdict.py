@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result, gravity_of, order_of
+from rackwright.policy.exception_report import NoticeKind
 from rackwright.policy.settings import STRENGTH
 
 _GOOD = frozenset({Outcome.PASS, Outcome.NOT_APPLICABLE, Outcome.WAIVED})
@@ -37,8 +38,11 @@ def worst_of(report: Report, other: Report) -> Report:
     more = {one.policy for one in other.results} - {one.policy for one in report.results}
     hygiene = report.hygiene
     if hygiene is not None and other.hygiene is not None:
-        notices = dict.fromkeys((*hygiene.notices, *other.hygiene.notices))
-        hygiene = replace(hygiene, notices=tuple(notices))
+        both = {*hygiene.notices} & {*other.hygiene.notices}
+        either = dict.fromkeys((*hygiene.notices, *other.hygiene.notices))
+        # A waiver that one of the judgements uses is no unused one.
+        told = [one for one in either if one.kind is not NoticeKind.UNUSED or one in both]
+        hygiene = replace(hygiene, notices=tuple(told))
     return replace(
         report,
         results=tuple(sorted(found, key=order_of)),

@@ -14,6 +14,7 @@ from moto.fsx.models import FileSystem, FSxBackend
 from moto.fsx.responses import FSxResponse
 
 from rackwright_lab.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.pace import PACE
 
 _THROUGHPUTS = {"PERSISTENT_1": (12, 40, 50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1000)}
 
@@ -92,7 +93,7 @@ def _extra(self: Any) -> dict[str, Any]:
     ec2 = ec2_backends[backend.account_id][backend.region_name]
     network = ec2.get_subnet(self.subnet_ids[0]).vpc_id if self.subnet_ids else None
     extra: dict[str, Any] = {
-        "Lifecycle": "AVAILABLE",
+        "Lifecycle": _lifecycle(getattr(self, "created", 0.0)),
         "OwnerId": backend.account_id,
         "CreationTime": getattr(self, "created", 0.0),
         "VpcId": network,
@@ -137,7 +138,15 @@ def _association(backend: Any, identity: str) -> dict[str, Any]:
 
 
 def _association_document(backend: Any, held: dict[str, Any]) -> dict[str, Any]:
-    return {**held, "Tags": backend.list_tags_for_resource(held["ResourceARN"])}
+    return {
+        **held,
+        "Lifecycle": _lifecycle(held["CreationTime"]),
+        "Tags": backend.list_tags_for_resource(held["ResourceARN"]),
+    }
+
+
+def _lifecycle(made: float) -> str:
+    return "AVAILABLE" if PACE.is_ready(made) else "CREATING"
 
 
 def describe_file_systems(self: Any) -> str:

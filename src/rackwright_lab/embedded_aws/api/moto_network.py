@@ -1,23 +1,26 @@
 """What moto gets wrong of networks.
 
 It forgets tags of DHCP options and routes of changed gateway endpoints, gives an interface without
-a public address an association with nothing, which AWS's own provider takes for an address,
-changes no rule of a security group that is for all protocols, which has no ports, and forgets the
-description of a rule that is for a group or a prefix list.
+a public address an association with nothing, which AWS's own provider takes for an address, has
+each NAT gateway there at once, changes no rule of a security group that is for all protocols, which
+has no ports, and forgets the description of a rule that is for a group or a prefix list.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.elastic_network_interfaces import NetworkInterface
+from moto.ec2.models.nat_gateways import NatGateway
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses import EC2Response
 
 from rackwright_lab.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.pace import PACE
 
 
 def install() -> None:
@@ -76,7 +79,16 @@ def install() -> None:
                 # The place in which moto looks for it, and changes it.
                 self.ip_range = {"Description": peer["Description"]}
 
+    def state(self: Any) -> str:
+        held = str(vars(self)["state"])
+        made = self._created_at.replace(tzinfo=dt.UTC).timestamp()
+        return "pending" if held == "available" and not PACE.is_ready(made) else held
+
+    def set_state(self: Any, value: str) -> None:
+        vars(self)["state"] = value
+
     signature = inspect.signature(first_rule)
+    put(NatGateway, state=property(state, set_state))
     put(SecurityGroupRule, __init__=init_rule)
     put(NetworkInterface, association=property(association_if_any))
     put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)

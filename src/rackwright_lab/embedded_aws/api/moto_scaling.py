@@ -6,6 +6,7 @@ moto launches all instances of a group or none, and has no scaling activities.
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, cast
@@ -19,6 +20,7 @@ from moto.ec2.models import ec2_backends
 
 from rackwright_lab.embedded_aws.api import moto_capacity
 from rackwright_lab.embedded_aws.api.patching import first_time, put
+from rackwright_lab.embedded_aws.pace import PACE
 
 _ACCOUNT = "123456789012"
 _MOST_ACTIVITIES = 100
@@ -34,6 +36,11 @@ def install() -> None:
     describe = autoscaling.AutoScalingBackend.describe_auto_scaling_groups
 
     def replace(self: Any, count_needed: int, propagated_tags: dict[str, str]) -> None:
+        # Off the pace all instances come with the call; else the reads that follow find them come.
+        since = vars(self).setdefault("rackwright_asked", None)
+        if PACE.settings.launch_s and since is None:
+            self.rackwright_asked = time.time()
+            return
         free = _free(self)
         wanted = count_needed if free is None else min(count_needed, free)
         before = len(self.instance_states)
@@ -135,9 +142,26 @@ def _ask_again(group: Any) -> None:
     """Launch what a group lacks, where there is capacity again and nobody has suspended it."""
     lacking = (group.desired_capacity or 0) - len(group.active_instances())
     suspended = {one["ProcessName"] for one in group.suspended_processes}
+    since = vars(group).get("rackwright_asked")
+    if since is not None:
+        if "Launch" not in suspended and time.time() - since >= PACE.settings.launch_s:
+            _launch_half(group, lacking)
+        return
     if lacking > 0 and "Launch" not in suspended and _activities(group) and _free(group) != 0:
         with suppress(ServiceException):  # noted as an activity; a read does not fail by it
             group.set_desired_capacity(group.desired_capacity)
+
+
+def _launch_half(group: Any, lacking: int) -> None:
+    """Launch half of what a group lacks; the rest is due after the same time."""
+    if lacking <= 0:
+        group.rackwright_asked = None
+        return
+    wanted = group.desired_capacity
+    with suppress(ServiceException):  # noted as an activity; a read does not fail by it
+        group.set_desired_capacity(wanted - lacking // 2)
+    group.desired_capacity = wanted
+    group.rackwright_asked = time.time() if lacking // 2 else None
 
 
 def _activities(group: Any) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ def _after(seconds: float | None) -> str | None:
 def existing_efs_output(
     system: ElasticFileSystem, existing: ExistingElastic, region: str
 ) -> dict[str, Any]:
-    """What a stack tells of a file system that exists: the same as of one that it makes."""
+    """Return the stack outputs of an existing file system, equal to those of one that the stack makes."""
     return {
         "id": existing.id,
         "dns_name": dns_name(existing.id, "efs", region),

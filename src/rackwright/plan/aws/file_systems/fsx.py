@@ -35,7 +35,7 @@ def efa_unit(throughput: float) -> float:
 
 
 def is_capacity(capacity: float) -> bool:
-    """Whether an SSD file system of ``capacity`` GiB exists."""
+    """Return True if FSx offers an SSD file system of ``capacity`` GiB."""
     return capacity == FIRST_CAPACITY or (capacity > 0 and capacity % CAPACITY_STEP == 0)
 
 
@@ -70,7 +70,7 @@ def dns_name(identity: str, service: str, region: str) -> str:
 def existing_output(
     system: LustreFileSystem, existing: ExistingLustre, region: str
 ) -> dict[str, Any]:
-    """What a stack tells of a file system that exists: the same as of one that it makes."""
+    """Return the stack outputs of an existing file system, equal to those of one that the stack makes."""
     return {
         "id": existing.id,
         "dns_name": dns_name(existing.id, "fsx", region),
@@ -113,18 +113,18 @@ def association_args(repository: DataRepository) -> dict[str, Any]:
 
 
 def repository_path(repository: DataRepository, bucket: str) -> str:
-    """Where a repository lies in ``bucket``, like ``s3://datasets/images``."""
+    """Return the URI of a repository in ``bucket``, like ``s3://datasets/images``."""
     prefix = repository.prefix.strip("/")
     return f"s3://{bucket}" + (f"/{prefix}" if prefix else "")
 
 
 def association_slug(repository: DataRepository) -> str:
-    """What a data repository association is called beside its file system."""
+    """Return the name of a data repository association, unique within its file system."""
     return repository.path.strip("/").replace("/", "-") or "root"
 
 
 def bucket_slug(template: str) -> str:
-    """What a bucket is called among the resources of its site."""
+    """Return the name of a bucket among the resources of its site."""
     return template.replace("{", "").replace("}", "")
 
 

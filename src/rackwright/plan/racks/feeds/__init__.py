@@ -1,1 +1,1 @@
-"""How devices hang on the feeds of a rack: shelves, wiring, outlets, and who draws what."""
+"""Connection of devices to the feeds of a rack: shelves, wiring, outlets and shares of the load."""

@@ -1,4 +1,4 @@
-"""Which devices make up the load of a circuit or a source, normally and after a loss."""
+"""Devices that make up the load of a circuit or a source, normally and after a loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def circuit_contributors(
     racks: RackClass, feed: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
-    """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
+    """Return the load of each kind of device of one rack on ``feed`` while feed ``lost`` is dead, in W."""
     feeds = [row.feed for row in racks.kind.feeds]
     dead = {feeds.index(lost)} if lost in feeds else set()
     return _merge(_shares(racks.kind, {feeds.index(feed)}, dead, 1))
@@ -28,7 +28,7 @@ def circuit_contributors(
 def source_contributors(
     site: SitePlan, source: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
-    """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
+    """Return the load of each kind of device on ``source`` while ``lost`` is dead, in W per device."""
     tree = site.power.tree
     gone = tree.dead(lost)
     found: list[Contributor] = []
@@ -50,7 +50,7 @@ def with_overhead(shares: Iterable[Contributor], overhead: Overhead) -> tuple[Co
 def plant_contributors(
     site: SitePlan, source: str | None = None, lost: str | None = None
 ) -> tuple[Contributor, ...]:
-    """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
+    """Return the load beside the racks, of the site or on ``source`` while ``lost`` is dead, in W."""
     tree = site.power.tree
     gone = tree.dead(lost)
     below = frozenset[str]() if source is None else tree.below(source)
@@ -75,7 +75,7 @@ def _path(tree: PowerTree, name: str, gone: AbstractSet[str]) -> Iterable[str]:
 def _shares(
     kind: RackKind, feeds: AbstractSet[int], dead: set[int], racks: int
 ) -> list[Contributor]:
-    """What each device of the racks draws through ``feeds`` together: one contributor a device."""
+    """Return the load of each device of the racks through ``feeds`` together, one contributor a device."""
     found = []
     for device in kind.devices:
         psus = device.psus
@@ -89,7 +89,7 @@ def _shares(
 
 
 def _uncounted(kind: RackKind, racks: int) -> list[Contributor]:
-    """What may hang on any feed, in full."""
+    """Return the load that may hang on any feed, in full, in W."""
     return [
         Contributor(device.entry, racks, device.power_w)
         for device in kind.devices

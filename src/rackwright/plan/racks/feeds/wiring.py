@@ -1,4 +1,4 @@
-"""How the devices of one rack hang on its feeds, and what a lost feed does to the others."""
+"""Wiring of the devices of one rack to its feeds, and the effect of a lost feed on the others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WiredCircuit:
 
 @dataclass(frozen=True, slots=True)
 class CircuitDraw:
-    """What one circuit carries, in W; None when a device's power is unknown.
+    """Load of one circuit in W; None if the power of a device is unknown.
 
     Attributes:
         implied: what the busiest line implies for the whole circuit.
@@ -103,7 +103,7 @@ def plug_in(devices: Sequence[RackDevice], circuits: Sequence[WiredCircuit]) -> 
 
 
 def device_state(device: RackDevice, alive: int) -> tuple[DeviceState, float | None]:
-    """What a device does with ``alive`` power supplies, and the power it draws then in W."""
+    """Return the fate of a device with ``alive`` power supplies, and its power then in W."""
     if alive == 0:
         return "off", 0.0
     if device.full_performance is None:
@@ -171,7 +171,7 @@ def circuit_loads(
 
 
 def hangs_anywhere(device: RackDevice) -> bool:
-    """Whether a device draws power through supplies that nobody has counted."""
+    """Return True if a device draws power through supplies of unknown number."""
     known = device.psu_count is not None or bool(device.psus)
     return device.kind in POWERED and not known and device.power_w != 0
 

@@ -1,0 +1,80 @@
+"""Kinds of objects in NetBox: their lists, and the key by which each is there once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Row = Mapping[str, Any]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of objects.
+
+    Attributes:
+        word: for one of them, in a sentence.
+        path: of their list.
+        key: of a row of the list; None for a row that is never meant.
+        of_site: True if the list can be filtered by site.
+    """
+
+    word: str
+    path: str
+    key: Callable[[Row], Key | None]
+    of_site: bool = False
+
+
+def _name(row: Row, *path: str) -> str:
+    """Return the name of an object that a row names; empty without one."""
+    value: Any = row
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _cable(row: Row) -> Key | None:
+    """Return site and both ends of a cable between two interfaces."""
+    ends = []
+    for side in ("a_terminations", "b_terminations"):
+        listed = row.get(side) or []
+        if len(listed) != 1 or listed[0].get("object_type") != "dcim.interface":
+            return None
+        found = listed[0].get("object") or {}
+        ends.append((_name(found, "device", "name"), _name(found, "name")))
+    ends.sort()
+    return ("", *ends[0], *ends[1])
+
+
+KINDS: Mapping[str, Kind] = {
+    "site": Kind("site", "dcim/sites", lambda row: (_name(row, "name"),)),
+    "location": Kind(
+        "location", "dcim/locations", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
+    ),
+    "manufacturer": Kind("manufacturer", "dcim/manufacturers", lambda row: (_name(row, "slug"),)),
+    "role": Kind("device role", "dcim/device-roles", lambda row: (_name(row, "slug"),)),
+    "type": Kind(
+        "device type", "dcim/device-types", lambda row: (_name(row, "manufacturer", "slug"), _name(row, "slug"))
+    ),
+    "rack": Kind("rack", "dcim/racks", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True),
+    "device": Kind(
+        "device", "dcim/devices", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
+    ),
+    "interface": Kind(
+        "interface", "dcim/interfaces", lambda row: ("", _name(row, "device", "name"), _name(row, "name")), of_site=True
+    ),
+    "cable": Kind("cable", "dcim/cables", _cable, of_site=True),
+    "panel": Kind(
+        "power panel", "dcim/power-panels", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
+    ),
+    "feed": Kind(
+        "power feed", "dcim/power-feeds", lambda row: ("", _name(row, "power_panel", "name"), _name(row, "name")),
+        of_site=True,
+    ),
+    "address": Kind("address", "ipam/ip-addresses", lambda row: (_name(row, "address"),)),
+}  # fmt: skip
+"""Kinds in the order in which they depend on each other."""
+WITHOUT_SITE = frozenset({"interface", "cable", "feed"})
+"""Kinds whose rows do not name their site: they are asked for by site, and their key begins with nothing."""

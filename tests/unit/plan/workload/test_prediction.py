@@ -1,0 +1,169 @@
+"""Predictions from a blueprint: what is known, what is missing, what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.diff.yields import compare_yields
+from rackwright.errors import RackwrightError
+from rackwright.plan.load import load_plan
+from rackwright.plan.workload.economy import economy
+from rackwright.plan.workload.prediction import Prediction, predictions
+
+SHORT = Path(__file__).parents[1] / "derivation/short/dgx-h200.yaml"
+JOB: dict[str, Any] = {
+    "name": "pretrain", "model": "llama3.1-70b", "site": "sjc1", "group": "dgx", "precision": "fp8",
+    "sequence": 8192, "batch": "4.194304 M tokens", "tokens": "1 T tokens",
+}  # fmt: skip
+RELIABILITY: dict[str, Any] = {
+    "node_failures_per_1000_days": 6.5,
+    "jobs": [
+        {
+            "name": "big",
+            "parts": [{"site": "sjc1", "group": "dgx", "hosts": 64}],
+            "restart": "10 min",
+            "checkpoint_interval": "60 min",
+            "checkpoint_stall": "30 s",
+        }
+    ],
+}
+
+
+def predict(folder: Path, *jobs: dict[str, Any], **more: Any) -> list[Prediction]:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, **more, "workloads": list(jobs)}))
+    return list(predictions(load_plan(path).plan))
+
+
+def test_a_job_is_laid_out_over_the_hosts_of_its_group(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, JOB)
+    assert found.placement is not None
+    assert found.placement.accelerators == 512
+    assert found.placement.links is not None
+    assert found.placement.links.rail == 50e9
+    assert found.step is not None
+    assert found.step.fits
+    assert found.effective is None
+    assert found.missing == ("'job', one of 'reliability.jobs' with its checkpoints",)
+
+
+def test_failures_and_checkpoints_take_their_share(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability=RELIABILITY)
+    (free,) = predict(tmp_path, JOB)
+    lost = 64 * 6.5e-3 * (600 + 1800) / 86400
+    assert found.effective == pytest.approx((1 - lost) / (1 + 30 / 3600))
+    assert found.missing == ()
+    assert found.a_day is not None
+    assert free.a_day is not None
+    assert found.effective is not None
+    assert found.a_day.value == pytest.approx(free.a_day.value * found.effective)
+    assert found.days is not None
+    assert found.days.low < found.days.value < found.days.high
+
+
+def test_a_rate_that_nobody_states_is_missing(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability={"jobs": RELIABILITY["jobs"]})
+    assert found.effective is None
+    assert any("node_failures_per_1000_days" in text for text in found.missing)
+
+
+def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "layout": {"tensor": 3}})
+    assert found.step is None
+    assert found.problem is not None
+    assert "tp = 3 does not divide 64 heads" in found.problem
+
+
+def test_a_layout_that_does_not_fit_is_told_with_one_that_does(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "model": "llama3.1-405b", "layout": {"tensor": 1}})
+    assert found.problem is not None
+    assert "of 141 GB: states" in found.problem
+    assert "this one fits: " in found.problem
+
+
+def test_a_precision_without_measurements_is_unknown(tmp_path: Path) -> None:
+    (found,) = predict(tmp_path, {**JOB, "precision": "nvfp4"})
+    assert (found.step, found.problem) == (None, None)
+    assert found.missing == ("speeds of H200 SXM at nvfp4 (known: bf16, fp8, mxfp8)",)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model": "llama3.1-450b"}, "there is no model 'llama3.1-450b'"),
+        ({"group": "dxg"}, "there is no node group 'dxg' in 'sjc1'"),
+        ({"site": "sjc2"}, "there is no site 'sjc2'"),
+        ({"hosts": 65}, "'dgx' has 64 hosts; the workload takes 65"),
+        ({"software": "megatron"}, "there is no software 'megatron'"),
+        ({"job": "none"}, "there is no job 'none'"),
+        ({"tokens": "15"}, "has no unit"),
+        ({"batch": "100 tokens"}, "less than one sequence of 8,192"),
+        ({"precision": "fp9"}, "fp9"),
+    ],
+)
+def test_what_leads_nowhere_is_named(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    with pytest.raises(RackwrightError) as caught:
+        predict(tmp_path, {**JOB, **change})
+    assert told in str(caught.value)
+
+
+def test_two_workloads_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RackwrightError, match="the workload 'pretrain' is named twice"):
+        predict(tmp_path, JOB, JOB)
+
+
+LLAMA: dict[str, Any] = {
+    "hidden_act": "silu", "num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64,
+    "num_key_value_heads": 8, "intermediate_size": 28672, "vocab_size": 128256,
+}  # fmt: skip
+
+
+def test_a_model_of_its_own_config_gets_what_the_built_in_one_gets(tmp_path: Path) -> None:
+    (built_in,) = predict(tmp_path, JOB)
+    (own,) = predict(tmp_path, {**JOB, "model": "ours-70b", "config": LLAMA})
+    assert own.a_day == built_in.a_day
+
+
+def test_a_config_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    strange = {**LLAMA, "layer_types": ["mamba"]}
+    with pytest.raises(RackwrightError, match="layers that are not counted: mamba"):
+        predict(tmp_path, {**JOB, "model": "ours", "config": strange})
+
+
+def test_energy_is_the_share_of_the_site(tmp_path: Path) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    document["sites"][0]["pue"] = 1.3
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [{**JOB, "hosts": 32}]}))
+    plan = load_plan(path).plan
+    (found,) = plan.predictions
+    spent = economy(plan, plan.cost, found)
+    watts = plan.onprem[0].totals.facility_w
+    assert spent is not None
+    assert watts is not None
+    assert spent.kwh is not None
+    assert found.a_day is not None
+    assert spent.kwh.value == pytest.approx(watts / 2 / 1e3 * 24 * 1e12 / found.a_day.value)
+    assert spent.kwh.low < spent.kwh.value < spent.kwh.high
+
+
+def test_half_the_hosts_lose_a_little_less_than_half_of_the_tokens(tmp_path: Path) -> None:
+    plans = []
+    for count in (64, 32):
+        document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+        document["sites"][0]["node_groups"][0]["count"] = count
+        path = tmp_path / f"{count}.yaml"
+        layout = {"tensor": 8, "pipeline": 4}
+        path.write_text(yaml.safe_dump({**document, "workloads": [{**JOB, "layout": layout}]}))
+        plans.append(load_plan(path).plan)
+    (change,) = compare_yields(*plans)
+    assert change.gain is not None
+    assert -0.5 < change.gain < -0.4
+    assert compare_yields(plans[0], plans[0]) == ()
+    (new,) = compare_yields(None, plans[0])
+    assert (new.before, new.gain) == (None, None)
