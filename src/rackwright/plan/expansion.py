@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rackwright.model.security import SiteSecurity
     from rackwright.model.storage import NfsShare
     from rackwright.model.users import Users
-    from rackwright.model.workloads import Workload
+    from rackwright.model.workloads import TrainingWorkload
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.cooling.plan import CoolingPlan
     from rackwright.plan.fabric.fabrics import FabricPlan
@@ -232,7 +232,7 @@ class Expansion:
         return self.blueprint.costs
 
     @property
-    def workloads(self) -> tuple[Workload, ...]:
+    def workloads(self) -> tuple[TrainingWorkload, ...]:
         """Return the training jobs that the cluster is built for."""
         return self.blueprint.workloads
 

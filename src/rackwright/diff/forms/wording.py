@@ -14,7 +14,7 @@ from rackwright.diff.results import Pair
 from rackwright.diff.yields import YieldChange
 from rackwright.exit_codes import ExitCode
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.workload.run import Range
+from rackwright.plan.workload.run import Bounds
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import moved
@@ -113,7 +113,7 @@ def standing(budget: Budget) -> str:
     return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
 
 
-def tokens(value: Range | None) -> str:
+def tokens(value: Bounds | None) -> str:
     """Return the tokens of a day, ``unknown`` where they are not known."""
     return "unknown" if value is None else f"{amount(value.value)} tokens/day"
 
