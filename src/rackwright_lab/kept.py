@@ -27,7 +27,7 @@ def install(folder: str = FOLDER) -> None:
         kept = f"{folder}/{name}"
         try:
             with pathlib.Path(kept).open("rb") as file:
-                code: CodeType = marshal.load(file)  # noqa: S302 (root wrote it)
+                code: CodeType = marshal.load(file)  # noqa: S302 - root wrote it # nosec B302
         except (OSError, EOFError, ValueError):
             code = compile_source(path, source)
             _write(kept, marshal.dumps(code))

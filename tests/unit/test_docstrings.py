@@ -117,7 +117,7 @@ def openers(tree: ast.Module) -> Iterator[tuple[int, str]]:
 @ONE_WORKER
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     found: dict[str, list[str]] = {name: [] for name in TO_REWRITE}
-    others = []
+    others: list[str] = []
     for path, name in MODULES:
         lines = [f"{name}:{line}: {text}" for line, text in openers(parsed(path).tree)]
         place = next((one for one in TO_REWRITE if name == one or name.startswith(f"{one}/")), None)

@@ -138,7 +138,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "preview", "up", "status", "hosts", "configure", "verify", "upgrade", "replace", "down",
         "unlock",
     ),
-    "files for other tools": ("render", "inventory", "receptor", "schema", "completion"),
+    "files for other tools": (
+        "render", "inventory", "netbox", "receptor", "schema", "completion",
+    ),
     "this machine": ("tools", "doctor", "lab"),
 }  # fmt: skip
 """Verbs by what they are for, as ``--help`` shows them."""
