@@ -104,7 +104,7 @@ def _alone(found: Design, problem: LayoutProblem, kind: _Kind) -> Iterator[Bindi
 def _widened(
     found: Design, problem: LayoutProblem, lines: Sequence[LoadLine], what: str
 ) -> Iterator[Binding]:
-    """Yield the gain of more of some budgets; None if they alone are not the limit."""
+    """Yield the gain of more of some budgets; nothing if they alone are not the limit."""
     fullest = max(lines, key=lambda one: _share(one, found.racks))
     names = {line.budget.key[:2] for line in lines}
     wide = [line for line in problem.lines if line.budget.key[:2] not in names]
