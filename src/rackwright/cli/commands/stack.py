@@ -258,7 +258,7 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
 
 
 def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) -> bool:
-    """Check for running instances that would get a name or a record, or would have to go.
+    """Return True if running instances would get a name or a record, or would have to go.
 
     Raises:
         ExternalToolError: nobody can tell, and ``strict`` wants it told.
