@@ -87,7 +87,7 @@ class ExternalToolError(RackwrightError):
 
 
 class StateError(RackwrightError):
-    """What Rackwright keeps on this machine is damaged, or cannot be read or written."""
+    """Damaged, unreadable or unwritable state of Rackwright on this machine."""
 
     code = "state"
     exit_code = ExitCode.EXTERNAL

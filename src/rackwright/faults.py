@@ -1,4 +1,4 @@
-"""What the system refuses, and what is damaged on this machine, in a sentence with what to do."""
+"""Errors of the system and damaged files of this machine, each in a sentence with a remedy."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _MISSING = "missing"
 
 @dataclass(frozen=True)
 class Secret:
-    """What a file is for.
+    """Secret that a file holds.
 
     Attributes:
         what: its name in messages.
@@ -78,12 +78,12 @@ def write_secret(path: Path, content: bytes) -> None:
 
 
 def is_whole(path: Path, least: int) -> bool:
-    """Whether ``path`` is a file of ``least`` bytes or more."""
+    """Return True if ``path`` is a file of ``least`` bytes or more."""
     return _fault(path, least) is None
 
 
 def _fault(path: Path, least: int) -> str | None:
-    """What is wrong with the file; None where nothing is."""
+    """Return the fault of the file; None if it is sound."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return "no file"

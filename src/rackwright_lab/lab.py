@@ -85,7 +85,7 @@ class Lab:
 
     @property
     def exists(self) -> bool:
-        """Whether anything of it is here."""
+        """True if a part of the lab exists."""
         return self.folder.exists()
 
     def hosts(self) -> tuple[LabHost, ...]:
@@ -126,7 +126,7 @@ class Lab:
         return ("-F", "none", "-o", known, "-o", "StrictHostKeyChecking=yes")
 
     def is_ready(self, host: LabHost) -> bool:
-        """Whether ``host`` has booted and lets root in."""
+        """Return True if ``host`` has booted and lets root in."""
         told = run(*self.ssh(host), "systemctl", "is-system-running", check=False, timeout_s=15)
         return told.strip() in {"running", "degraded"}
 
@@ -219,7 +219,7 @@ def base_of(lab: Lab) -> Path | None:
 
 
 def _layers(host: LabHost, wanted: Path | None) -> tuple[Path, ...]:
-    """What lies between the host's disk and the base; what it was made on stays."""
+    """Return the layers between the host's disk and the base; those it was made on stay."""
     record = host.folder / "layer"
     if wanted is not None and not (host.folder / "upper").exists():
         record.write_text(str(wanted), encoding="utf-8")
@@ -309,12 +309,12 @@ def _make_network(lab: Lab) -> None:
 
 
 def _mark(lab: Lab) -> str:
-    """What tells a lab's bridge from that of another user's lab of the same name."""
+    """Return the mark that tells a lab's bridge from that of another user's lab of the same name."""
     return hashlib.sha256(str(lab.folder.resolve()).encode()).hexdigest()[:32]
 
 
 def _is_foreign(lab: Lab) -> bool:
-    """Whether the bridge of this name is another lab's; one without a mark is taken for ours."""
+    """Return True if the bridge of this name is another lab's; one without a mark counts as ours."""
     try:
         alias = (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -363,7 +363,7 @@ def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
 
 
 def _files(lab: Lab, host: LabHost, everyone: Sequence[LabHost]) -> Mapping[str, tuple[str, int]]:
-    """What makes the base this host: its name, its keys and its neighbours."""
+    """Return the files that make the base this host: its name, its keys and its neighbours."""
     key = host.folder / "ssh_host_ed25519_key"
     names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
     return {

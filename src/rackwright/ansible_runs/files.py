@@ -1,4 +1,4 @@
-"""What a run of Ansible needs on this machine: inventory, generated files and secrets."""
+"""Files of a run of Ansible on this machine: inventory, generated files and secrets."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Workspace:
 
     @property
     def waves(self) -> Path:
-        """How far the last change in waves has come."""
+        """Progress of the last change in waves."""
         return self.folder / "waves.json"
 
     @property

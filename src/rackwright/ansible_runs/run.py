@@ -30,7 +30,7 @@ KEPT_RUNS = 10
 
 @dataclass(frozen=True)
 class Options:
-    """How to run.
+    """Options of a run.
 
     Attributes:
         limit: a host pattern of Ansible; None for every host.
@@ -55,7 +55,7 @@ def run_playbook(
     part: str = "",
     playbook: Path = PLAYBOOK,
 ) -> Tally:
-    """What the playbook did; hosts that failed are in its tally.
+    """Run the playbook and return its results; failed hosts are in the tally.
 
     Args:
         place: where inventory and files are.

@@ -253,7 +253,7 @@ def _fail(error: OSError) -> int:
 
 
 def _output_fails() -> bool:
-    """Whether it is stdout that takes no more; what it did not take is no longer in its buffer."""
+    """Return True if stdout takes no more; the rest is no longer in its buffer."""
     try:
         descriptor = sys.stdout.fileno()
         os.write(descriptor, b"")

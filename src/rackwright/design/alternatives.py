@@ -142,7 +142,7 @@ def _cooled(builder: Builder, free: Sequence[tuple[Place, RackGroup]], mode: str
 
 
 def _like(own: Item, other: Item) -> Item:
-    """What ``other`` has, with the racks and the sources of ``own``."""
+    """Return the document of ``other`` with the racks and the sources of ``own``."""
     mine, theirs = entries(own), entries(other)
     place = {key: mine[key] for key in ("racks", "gap") if key in mine}
     fields: dict[str, Any] = {k: one for k, one in theirs.items() if k != "gap"} | place

@@ -29,7 +29,7 @@ from rackwright.report.paths import own_path, repository_root
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changes between a base and a head.
+    """Comparison of a base and a head.
 
     Attributes:
         before: the verdict on the base; None where it has no such blueprint.
@@ -61,7 +61,7 @@ class Comparison:
 
     @property
     def unchanged(self) -> tuple[Result, ...]:
-        """What is bad in the head and was no better in the base."""
+        """Results that are bad in the head and were no better in the base."""
         told = (*self.findings.new, *self.findings.regressions)
         news = {id(pair.after) for pair in told}
         results = self.after.results if self.after else ()
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changes."""
+        """True if nothing changes."""
         parts = (
             self.budgets,
             self.costs,
@@ -194,7 +194,7 @@ def updates(
     moved: bool = False,
     accepted: Collection[str] = (),
 ) -> tuple[FieldUpdate, ...]:
-    """How each changed field reaches the cluster; the gravest first.
+    """Return the way of each changed field to the cluster; the gravest first.
 
     Args:
         before: the base.

@@ -1,4 +1,4 @@
-"""What a change does to the tokens a day of each workload."""
+"""Effect of a change on the tokens a day of each workload."""
 
 from __future__ import annotations
 

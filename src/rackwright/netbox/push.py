@@ -1,4 +1,4 @@
-"""What NetBox has, made what a plan wants: objects are created and changed, and none is removed.
+"""Changes of NetBox towards a plan: objects are created and changed, and none is removed.
 
 Nothing is kept between two runs. Each asks NetBox for what it has, so one that was cut off goes on, and a second one
 changes nothing.

@@ -1,4 +1,4 @@
-"""What a policy is made of.
+"""Parts of a policy.
 
 A policy is a pydantic model: its fields are its parameters. ``check`` looks at a plan and yields
 measures (a value against a limit) and findings (yes, no or unknown). It computes nothing that the
@@ -214,7 +214,7 @@ def rule(
     waivable: bool | None = None,
     mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
-    """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
+    """Register the class of a policy, as a decorator; ``Policy`` describes each argument.
 
     What is not given stays as the class has it. The family is the folder that its file is in.
 

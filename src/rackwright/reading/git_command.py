@@ -62,7 +62,7 @@ _FOREIGN = (b"dubious ownership", b"unsafe repository")
 def run_git(
     folder: Path, *arguments: str, given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """How a git command ended that reads the repository of ``folder``; its input is ``given``.
+    """Run a git command on the repository of ``folder``; its input is ``given``.
 
     Raises:
         UsageError: the folder is in no repository that can be trusted.
@@ -75,7 +75,7 @@ def run_git(
 def run_apart(
     folder: Path, *arguments: str, protocols: Sequence[str] = (), ssh: str = "false"
 ) -> subprocess.CompletedProcess[bytes]:
-    """How a git command ended that looks for no repository: none, or the one that it names.
+    """Run a git command that looks for no repository: none, or the one that it names.
 
     Args:
         folder: its working directory.

@@ -1,4 +1,4 @@
-"""What a worker needs to run the playbook: one folder that is whole, to be sent and unpacked."""
+"""Bundle for a worker: one complete folder with all that a run of the playbook needs."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def _is_pem(path: Path) -> bool:
 
 
 def _load(path: Path, read: Callable[[bytes], Any], remedy: str) -> Any:
-    """What ``read`` makes of the file.
+    """Return the result of ``read`` for the file.
 
     Raises:
         StateError: it is missing or damaged.

@@ -1,4 +1,4 @@
-"""What editors read beside a blueprint: its JSON Schema, with the products that there are."""
+"""Files that editors read beside a blueprint: its JSON Schema, with the products of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workloads get, as text and as JSON, schema ``rackwright.prediction/v1``."""
+"""Prediction of workloads as text and as JSON, schema ``rackwright.prediction/v1``."""
 
 from __future__ import annotations
 

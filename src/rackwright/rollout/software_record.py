@@ -23,7 +23,7 @@ REMEDY = "remove it and say with --from which blueprint the hosts were configure
 
 @dataclass(frozen=True, slots=True)
 class SoftwareRecord:
-    """What a blueprint says of versions.
+    """Versions of a blueprint.
 
     Attributes:
         slurm: the scheduler's release; None where there is no scheduler.
@@ -40,7 +40,7 @@ class SoftwareRecord:
 
 
 def record_of(plan: Plan) -> SoftwareRecord:
-    """What ``plan`` says of versions."""
+    """Return the versions of ``plan``."""
     return SoftwareRecord(
         slurm=None if plan.scheduler is None else plan.scheduler.version,
         bills=() if plan.operations is None else plan.operations.software,

@@ -225,7 +225,7 @@ def registry(device: str | None) -> Any:
 
 
 def register(entry: dict[str, Any]) -> bool:
-    """Whether the MGS here takes a target: not where another device has its index."""
+    """Return True if the MGS here takes a target: not if another device has its index."""
     device = mounted().get("MGS")
     if device is None:
         return False

@@ -199,7 +199,7 @@ def _add(arguments: argparse.Namespace) -> int:
 def _results(
     arguments: argparse.Namespace, packs: Sequence[Path], *, only: str | None = None
 ) -> Sequence[Result]:
-    """What the blueprint as it is now gives, without waivers; of one policy, or of all."""
+    """Return the results of the present blueprint without waivers, of one policy or of all."""
     from rackwright.policy.check import check_blueprint
 
     layers = tuple(arguments.layer)
@@ -208,7 +208,7 @@ def _results(
 
 
 def _of_finding(arguments: argparse.Namespace, results: Sequence[Result]) -> dict[str, object]:
-    """What a waiver of the finding that ``--from`` names says; options that are given hold.
+    """Return the waiver of the finding that ``--from`` names; options take precedence.
 
     Raises:
         UsageError: there is no such finding, it has nothing to waive, or it is named twice.

@@ -57,7 +57,7 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which instances have to go.
+    """Instances that have to go.
 
     Attributes:
         ends: the instance of each host; empty where a host has none.

@@ -78,7 +78,7 @@ def _directory(directory: Directory) -> dict[str, Any]:
 
 
 def _account(account: Account) -> dict[str, Any]:
-    """What differs from the defaults of the role, so that a long list stays short."""
+    """Return the settings that differ from the defaults of the role, so that a long list stays short."""
     return account.model_dump(mode="json", exclude_defaults=True)
 
 
