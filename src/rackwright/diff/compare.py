@@ -85,7 +85,7 @@ class Comparison:
     def exit_code(self) -> ExitCode:
         """The verdict on the head; a violation as well when the change itself does harm.
 
-        It does when data would be destroyed, and when a mandatory rule fails anew or worse than in
+        It does when data would be destroyed, and when a mandatory rule fails newly or worse than in
         the base, also where the baseline or a waiver lets the head pass.
         """
         verdict = ExitCode.CLEAN if self.after is None else self.after.exit_code

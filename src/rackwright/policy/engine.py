@@ -55,7 +55,7 @@ class Result:
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
         recorded: what it is compared with there, where that is a number.
-        suggest: the value of the blueprint that mends a failure, where there is just one.
+        suggest: the value of the blueprint that fixes a failure, where there is just one.
         edit: how a file would be changed for it; None until ``suggested.with_edits`` has looked.
     """
 

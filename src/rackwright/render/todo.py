@@ -27,6 +27,7 @@ from rackwright.plan.facts import fact_type
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Plan
 from rackwright.policy.questions import owner_of
+from rackwright.policy.unknowns import Owner
 from rackwright.reading.edits import scalar_text
 from rackwright.render.full_form import flow
 
@@ -49,7 +50,7 @@ _SOURCES: Mapping[str, str] = {
     "file_systems": "See the sizing of the file system, or a measurement.",
 }
 """Where such a thing is found, by a key on the way to it."""
-_ELSEWHERE = "Ask whoever runs the cluster: what is so counts, not what should be."
+_ELSEWHERE = "Ask the operators of the cluster: what is so counts, not what should be."
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,10 @@ class _Layer:
         last = steps[-1]
         leaf = node.children.get(last.key)
         if leaf is None:
-            source = f"{_from(path)} Who can answer: {owner_of(path)}."
+            owner = owner_of(path)
+            source = _from(path)
+            if owner is not Owner.YOU:
+                source = f"{source} Ask the {owner}."
             leaf = _Leaf(text=last.text, sample=_sample(hint), source=source)
             node.children[last.key] = leaf
             self.fields += 1

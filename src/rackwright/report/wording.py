@@ -72,7 +72,7 @@ def alike(results: Iterable[Result]) -> list[list[Result]]:
 def in_preview(result: Result) -> bool:
     """Whether it is found by a rule that is newer than the blueprint's set, and nothing more.
 
-    Whoever has not moved to the newer set sees how much there is, not every finding of it.
+    A team that has not moved to the newer set sees how much there is, not every finding of it.
     """
     return result.preview and not result.blocks and result.outcome in FOUND
 
