@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 CODE = (
     Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
     ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
-    ROOT / "src/rackwright_lab",
+    *sorted((ROOT / "src/rackwright_lab").glob("*.py")), ROOT / "src/rackwright_lab/mock_packages",
 )  # fmt: skip
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 

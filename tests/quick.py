@@ -130,6 +130,9 @@ def _candidates(name: str) -> Iterator[str]:
             found = next((one for one in folders if (ROOT / one).is_dir()), None)
             if found is not None:
                 yield str(found)
+        case ("src", "rackwright_lab", *inside, module):
+            folder = inside if inside[:1] == ["embedded_aws"] else ["lab", *inside]
+            yield from _candidates(str(PurePosixPath("src/rackwright", *folder, module)))
         case ("tests", "unit" | "policies" | "roles" | "stacks", *_, module):
             is_test = module.startswith("test_") and module.endswith(".py")
             if is_test:

@@ -18,7 +18,7 @@ from rackwright.api import (
 )
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.records.facility import SiteTotals
-from rackwright.policy.helpers.power import measure_contract
+from rackwright.policy.helpers.power import has_no_contract, measure_contract
 from rackwright.policy.helpers.racks import excess
 
 
@@ -37,6 +37,8 @@ class Efficiency(Policy):
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
             yield _pue(site, site.totals)
+            if has_no_contract(site):
+                continue
             at = Subject(f"site {site.name}", site.path)
             yield measure_contract(site, at, "power of the facility (IT power × PUE)")
 

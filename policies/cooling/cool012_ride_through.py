@@ -56,7 +56,7 @@ class CoolingRideThrough(Policy):
         """A measure for each hall, loop and circuit of water that holds heat."""
         for site in plan.onprem:
             for row in site.cooling.ride_through:
-                if row.heat_w != 0:
+                if row.heat_w != 0 and row.cause == "generators":
                     yield self._held(site, row)
 
     def _held(self, site: SitePlan, row: RideThrough) -> Measure:

@@ -27,6 +27,7 @@ from rackwright.plan.racks.feeds.power_shares import (
 )
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.helpers.power import (
+    has_no_contract,
     measure_contract,
     missing_of_facility,
     missing_of_racks,
@@ -59,11 +60,12 @@ class SourceBudgets(Policy):
                 if row.idle:
                     yield _idle(row, at)
             yield from _areas(site)
-            yield measure_contract(
-                site,
-                Subject(f"{site.name} contract", (*site.path, "power", "contract")),
-                "power of the facility (IT power × PUE), of what the utility has contracted",
-            )
+            if not has_no_contract(site):
+                yield measure_contract(
+                    site,
+                    Subject(f"{site.name} contract", (*site.path, "power", "contract")),
+                    "power of the facility (IT power × PUE), of what the utility has contracted",
+                )
 
 
 def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -> Measure:

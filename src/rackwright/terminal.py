@@ -40,7 +40,7 @@ def wants_colour(choice: str, stream: TextIO, environment: Mapping[str, str]) ->
 
 
 def own_text(words: object, style: str = "") -> Text:
-    """``words``, whoever they are of, on one line: no markup, and escapes for what would steer."""
+    """``words`` of any origin on one line: no markup, and escapes for what would steer."""
     from rich.text import Text
 
     return Text(visible(harmless(str(words))), style=style)

@@ -63,7 +63,7 @@ def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
         say: is told what is made.
         suite: of Debian, like ``trixie``; None: that of this machine.
 
-    It is made anew when its recipe changes, and when this machine's apt learns of a newer release
+    It is made again when its recipe changes, and when this machine's apt learns of a newer release
     of the suite: what a fresh machine would install is what hosts of the lab start from. A machine
     that never asks keeps its base, also without a network. The packages of the lab are resolved
     against this very base, with what newer ones need of newer packages.

@@ -44,7 +44,7 @@ KEY_BYTES, PUBLIC_KEY_BYTES = 300, 70
 """What the files of a pair of keys have at least."""
 
 
-_MEND = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
+_REMEDY = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class Lab:
             StateError: the file that lists them is damaged.
         """  # noqa: DOC501 - damaged() makes the StateError
         path = self.folder / "hosts.json"
-        listed = read_state(path, mend=_MEND)
+        listed = read_state(path, remedy=_REMEDY)
         try:
             specs = [HostSpec(str(one["name"]), int(one["devices"])) for one in listed or ()]
         except (KeyError, TypeError, ValueError):
-            raise damaged(path, mend=_MEND) from None
+            raise damaged(path, remedy=_REMEDY) from None
         return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
     def ssh(self, host: LabHost) -> list[str]:
@@ -155,7 +155,7 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
         parsed = ipaddress.IPv4Network(kept.read_text("utf-8") if kept.exists() else network)
     except ValueError as error:
         if kept.exists():
-            raise damaged(kept, mend=f"write the lab's network into it, like {network}") from None
+            raise damaged(kept, remedy=f"write the lab's network into it, like {network}") from None
         raise UsageError(f"'{network}' is no network: {error}") from None
     if parsed.num_addresses < FIRST_ADDRESS + LARGEST + 1:
         raise UsageError(f"'{parsed}' is too small for a lab", hint="use a /24")
@@ -329,7 +329,7 @@ def make_key(key: Path, comment: str, *, in_use: bool) -> None:
         StateError: what is there is damaged, and hosts have it.
     """
     public = key.with_suffix(".pub")
-    mend = "remove the lab and boot it anew: rackwright lab down"
+    remedy = "remove the lab and boot it again: rackwright lab down"
 
     def make() -> bytes:
         # The program writes in place, so that who kills it leaves half a pair.
@@ -341,9 +341,9 @@ def make_key(key: Path, comment: str, *, in_use: bool) -> None:
 
     if not is_whole(public, PUBLIC_KEY_BYTES):
         if in_use and key.exists():
-            raise StateError(f"'{public}' is missing or cut short", hint=mend)
+            raise StateError(f"'{public}' is missing or cut short", hint=remedy)
         key.unlink(missing_ok=True)
-    keep_secret(key, make, Secret("the key of ssh", KEY_BYTES, mend), in_use=in_use)
+    keep_secret(key, make, Secret("the key of ssh", KEY_BYTES, remedy), in_use=in_use)
 
 
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 TARGET = ("--target", "local")
-TIME = {"make_s": 3, "launch_s": 2, "see_s": 1, "throttle_every": 40}
+TIME = {"make_s": 3, "launch_s": 2, "see_after": 2, "throttle_every": 40}
 """Minutes of AWS in seconds, and the throttling of a busy account."""
 GROUP = "year-cloud-train"
 

@@ -31,6 +31,7 @@ judged = pytest.mark.skipif(NPM is None or NODE is None, reason="npm is not inst
 
 ACCOUNT, OTHER_ACCOUNT = "123456789012", "999988887777"
 IMAGE = "ami-0123456789abcdef0"
+UBUNTU = "ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
 SERVER = {"type": "m7i.4xlarge", "image": IMAGE, "root_volume": "100 GiB"}
 OUTPUTS: dict[str, Any] = {
     "vpc_id": "vpc-1",
@@ -417,6 +418,10 @@ class Life:
             "route53:ChangeResourceRecordSetsNormalizedRecordNames": [f"a.{cluster}.internal"],
         }
         asked = question(policies, "aws") | {
+            "keyPolicy": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}, "Action": "kms:*", "Resource": "*"}],
+            },
             "partition": "aws", "region": "us-east-1", "names": names, "context": context, "needed": list(actions),
         }  # fmt: skip
         return dict(zip(actions, ask("iam_simulate", "judge.cjs", asked), strict=True))
@@ -426,7 +431,7 @@ class Life:
 def life(lab: Any) -> Life:
     """A cluster with all that a site on AWS can have, from its first preview to its end."""
     before = len(lab._log())
-    server = f"{{type: m7i.4xlarge, image: '{IMAGE}', root_volume: 100 GiB}}"
+    server = f"{{type: m7i.4xlarge, image: '{UBUNTU}', root_volume: 100 GiB}}"
     full = {
         "    head: &server\n": f"    login: {server}\n    head: &server\n"
         "      data_volume: {size: 100 GiB}\n",

@@ -19,6 +19,8 @@ async function answer(question, action, resource) {
         contextVariables: question.context || {},
       },
       identityPolicies: question.policies.map((policy, index) => ({ name: `policy ${index}`, policy })),
+      // A key admits an account by its own policy alone, as AWS's default policy of a key does.
+      resourcePolicy: action.startsWith("kms:") ? question.keyPolicy : undefined,
       serviceControlPolicies: [],
       resourceControlPolicies: [],
     },

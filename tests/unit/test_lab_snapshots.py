@@ -91,7 +91,7 @@ def test_what_configures_hosts_is_in_the_key() -> None:
     names = {path for path, _ in digests(CODE)}
     for name in (
         "roles/munge/tasks/install.yml", "baremetal/playbooks/site.yml", "ansible_runs/run.py",
-        "lab/kept.py", "lab/mock_packages/gpu.py", "lab_snapshots.py", "lab_support.py",
+        "kept.py", "mock_packages/gpu.py", "lab_snapshots.py", "lab_support.py",
         "ansible_collections/rackwright/cluster/plugins/modules/probe.py",
     ):  # fmt: skip
         assert name in names

@@ -15,10 +15,8 @@ from suites import ROOT
     ("name", "tests"),
     [
         ("src/rackwright/locks.py", ["tests/unit/test_locks.py"]),
-        (
-            "src/rackwright_lab/embedded_aws/operations.py",
-            ["tests/unit/embedded_aws"],
-        ),
+        ("src/rackwright_lab/embedded_aws/operations.py", ["tests/unit/embedded_aws"]),
+        ("src/rackwright_lab/lab.py", ["tests/unit/lab/test_lab.py", "tests/unit/lab"]),
         (
             "src/rackwright/plan/aws/user_data.py",
             ["tests/unit/plan/aws/test_user_data.py", "tests/unit/plan/aws"],

@@ -53,7 +53,7 @@ class Terminal:
             self._drawn = float("-inf")
 
     def show(self, view: Callable[[float], View], at: float) -> None:
-        """Draw the line anew."""
+        """Draw the line again."""
         if at - self._drawn >= REDRAW_AFTER_S:
             self._drawn = at
             self._line.draw(draw(view(at), self._line.width, encoding=self._encoding))

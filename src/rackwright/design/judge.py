@@ -18,7 +18,7 @@ from rackwright.reading.tree import Tree
 _MONOTONE = ("COOL-", "PWR-", "RACK-", "CST-001", "CST-002")
 """Rules by which what is too much stays so with more racks."""
 _NOT_MONOTONE = frozenset({"COOL-010", "PWR-005"})
-"""Of those, the ones that judge a share or a ratio, which more racks may mend."""
+"""Of those, the ones that judge a share or a ratio, which more racks may fix."""
 _OF_A_RACK = frozenset(
     {
         *("COOL-003", "COOL-006", "COOL-008", "COOL-009"),
@@ -168,7 +168,7 @@ class Judge:
             share = reserve.cooling
         if not share or result.limit is None or result.value is None:
             return result
-        # Whoever asks for a reserve wants it kept, whether or not the rule blocks by itself.
+        # A reserve that is asked for is kept, whether or not the rule blocks by itself.
         result = replace(result, enforcement=Enforcement.MANDATORY)
         assert result.limit is not None  # noqa: S101 - as above
         assert result.value is not None  # noqa: S101

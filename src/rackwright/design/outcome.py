@@ -69,7 +69,7 @@ def run(judge: Judge, label: str = "", what: str = "") -> DesignOutcome:
 
 
 def remedy(builder: Builder, result: Result) -> str:
-    """What mends a finding, with fields by the names that they have in the document of the design."""
+    """What fixes a finding, with fields by the names that they have in the document of the design."""
     site = f"{_OF_A_SITE}{builder.document.facility.name}."
 
     def here(match: re.Match[str]) -> str:

@@ -160,7 +160,7 @@ def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
 def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
     """Solve and judge, until a layout passes or there is none."""
     now = start
-    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    assert now.problem is not None  # noqa: S101 - the caller has put it there
     cuts: list[LayoutCut] = [*now.problem.cuts]
     last: tuple[int, ...] | None = None
     while True:
@@ -200,7 +200,7 @@ def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
     """
     now = start
     best: Design | None = None
-    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    assert now.problem is not None  # noqa: S101 - the caller has put it there
     problem, holds = now.problem, True
     while True:
         answer = solve(problem)

@@ -100,7 +100,7 @@ def events_of(change: Change) -> tuple[str, ...]:
 
 
 def holds_data(item: Mapping[str, Any]) -> bool:
-    """Whether a site, a whole blueprint or a node group keeps data that cannot be made anew."""
+    """Whether a site, a whole blueprint or a node group keeps data that cannot be made again."""
     head = item.get("head")
     if isinstance(head, Mapping) and head.get("data_volume") is not None:
         return True

@@ -16,6 +16,7 @@ from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, c
 from rackwright.diff.implied_changes import derive
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Side, load_side, missing_layers
+from rackwright.diff.yields import YieldChange, compare_yields
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
@@ -50,6 +51,7 @@ class Comparison:
     files: FileChanges
     updates: tuple[FieldUpdate, ...]
     unlayered: tuple[Path, ...] = ()
+    yields: tuple[YieldChange, ...] = ()
     file: str = ""
 
     @property
@@ -71,6 +73,7 @@ class Comparison:
         parts = (
             self.budgets,
             self.costs,
+            self.yields,
             self.products,
             self.hosts,
             self.files.changes,
@@ -82,7 +85,7 @@ class Comparison:
     def exit_code(self) -> ExitCode:
         """The verdict on the head; a violation as well when the change itself does harm.
 
-        It does when data would be destroyed, and when a mandatory rule fails anew or worse than in
+        It does when data would be destroyed, and when a mandatory rule fails newly or worse than in
         the base, also where the baseline or a waiver lets the head pass.
         """
         verdict = ExitCode.CLEAN if self.after is None else self.after.exit_code
@@ -175,6 +178,7 @@ def compare_plans(
         budgets=budgets,
         findings=sort_findings(pairs),
         costs=compare_costs(old, new),
+        yields=compare_yields(old, new),
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
         files=files,

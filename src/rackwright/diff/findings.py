@@ -1,4 +1,4 @@
-"""What the head breaks anew, mends, or makes worse."""
+"""Findings that the head adds, fixes, or makes worse."""
 
 from __future__ import annotations
 

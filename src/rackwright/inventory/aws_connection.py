@@ -63,5 +63,5 @@ def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> It
     if connect in _BY_INSTANCE and lacking:
         yield (
             f"the outputs do not tell the instances of {len(lacking):,} hosts of '{site.name}', "
-            f"which are not reached by '{connect}': write them anew with 'rackwright status --json'"
+            f"which are not reached by '{connect}': write them again with 'rackwright status --json'"
         )

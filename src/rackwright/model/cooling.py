@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
     FOR_REVIEW,
+    GRANTED,
     HARDWARE,
     KEY,
     PART,
@@ -44,6 +45,8 @@ MOST_IN_RACK = 20
 """CDUs of one rack; two of the smallest would fill a third of it."""
 OUTDOORS = "outdoors"
 """What rejects its heat to the outdoor air; no circuit of water has this name."""
+INDOORS = "indoors"
+"""CDUs that give their heat to the air of the hall (liquid to air); no circuit of water has this name."""
 
 
 class Supply(Model):
@@ -70,12 +73,18 @@ class Machine(Model):
     """Step in which they are connected when generators start."""
     water: Annotated[Name | None, HARDWARE] = None
     """Circuit of ``facility_water`` that carries their heat away, or ``outdoors`` where they reject it
-    to the air outside themselves; of a plant, the circuit whose heat it carries."""
+    to the air outside themselves, or ``indoors`` where CDUs give it to the air of the hall; of a plant,
+    the circuit whose heat it carries."""
     outdoor_temperature: Annotated[Celsius | None, Claim(looser="higher")] = None
     """Outdoor temperature at which units that reject heat to the outdoor air have their capacity, in
     °C: the dry bulb, or the wet bulb for a cooling tower."""
     restart: Annotated[Seconds | None, Claim(looser="lower")] = None
     """Time from the return of power, by generators, until the units cool in full again, in s."""
+    transfer: Annotated[Seconds | None, Claim(looser="lower")] = None
+    """Time without power while another source of ``fed_by`` takes over, by a transfer switch, in s.
+    Unknown if omitted."""
+    rides_through: Annotated[Seconds, Claim(looser="higher", absent="strict")] = 0.0
+    """Longest loss of power through which the units go on cooling, as by a flywheel, in s. 0 s if omitted."""
 
     @model_validator(mode="after")
     def _every_unit_is_fed_once(self) -> Machine:
@@ -100,6 +109,9 @@ class FacilityWater(Model):
     supply_temperature: Annotated[Celsius | None, Claim(looser="either")] = None
     """Temperature of the water that chillers, dry coolers or towers supply, in °C, at which the
     capacity of a ``product`` must hold."""
+    freezing_point: Annotated[Celsius | None, Claim(looser="lower", absent="elsewhere")] = None
+    """Temperature at which the fluid freezes by its data sheet, in °C. That of the ``fluid`` if omitted:
+    0 °C for water, -10 °C for water with a quarter of propylene glycol."""
     volume: Annotated[CubicMetres | None, Claim(looser="higher")] = None
     """Volume of water that circulates, in m3, with the tanks that it flows through."""
     warming: Annotated[Annotated[Kelvin, Field(ge=0)] | None, Claim(looser="higher")] = None
@@ -109,6 +121,8 @@ class FacilityWater(Model):
     def _is_indoors(self) -> FacilityWater:
         if self.name == OUTDOORS:
             raise ValueError(f"'{OUTDOORS}' is the air outside, and no circuit of water")
+        if self.name == INDOORS:
+            raise ValueError(f"'{INDOORS}' is the air of the hall, and no circuit of water")
         return self
 
 
@@ -200,7 +214,7 @@ class MechanicalPlant(Machine):
     kind: Annotated[PlantKind, HARDWARE]
     """Kind of machine."""
     product: Annotated[str | None, HARDWARE] = None
-    """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
+    """Catalogue id of a chiller or dry cooler. What is written beside it holds instead of the
     product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Heat that one unit carries at this site, in kW; for a pump, by its flow at the design rise. The
@@ -213,6 +227,8 @@ class MechanicalPlant(Machine):
     restart: Annotated[Seconds | None, Claim(looser="lower", absent="elsewhere")] = None
     """Time from the return of power, by generators, until the units cool in full again, in s. The
     product's if omitted."""
+    freeze_protected: Annotated[bool, GRANTED] = False
+    """True if its water cannot freeze while it stands still: it drains by itself, or is heated on batteries."""
     rejects_to: Annotated[Name | None, HARDWARE] = None
     """Circuit of ``facility_water`` that the condenser of a chiller heats, or ``outdoors``."""
 
@@ -259,7 +275,7 @@ class RackCooling(Model):
     rear_door_loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door: Annotated[str | None, HARDWARE, OnChange("drain", _COOLED)] = None
-    """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
+    """Catalogue id of the door. What is written beside it holds instead of the product's number."""
     rear_door_capacity: Annotated[
         Watts | None, Claim(looser="higher", absent="elsewhere"), OnChange("drain", _COOLED)
     ] = None

@@ -30,5 +30,6 @@ class ProductFact(Model):
 
     @property
     def is_example(self) -> bool:
-        """Whether its source says that it is an example, as the answers of a template's test do."""
-        return self.source.strip().lower().startswith("example")
+        """True if it is an example, by its confidence or by the words of its source."""
+        is_said = self.source.strip().lower().startswith("example")
+        return is_said or self.confidence is Confidence.EXAMPLE

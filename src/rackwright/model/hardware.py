@@ -56,11 +56,13 @@ class Confidence(StrEnum):
     SECONDARY = "secondary"
     """Read in a copy, a reseller's sheet or the press."""
     COMMON = "common"
-    """Common engineering knowledge; the original was not opened."""
+    """Common engineering knowledge; the original was not opened, and policies refuse it unless allowed."""
     COMPUTED = "computed"
     """Derived from other facts by a stated formula."""
     ESTIMATE = "estimate"
     """A guess; policies refuse it unless the blueprint allows estimates."""
+    EXAMPLE = "example"
+    """A number of a template or a document, which stands for one of the reader's own."""
 
 
 class Source(Model):
@@ -125,6 +127,9 @@ class Accelerators(Model):
     """Memory of one accelerator, in GiB."""
     domain: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
+    min_power: Annotated[Fact[Watts] | None, Claim(looser="lower")] = None
+    """Lowest power limit that one accelerator can be set to, in W: a power cap of the node leaves no less.
+    That published for the model if omitted."""
     gres: Annotated[str, Claim(looser="either", absent="elsewhere")]
     """Type name in Slurm's GRES, like ``h100``."""
     all_reduce: Annotated[
@@ -298,6 +303,8 @@ class Device(Entry):
     """Lowest voltage at its power inlets, in V."""
     voltage_max: Annotated[Fact[Volts] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Highest voltage at its power inlets, in V."""
+    max_altitude: Annotated[Fact[Metres] | None, Claim(looser="higher", absent="strict")] = None
+    """Highest site at which its maker lets it run, in m. Unknown above 2,000 m if omitted."""
 
 
 class LocalDrives(Model):
@@ -429,6 +436,12 @@ class PowerShelf(Entry):
     """Usable power with one supply lost, in kW."""
     backup: Annotated[Fact[Seconds] | None, Claim(looser="higher", absent="elsewhere")] = None
     """Battery backup at full load, in s."""
+    phases: Annotated[Literal[1, 3] | None, Claim(looser="either", absent="strict")] = None
+    """Number of phases of its input. 3 if omitted."""
+    voltage_min: Annotated[Fact[Volts] | None, Claim(looser="lower", absent="strict")] = None
+    """Lowest voltage of its input in V, line to line for three phases. 346 V, of ORv3 shelves, if omitted."""
+    voltage_max: Annotated[Fact[Volts] | None, Claim(looser="higher", absent="strict")] = None
+    """Highest voltage of its input in V, line to line for three phases. 480 V, of ORv3 shelves, if omitted."""
     height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Rack units that it takes, in U."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower", absent="elsewhere")] = None

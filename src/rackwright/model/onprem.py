@@ -274,6 +274,13 @@ class NodeGroup(Model):
     ] = None
     """Enforced cap on a unit's input power, below its nameplate, in kW. No less is counted than the
     product draws without its accelerators, where the catalogue knows what those draw."""
+    power_floor: Annotated[
+        Watts | None,
+        Claim(looser="higher", absent="strict"),
+        OnChange("in place", "set through the management controllers"),
+    ] = None
+    """Least power that a unit draws while a job runs, held by power smoothing, in kW. None is held if
+    omitted."""
     start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _MOVED)] = None
     """Lowest rack unit to use, in U, counted from 1."""
     host_names: Annotated[
@@ -352,6 +359,9 @@ class OnPremSite(Model):
     design_dry_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Outdoor dry-bulb temperature that cooling is designed for, in °C, as the extreme of 20 years.
     Unknown if omitted."""
+    design_coldest: Annotated[Celsius | None, Claim(looser="higher"), FOR_REVIEW] = None
+    """Coldest outdoor air that the site is designed for, in °C, as the extreme of 20 years. Unknown if
+    omitted."""
     design_wet_bulb: Annotated[Celsius | None, Claim(looser="lower"), FOR_REVIEW] = None
     """Outdoor wet-bulb temperature that cooling towers are designed for, in °C, as the extreme of 20
     years. Unknown if omitted."""
@@ -365,6 +375,8 @@ class OnPremSite(Model):
     """Highest ratio of facility to IT power that is wanted."""
     allow_estimates: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """True to accept catalogue numbers whose confidence is ``estimate``."""
+    allow_common: Annotated[bool, GRANTED, POLICIES_ONLY] = False
+    """True to accept catalogue numbers whose confidence is ``common``: no one has opened their document."""
 
     @model_validator(mode="after")
     def _references_resolve(self) -> OnPremSite:

@@ -122,6 +122,10 @@ class Cdu(Entry):
     """Pressure that its pumps give to the loop at no flow, in kPa."""
     power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Electrical power that it draws at most, in kW; of one in a rack all of it counts as heat in the air."""
+    rejects_to: Annotated[Literal["water", "air"], Claim(looser="either", absent="elsewhere")] = (
+        "water"
+    )
+    """Medium that takes the heat of the unit: facility water, or the air around it (liquid to air)."""
     in_rack: Annotated[bool, Claim(looser="either", absent="elsewhere")] = False
     """True if the unit is mounted in the rack that it cools; the fields that follow are about such a unit."""
     height: Annotated[Fact[RackUnits] | None, Claim(looser="lower", absent="elsewhere")] = None
@@ -161,6 +165,8 @@ class AirHandler(Entry):
     """Air that it supplies, in CFM."""
     power: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """Electrical power that it draws at most, in kW."""
+    water_temperature: Annotated[Fact[Celsius] | None, Claim(looser="higher")] = None
+    """Water into its coil at which it has its capacity, in °C; none for a unit with its own refrigerant."""
 
 
 class Chiller(Entry):

@@ -13,12 +13,14 @@ from rackwright.model.field_kinds import (
     KEY,
     PART,
     POLICIES_ONLY,
+    STATEMENT,
     Claim,
     OnChange,
 )
 from rackwright.model.names import Name
 from rackwright.model.units import (
     Amperes,
+    Celsius,
     CubicMetres,
     LitresPerMinute,
     Metres,
@@ -84,6 +86,9 @@ class Conductors(Model):
     ``cross_section`` and ``material``."""
     reactance: Annotated[MilliohmsPerMetre | None, Claim(looser="either")] = None
     """Reactance of one conductor by its length, in mΩ/m."""
+    ampacity: Annotated[Amperes | None, Claim(looser="higher", absent="elsewhere")] = None
+    """Current that one line carries without limit of time where it is laid, all its conductors together,
+    in A. That of the site's ``cabling`` if omitted; unknown for busbars."""
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> Conductors:
@@ -92,6 +97,35 @@ class Conductors(Model):
             raise ValueError(
                 "conductors have either 'cross_section' and 'material', or 'resistance' and 'reactance'"
             )
+        return self
+
+
+class SiteCabling(Model):
+    """Installation of the cables of a site, from which their ampacity follows."""
+
+    standard: Annotated[Literal["nec", "iec"], HARDWARE]
+    """Tables of ampacity that the site is wired by: NEC 310.16 or IEC 60364-5-52."""
+    temperature: Annotated[Celsius, Claim(looser="higher")]
+    """Temperature that insulation and terminals stand, in °C: 60, 75 or 90 under the NEC, 70 (PVC) or
+    90 (XLPE) under IEC."""
+    installation: Annotated[Literal["tray", "conduit"] | None, HARDWARE] = None
+    """Installation under IEC: on a perforated tray (method E) or in conduit (B2). Needed under IEC."""
+    ambient: Annotated[Celsius, Claim(looser="lower")]
+    """Warmest air around the cables, in °C."""
+    circuits: Annotated[int, Field(gt=0, le=100), Claim(looser="lower")]
+    """Loaded circuits that touch on a tray or share a conduit; each set of parallel conductors counts."""
+
+    @model_validator(mode="after")
+    def _is_in_a_table(self) -> SiteCabling:
+        known = {"nec": (60.0, 75.0, 90.0), "iec": (70.0, 90.0)}[self.standard]
+        if self.temperature not in known:
+            listed = ", ".join(f"{celsius:g}" for celsius in known)
+            raise ValueError(
+                f"'temperature' is one of {listed} °C in the tables of {self.standard.upper()}, "
+                f"not {self.temperature:g} °C"
+            )
+        if self.standard == "iec" and self.installation is None:
+            raise ValueError("IEC 60364-5-52 needs the 'installation': tray or conduit")
         return self
 
 
@@ -146,7 +180,7 @@ class PowerSource(Model):
     """Parents. The first one carries the load, the others take over when it is lost. The source of the
     load is unknown if omitted, except for a utility or a generator."""
     product: Annotated[str | None, HARDWARE] = None
-    """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
+    """Catalogue id of a UPS, transformer or generator. What is written beside it holds instead of
     the product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Continuous power that the source may carry in kW, derating already applied. The rating of its
@@ -219,6 +253,12 @@ class PowerSource(Model):
     the circuits that leave it among them, in A."""
     conductors: Annotated[Conductors | None, PART] = None
     """Conductors from each of its parents. No voltage drop is computed if omitted."""
+    max_altitude: Annotated[Metres | None, Claim(looser="higher", absent="strict")] = None
+    """Highest site at which its ratings apply as stated, by its maker, in m. 2000 m, the normal service
+    condition of IEC 60947-1 and IEC 61439-1, if omitted."""
+    swing_limit: Annotated[Watts | None, Claim(looser="higher")] = None
+    """Largest change of its load within a second, up and down again and again, that it accepts with the
+    batteries and load banks beside it, in kW, by its maker or the utility. Unknown if omitted."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:
@@ -283,6 +323,11 @@ class SitePower(Model):
     """Planned ratio of nameplate to provisioned power; above 1 needs ``capping``."""
     capping: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """True if a power-capping controller enforces the budgets."""
+    cabling: Annotated[
+        SiteCabling | None,
+        STATEMENT,
+        OnChange("review", "the cables are laid otherwise or replaced"),
+    ] = None
     generator_acceptance: Annotated[Seconds | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Time until the generators among the sources carry the load, in s; battery backup must outlast it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -42,7 +42,9 @@ class Workload(Model):
     model: Annotated[
         str, Field(min_length=1, max_length=200), Setting(looser="either", absent="elsewhere")
     ]
-    """Name of a built-in model, like ``llama3.1-405b``."""
+    """Name of the model: a built-in one, like ``llama3.1-405b``, or any with ``config``."""
+    config: Annotated[dict[str, Any] | None, Setting(looser="either", absent="elsewhere")] = None
+    """Keys of the model's config.json, for a model that is not built in."""
     site: Annotated[Name, Setting(looser="either", absent="elsewhere")]
     """Site of the hosts that it runs on."""
     group: Annotated[Name, Setting(looser="either", absent="elsewhere")]

@@ -71,9 +71,9 @@ def render_page(
     }
     values = {
         "policy": _content_policy(style, program),
-        "style": Markup(style),  # noqa: S704 - our own
-        "program": Markup(program),  # noqa: S704 - our own
-        "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element
+        "style": Markup(style),  # noqa: S704 - our own # nosec B704
+        "program": Markup(program),  # noqa: S704 - our own # nosec B704
+        "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element # nosec B704
         "title": printable(plan.name),
         "summary": summary(report).removeprefix(f"{printable(report.blueprint)}: "),
         "exit_code": int(report.exit_code),
@@ -88,7 +88,7 @@ def render_page(
         "uncompared": None if uncompared is None else printable(uncompared),
         "measures": MEASURES,
         "sites": sites,
-        "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape
+        "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape # nosec B704
         "cost": amount_text(plan.cost.total),
         "cost_rows": cost_table(plan.cost)[1:],
         "cost_missing": [printable(text) for text in plan.cost.missing],

@@ -80,7 +80,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A value of the blueprint that mends a failure: the one right value, not one of several.
+    """A value of the blueprint that fixes a failure: the one right value, not one of several.
 
     Attributes:
         path: of a scalar that the blueprint has.
@@ -103,7 +103,7 @@ class Measure:
         missing: what would have to be known, when something is not. A ``Missing`` names the fields
             that would make it known, of which the report tells the files; a text does not.
         advisory: a violation only warns, whatever the enforcement of the policy.
-        suggest: the value that mends a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where nobody has to choose.
     """
 
     at: Subject
@@ -137,7 +137,7 @@ class Finding:
         message: what was found, in words that read well on their own.
         what: what is asked, the same whatever the answer; a policy that finds several things about
             one subject tells them apart by it, so that none stands for another in a baseline.
-        suggest: the value that mends a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where nobody has to choose.
     """
 
     at: Subject

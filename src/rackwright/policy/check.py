@@ -20,6 +20,7 @@ from rackwright.policy.base_approval.worse_verdict import worst_of
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.exception_report import ExceptionReport, Notice
 from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
+from rackwright.policy.hazards import unjudged
 from rackwright.policy.packs.in_process import with_own
 from rackwright.policy.packs.process import judged_apart, judging_rules
 from rackwright.policy.questions import questions
@@ -164,6 +165,9 @@ def check_plan(
         report = worst_of(report, report_on(judged, held.base))
     remedies = Remedies(loaded.plan, locate, loaded.names)
     report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
+    if not only:
+        left = unjudged(judged.plan, report.results)
+        report = replace(report, not_judged=tuple(hazard.title for hazard in left))
     if notices := (
         *held.notices,
         *told,

@@ -55,7 +55,7 @@ class Result:
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
         recorded: what it is compared with there, where that is a number.
-        suggest: the value of the blueprint that mends a failure, where there is just one.
+        suggest: the value of the blueprint that fixes a failure, where there is just one.
         edit: how a file would be changed for it; None until ``suggested.with_edits`` has looked.
     """
 
@@ -115,6 +115,7 @@ class Report:
         hygiene: what is to be said about waivers and baseline, where they were looked at.
         lowered: the rules that the blueprint itself makes weaker.
         revised: the files as all suggested edits together would make them.
+        not_judged: titles of the hazards of its sites that no rule has judged.
         questions: the facts that rules lack, each once.
     """
 
@@ -125,6 +126,7 @@ class Report:
     hygiene: ExceptionReport | None = None
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
+    not_judged: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
 
     @cached_property

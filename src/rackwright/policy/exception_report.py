@@ -45,7 +45,7 @@ PROBLEMS = frozenset(
     }
 )
 """What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
-mends something, or one that only asks for a waiver."""
+fixes something, or one that only asks for a waiver."""
 
 
 BASELINE = frozenset({NoticeKind.REGRESSED, NoticeKind.IMPROVED, NoticeKind.ABSENT})

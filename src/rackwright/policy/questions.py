@@ -23,6 +23,7 @@ _OWNERS = {
     "plant": Owner.FACILITY,
     "power": Owner.FACILITY,
     "pue": Owner.FACILITY,
+    "pue_budget": Owner.FACILITY,
     "racks": Owner.FACILITY,
     "sources": Owner.FACILITY,
 }

@@ -29,7 +29,7 @@ def write_bundle(
     secrets: Mapping[str, Path],
     inventory: Mapping[str, Any],
 ) -> None:
-    """Write the private data folder of ansible-runner, anew.
+    """Write the private data folder of ansible-runner, again.
 
     Args:
         folder: where; what is there is removed.

@@ -53,7 +53,7 @@ class Head(Model):
     """Its name in the network of Receptor."""
     address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
     """Name or IPv4 address at which workers reach it; it stands in its certificate."""
-    listen: IPv4Address = IPv4Address("0.0.0.0")  # noqa: S104 - every node needs a certificate
+    listen: IPv4Address = IPv4Address("0.0.0.0")  # noqa: S104 - every node needs a certificate # nosec B104
     """Address of this machine that it listens on; absent, all of them."""
     port: int = Field(default=27199, ge=1, le=65535)
     """TCP port that it listens on."""

@@ -21,10 +21,13 @@ from rackwright.harmless import visible
 from rackwright.model.base import Model, describe_fields
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Confidence
+from rackwright.model.intents import RackIntent
 from rackwright.plan.base import Path
 from rackwright.plan.facts import fact_type
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Plan
+from rackwright.policy.questions import owner_of
+from rackwright.policy.unknowns import Owner
 from rackwright.reading.edits import scalar_text
 from rackwright.render.full_form import flow
 
@@ -47,7 +50,7 @@ _SOURCES: Mapping[str, str] = {
     "file_systems": "See the sizing of the file system, or a measurement.",
 }
 """Where such a thing is found, by a key on the way to it."""
-_ELSEWHERE = "Ask whoever runs the cluster: what is so counts, not what should be."
+_ELSEWHERE = "Ask the operators of the cluster: what is so counts, not what should be."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +145,18 @@ class _Step:
     needed: tuple[tuple[str, str, str], ...] = ()
 
 
-def make_todo(plan: Plan, wanted: Sequence[Wanted], head: Sequence[str]) -> Todo:
+def make_todo(
+    plan: Plan, wanted: Sequence[Wanted], head: Sequence[str], written: Any = None
+) -> Todo:
     """The layer that asks for what is wanted.
 
     Args:
         plan: of the blueprint without the layer.
         wanted: what is not known.
         head: lines of its first comment, before how to fill it in.
+        written: the document of the blueprint as it is written, which may be in the short form.
     """
-    layer = _Layer(plan.blueprint, plan.catalogue)
+    layer = _Layer(plan.blueprint, plan.catalogue, written)
     rest = [one for one in wanted if not layer.add(one)]
     lines = [*_comment([*head, "", _HOW]), *layer.lines()]
     elsewhere = _merged(rest)
@@ -202,8 +208,8 @@ _REST = (
 class _Layer:
     """The entries of a layer."""
 
-    def __init__(self, blueprint: Blueprint, catalogue: Catalogue) -> None:
-        self._blueprint, self._catalogue = blueprint, catalogue
+    def __init__(self, blueprint: Blueprint, catalogue: Catalogue, written: Any = None) -> None:
+        self._blueprint, self._catalogue, self._written = blueprint, catalogue, written
         self._facts: dict[ProductField, _Leaf] = {}
         self._root = _Node()
         self.fields = 0
@@ -236,7 +242,7 @@ class _Layer:
         return self._facts[one]
 
     def _place(self, path: Path) -> _Leaf | None:
-        found = _way(self._blueprint, path)
+        found = _way(self._blueprint, path) or _short_way(self._blueprint, path, self._written)
         if found is None:
             return None
         steps, hint = found
@@ -253,7 +259,11 @@ class _Layer:
         last = steps[-1]
         leaf = node.children.get(last.key)
         if leaf is None:
-            leaf = _Leaf(text=last.text, sample=_sample(hint), source=_from(path))
+            owner = owner_of(path)
+            source = _from(path)
+            if owner is not Owner.YOU:
+                source = f"{source} Ask the {owner}."
+            leaf = _Leaf(text=last.text, sample=_sample(hint), source=source)
             node.children[last.key] = leaf
             self.fields += 1
         assert isinstance(leaf, _Leaf)  # noqa: S101 - the same
@@ -361,6 +371,36 @@ def _way(blueprint: Blueprint, path: Path) -> tuple[list[_Step], Any] | None:
         hint, value = inside
     said = value is not None and value != ()
     return None if said or not _is_plain(hint) else (steps, hint)
+
+
+def _short_way(blueprint: Blueprint, path: Path, written: Any) -> tuple[list[_Step], Any] | None:
+    """Return keys and type of a field of rack groups that follow from ``racks`` of the short form.
+
+    Rack groups have no names that a layer could tell them by; what their site says of its racks applies
+    to all of them.
+    """
+    match path:
+        case ("sites", int(index), "halls", _, "rows", _, "rack_groups", _, *rest):
+            pass
+        case _:
+            return None
+    sites = written.get("sites") if isinstance(written, Mapping) else None
+    site = sites[index] if isinstance(sites, list) and index < len(sites) else None
+    if not isinstance(site, Mapping) or "racks" not in site:
+        return None
+    steps = [
+        _Step("sites", in_list=False),
+        _Step(blueprint.sites[index].name, in_list=True),
+        _Step("racks", in_list=False),
+    ]
+    hint: Any = RackIntent
+    for part in rest:
+        model = _model(hint)
+        if model is None or part not in model.model_fields:
+            return None
+        steps.append(_Step(str(part), in_list=False, text=_text(model, str(part))))
+        hint = model.model_fields[str(part)].rebuild_annotation()
+    return (steps, hint) if _is_plain(hint) else None
 
 
 def _inside(hint: Any, value: Any, part: str | int, steps: list[_Step]) -> tuple[Any, Any] | None:

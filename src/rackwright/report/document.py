@@ -181,7 +181,7 @@ class ResultDocument(TypedDict):
     fix: str | None
     """A remedy of a failure, or the fields that would make an unknown known."""
     suggestion: SuggestionDocument | None
-    """The change of one value that mends it; null where a person has to choose, or where the value
+    """The change of one value that fixes it; null where a person has to choose, or where the value
     cannot be changed alone."""
     missing: list[str]
     """What would have to be known."""
@@ -253,5 +253,7 @@ class ReportDocument(TypedDict):
     """Number of results by outcome."""
     hygiene: HygieneDocument | None
     """Null when neither waivers nor a baseline were looked at."""
+    not_judged: list[str]
+    """Hazards of the sites that no rule has judged, as 'rackwright explain hazards' lists them."""
     results: list[ResultDocument]
     """What blocks first, then by outcome, policy and subject."""

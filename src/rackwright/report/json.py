@@ -86,6 +86,7 @@ def _with_results(report: Report, results: list[ResultDocument]) -> ReportDocume
         "stage": report.regime.stage,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "hygiene": hygiene_document(report.hygiene) if report.hygiene else None,
+        "not_judged": list(report.not_judged),
         "results": results,
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rackwright.harmless import json_text
 from rackwright.plan.workload.changes import changes
+from rackwright.plan.workload.economy import Economy
 from rackwright.plan.workload.prediction import Prediction
 from rackwright.plan.workload.run import Range
 from rackwright.report.wording import printable
@@ -16,16 +17,27 @@ WIDTH = 30
 """Columns of the longest bar."""
 
 
-def render_text(blueprint: str, found: Sequence[Prediction]) -> str:
+def render_text(
+    blueprint: str, found: Sequence[Prediction], economies: Sequence[Economy | None]
+) -> str:
     """Return each workload with its tokens a day, its step as bars, and what would lift it."""
-    lines = [line for one in found for line in (*_lines(one), "")]
+    pairs = zip(found, economies, strict=True)
+    lines = [line for one, spent in pairs for line in (*_lines(one, spent), "")]
     return f"{printable(blueprint)}\n\n" + "\n".join(lines).rstrip() + "\n"
 
 
-def render_json(blueprint: str, found: Sequence[Prediction]) -> str:
+def render_json(
+    blueprint: str, found: Sequence[Prediction], economies: Sequence[Economy | None]
+) -> str:
     """Return the same for programs; times in seconds, memory in bytes."""
     return json_text(
-        {"schema": SCHEMA, "blueprint": blueprint, "workloads": [_document(one) for one in found]}
+        {
+            "schema": SCHEMA,
+            "blueprint": blueprint,
+            "workloads": [
+                _document(one, spent) for one, spent in zip(found, economies, strict=True)
+            ],
+        }
     )
 
 
@@ -37,7 +49,7 @@ def amount(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _lines(one: Prediction) -> Iterator[str]:
+def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
     workload = one.workload
     yield f"{printable(workload.name)}: {printable(workload.model)}, {workload.precision}, on {_where(one)}"
     if one.problem is not None:
@@ -55,6 +67,12 @@ def _lines(one: Prediction) -> Iterator[str]:
             f"  the whole run  {days.value:,.1f} days ({days.low:,.1f} to {days.high:,.1f}) "
             f"for {amount(workload.tokens)} tokens"
         )
+    if spent is not None and spent.dollars is not None:
+        low, high = spent.dollars.low, spent.dollars.high
+        yield f"  per T tokens   {spent.dollars.value:,.0f} USD ({low:,.0f} to {high:,.0f})"
+    if spent is not None and spent.kwh is not None:
+        low, high = spent.kwh.low / 1e3, spent.kwh.high / 1e3
+        yield f"  per T tokens   {spent.kwh.value / 1e3:,.0f} MWh ({low:,.0f} to {high:,.0f})"
     each = step.tokens_per_second
     yield f"  each           {each:,.0f} tokens/s, {step.flops / 1e12:,.0f} TFLOP/s of the model"
     yield f"  layout         {one.layout}{'' if workload.layout else ' (found)'}"
@@ -65,7 +83,7 @@ def _lines(one: Prediction) -> Iterator[str]:
         share = seconds / step.seconds
         if share >= 0.005:
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
-    for text in one.missing:
+    for text in (*one.missing, *(spent.missing if spent else ())):
         yield f"  not counted    {printable(text)}"
     for change in list(changes(one))[:3]:
         yield f"  would bring    +{change.gain:.1%}: {printable(change.field)}, {change.what}"
@@ -93,7 +111,7 @@ def _memory(one: Prediction) -> str:
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 
-def _document(one: Prediction) -> dict[str, Any]:
+def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
     step, layout = one.step, one.layout
     document: dict[str, Any] = {
         "name": one.workload.name,
@@ -107,6 +125,8 @@ def _document(one: Prediction) -> dict[str, Any]:
         "tokens_per_second": _range(one.speed),
         "days": _range(one.days),
         "effective": one.effective,
+        "dollars_per_trillion": _range(spent.dollars if spent else None),
+        "kwh_per_trillion": _range(spent.kwh if spent else None),
     }
     if step is not None and layout is not None:
         document["layout"] = {

@@ -71,6 +71,8 @@ def render_text(
         return _what_blocks(report, colour=colour)
     if verbose:
         blocks = [_block(same, colour=colour) for same in alike(report.results)]
+        if report.not_judged:
+            blocks.append("\n  ".join(["no rule judged these hazards", *report.not_judged]))
     else:
         blocks = [*_blocking(report, colour=colour), *_warning(report, colour=colour)]
         if show_waived:
@@ -199,7 +201,17 @@ def summary(report: Report) -> str:
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
-    return f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
+    text = f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
+    return text + not_judged(report)
+
+
+def not_judged(report: Report) -> str:
+    """Return how many hazards of the sites no rule has judged, for the end of the verdict; else nothing."""
+    count = len(report.not_judged)
+    if not count:
+        return ""
+    noun = "hazard" if count == 1 else "hazards"
+    return f"; {count} {noun} not judged ('rackwright explain hazards')"
 
 
 def _tolerated(report: Report) -> str:

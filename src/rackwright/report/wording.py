@@ -72,7 +72,7 @@ def alike(results: Iterable[Result]) -> list[list[Result]]:
 def in_preview(result: Result) -> bool:
     """Whether it is found by a rule that is newer than the blueprint's set, and nothing more.
 
-    Whoever has not moved to the newer set sees how much there is, not every finding of it.
+    A team that has not moved to the newer set sees how much there is, not every finding of it.
     """
     return result.preview and not result.blocks and result.outcome in FOUND
 
@@ -94,15 +94,21 @@ def later_line(report: Report) -> str:
 
 
 def previews(results: Iterable[Result]) -> list[str]:
-    """A line for each rule in preview that fails, and one for all that cannot be judged yet."""
+    """Return a line for each rule in preview that fails, and one for all that cannot be judged yet.
+
+    The first failure of a rule stands for the others.
+    """
     failed: dict[str, int] = {}
-    titles: dict[str, str] = {}
+    first: dict[str, Result] = {}
     for result in results:
         if in_preview(result):
-            titles[result.policy] = result.title
-            failed[result.policy] = failed.get(result.policy, 0) + (result.outcome is Outcome.FAIL)
+            bad = result.outcome is Outcome.FAIL
+            failed[result.policy] = failed.get(result.policy, 0) + bad
+            if bad:
+                first.setdefault(result.policy, result)
     lines = [
-        f"{policy}  {count} failed: {printable(titles[policy])}"
+        f"{policy}  {count} failed: {printable(first[policy].subject.name)}: "
+        f"{printable(first[policy].message)}"
         for policy, count in sorted(failed.items())
         if count
     ]

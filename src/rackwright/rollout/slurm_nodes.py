@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OUT_OF_SERVICE = ("DRAIN", "DOWN", "FAIL", "ERROR", "FUTURE", "INVAL", "POWER", "REBOOT")
-"""Beginnings of words in a node's state with which it gets no jobs, whoever has brought it there.
+"""Beginnings of words in a node's state with which it gets no jobs, for whatever reason it is there.
 
 A maintenance reservation is none: the node is in service for those who have reserved it. Nor is
 ``UNKNOWN``, which all nodes are just after a controller has started.

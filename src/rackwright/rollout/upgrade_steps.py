@@ -226,5 +226,5 @@ def _check_system(before: Plan, after: Plan, host: Host) -> None:
     if old is not None and new is not None and old != new:
         raise UsageError(
             f"the hosts of '{host.group}' in '{host.site}' would go from {old} to {new}",
-            hint="another system is installed anew, group by group; then configure the hosts",
+            hint="another system is installed again, group by group; then configure the hosts",
         )

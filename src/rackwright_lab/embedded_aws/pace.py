@@ -18,7 +18,6 @@ from rackwright_lab.embedded_aws.operations import Operation
 
 NOT_FOUND: Mapping[str, str] = {
     "igw": "InvalidInternetGatewayID.NotFound",
-    "lt": "InvalidLaunchTemplateId.NotFound",
     "nat": "NatGatewayNotFound",
     "rtb": "InvalidRouteTableID.NotFound",
     "sg": "InvalidGroup.NotFound",
@@ -26,7 +25,7 @@ NOT_FOUND: Mapping[str, str] = {
     "vpc": "InvalidVpcID.NotFound",
 }
 """Errors of reads that come too early, by the beginning of an id (Amazon EC2 API Reference, "Eventual consistency" and
-"Error codes")."""
+"Error codes"). Launch templates are not among them: AWS's own provider reads a new one once."""
 _THROTTLED: Mapping[str, str] = {"ec2": "RequestLimitExceeded", "autoscaling": "Throttling"}
 _MADE = re.compile(rf">(({'|'.join(NOT_FOUND)})-[0-9a-f]+)<")
 _KEY = re.compile(r"<AccessKeyId>(\w+)</AccessKeyId>")
@@ -35,19 +34,20 @@ _CREDENTIAL = re.compile(r"Credential=(\w+)/")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Seconds that things take; 0 is at once.
+    """Seconds that things take, and numbers of calls; 0 is at once.
 
     Attributes:
         make_s: until a file system, a link of one or a NAT gateway is there.
         launch_s: until Auto Scaling launches half of what a group lacks, and then half of the rest.
-        see_s: until reads by id find what was made.
+        see_after: reads by id that do not find what was made, before one does: counted and not timed, since a
+            provider that does not wait between two reads gives up after some.
         throttle_every: of so many calls to EC2 and Auto Scaling one is throttled; 0 is none.
         token_s: life of the credentials of a role; 0 is what STS says.
     """
 
     make_s: float = 0.0
     launch_s: float = 0.0
-    see_s: float = 0.0
+    see_after: int = 0
     throttle_every: int = 0
     token_s: float = 0.0
 
@@ -57,7 +57,7 @@ class Pace:
 
     def __init__(self) -> None:
         self.settings = Settings()
-        self._fresh: dict[str, float] = {}
+        self._fresh: dict[str, int] = {}
         self._tokens: dict[str, float] = {}
         self._calls = 0
         self._lock = threading.Lock()
@@ -95,10 +95,10 @@ class Pace:
                 self._calls += 1
                 if self._calls % told.throttle_every == 0:
                     return code, "Request limit exceeded."
-            if told.see_s and operation.service == "ec2" and operation.reads_only:
+            if told.see_after and operation.service == "ec2" and operation.reads_only:
                 for name, value in parse_qsl(body.decode(errors="replace")):
-                    fresh = now - self._fresh.get(value, 0.0) < told.see_s
-                    if fresh and re.fullmatch(r"\w+Id\.\d+", name):
+                    if self._fresh.get(value, 0) and re.fullmatch(r"\w+Id\.\d+", name):
+                        self._fresh[value] -= 1
                         code = NOT_FOUND[value.partition("-")[0]]
                         return code, f"The ID '{value}' does not exist"
         return None
@@ -106,11 +106,11 @@ class Pace:
     def note(self, operation: Operation, answer: bytes) -> None:
         """Remember what an answer has made."""
         told, now = self.settings, time.time()
-        if told.see_s and operation.service == "ec2" and operation.name.startswith("Create"):
+        if told.see_after and operation.service == "ec2" and operation.name.startswith("Create"):
             found = _MADE.search(answer.decode(errors="replace"))
             if found is not None:
                 with self._lock:
-                    self._fresh[found.group(1)] = now
+                    self._fresh[found.group(1)] = told.see_after
         if told.token_s and operation.name.startswith("AssumeRole"):
             key = _KEY.search(answer.decode(errors="replace"))
             if key is not None:

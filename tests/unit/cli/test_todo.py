@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from cli_support import Ended, run_here
 from rackwright.resources import bundled
+from wrong_inputs import BASE
 
+SHORT = BASE.replace(", aisle_depth: 0.6 m", "")
 BLANK = re.compile(r"^( *)([^\s#-][^:#]*):  # (.*)$", re.MULTILINE)
 """A key without a value, and what may stand there."""
 
@@ -75,7 +79,7 @@ def unknowns(ended: Ended) -> dict[tuple[str, str], str]:
 
 def test_what_is_filled_in_is_known(blueprint: Path) -> None:
     before = check(blueprint, "--json", "--todo", "todo.yaml")
-    assert before.err == "wrote todo.yaml: 42 fields to fill in, 17 to be said elsewhere\n"
+    assert before.err == "wrote todo.yaml: 41 fields to fill in, 18 to be said elsewhere\n"
     layer = blueprint.with_name("todo.yaml")
     layer.write_text(filled(layer.read_text("utf-8")), "utf-8")
     after = check(blueprint, "--json", "--layer", "todo.yaml", "--todo", "rest.yaml")
@@ -116,7 +120,7 @@ def test_a_sheet_without_a_value_changes_nothing_and_is_counted(blueprint: Path)
     first = next(number for number, line in enumerate(lines, 1) if BLANK.match(line))
     ended = check(blueprint, "--layer", "todo.yaml")
     assert f"todo.yaml:{first}:" in ended.out + ended.err
-    assert "unfilled: 66 keys have no value yet and change nothing" in ended.out + ended.err
+    assert "unfilled: 65 keys have no value yet and change nothing" in ended.out + ended.err
     assert unknowns(check(blueprint, "--layer", "todo.yaml", "--json")) == before
 
 
@@ -189,3 +193,31 @@ def test_prices_that_are_filled_in_make_a_cost_known(tmp_path: Path) -> None:
     assert after.err == "nothing is unknown, so 'rest.yaml' is not written\n"
     assert "unknown" not in after.out
     assert "dgx-h100: 1,000 USD/unit, the owner's own" in after.out
+
+
+def test_what_racks_of_the_short_form_lack_is_asked_once_where_it_is_written(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "b.yaml").write_text(SHORT, encoding="utf-8")
+    ended = run_here(tmp_path, "check", "b.yaml", "--stage", "build", "--todo", "todo.yaml")
+    sheet = yaml.safe_load((tmp_path / "todo.yaml").read_text(encoding="utf-8"))
+    (site,) = sheet["sites"]
+    assert {"aisle_depth", "cable_allowance", "shipping"} <= set(site["racks"])
+    assert "rack_groups" not in (tmp_path / "todo.yaml").read_text(encoding="utf-8")
+    filled = "sites: [{{name: sjc1, racks: {{aisle_depth: 0.6 m}}}}]\n"
+    (tmp_path / "filled.yaml").write_text(filled, encoding="utf-8")
+    again = run_here(tmp_path, "check", "b.yaml", "--stage", "build", "--layer", "filled.yaml")
+    assert "aisle_depth" in ended.out
+    assert "aisle_depth" not in again.out
+
+
+def test_table_of_questions_is_grouped_by_who_can_answer(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(SHORT, encoding="utf-8")
+    run_here(tmp_path, "check", "b.yaml", "--stage", "design", "--todo", "todo.csv")
+    with (tmp_path / "todo.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["blocks"] == "yes"]
+    owners = [row["who can answer"] for row in rows]
+    assert list(dict.fromkeys(owners)) == ["facility team", "network team", "you"]
+    assert owners == sorted(owners, key=list(dict.fromkeys(owners)).index)
+    assert len({row["field"] for row in rows}) == len(rows)
+    assert not any(row["answer"] for row in rows)

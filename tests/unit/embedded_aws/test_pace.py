@@ -87,11 +87,11 @@ def test_a_group_launches_its_instances_by_and_by(aws: Connect, pace: Any) -> No
 
 def test_what_was_made_is_not_found_at_once(aws: Connect, pace: Any) -> None:
     ec2 = aws("ec2")
-    pace(see_s=SLOW)
+    pace(see_after=2)
     made = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    with pytest.raises(ClientError, match=r"InvalidVpcID\.NotFound"):
-        ec2.describe_vpcs(VpcIds=[made])
-    pace()
+    for _ in range(2):
+        with pytest.raises(ClientError, match=r"InvalidVpcID\.NotFound"):
+            ec2.describe_vpcs(VpcIds=[made])
     assert ec2.describe_vpcs(VpcIds=[made])["Vpcs"]
 
 

@@ -32,7 +32,7 @@ def report(*results: Result) -> Report:
 
 
 MIXED = report(FAIL, NEW, UNKNOWN, UNKNOWN, PASSES)
-LINE = "NET-001  1 failed: Tiers have the switches they need"
+LINE = f"NET-001  1 failed: {NEW.subject.name}: {NEW.message}"
 OTHERS = "not known yet: NET-002"
 
 
@@ -56,7 +56,7 @@ def test_verbose_shows_them_all() -> None:
 def test_a_comment_folds_them_away() -> None:
     text = render_markdown(MIXED, Context(file="atlas.yaml"))
     _, _, folded = text.partition("<details><summary>In preview: newer than policy set 0.1 (3)")
-    assert "- NET-001 1 failed: Tiers" in folded.replace("  ", " ")
+    assert f"- NET-001 1 failed: {NEW.subject.name}" in folded.replace("  ", " ")
     assert "Warnings (" not in text
 
 

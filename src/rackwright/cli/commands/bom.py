@@ -111,7 +111,16 @@ def _changes(path: Path, lines: Sequence[Line]) -> list[tuple[str, ...]]:
     if not known:
         hint = "write it by 'rackwright bom --json --output FILE'"
         raise UsageError(f"'{path}' is no bill of materials", hint=hint)
-    head: tuple[str, ...] = ("site", "category", "change", "before", "after", "product", "part", "detail")
+    head: tuple[str, ...] = (
+        "site",
+        "category",
+        "change",
+        "before",
+        "after",
+        "product",
+        "part",
+        "detail",
+    )
     rows = [head]
     for change in compare(before, lines):
         line, difference = change.line, change.after - change.before

@@ -13,7 +13,7 @@ from rackwright.cli.options.exceptions import add_files, add_judging, choice_of,
 from rackwright.cli.options.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.cli.options.telling import is_quiet
-from rackwright.cli.options.todo import add_todo, refuse_existing, write_todo
+from rackwright.cli.options.todo import add_todo, refuse_existing, write_questions, write_todo
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
@@ -131,8 +131,11 @@ def run(arguments: argparse.Namespace) -> int:
         colour=wants_colour(arguments.color, sys.stdout, os.environ),
         page=lambda: _page(arguments, gate, loaded, report),
     )
-    if arguments.todo is not None:
-        write_todo("check", arguments, loaded.plan, _unknown(report, loaded))
+    if arguments.todo is not None and arguments.todo.suffix == ".csv":
+        write_questions(arguments.todo, report)
+    elif arguments.todo is not None:
+        written = None if loaded.written is None else loaded.written.data
+        write_todo("check", arguments, loaded.plan, _unknown(report, loaded), written)
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
     return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
 

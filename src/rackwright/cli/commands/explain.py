@@ -13,7 +13,7 @@ from rackwright.exit_codes import ExitCode
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``explain``."""
-    parser.add_argument("topic", help="a policy id, or 'exit-codes'")
+    parser.add_argument("topic", help="a policy id, 'exit-codes' or 'hazards'")
     add_packs(parser)
     add_isolated(parser)
 
@@ -26,6 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.topic == "exit-codes":
         sys.stdout.write(_exit_codes())
+        return ExitCode.CLEAN
+    if arguments.topic == "hazards":
+        sys.stdout.write(_hazards())
         return ExitCode.CLEAN
     from rackwright.policy.api import Enforcement
     from rackwright.policy.authoring.parameters import describe_parameters
@@ -70,3 +73,15 @@ def _exit_codes() -> str:
         ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     }
     return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)
+
+
+def _hazards() -> str:
+    """Return the register of hazards: each with the rules that judge it, or what keeps it from being modelled."""
+    from rackwright.policy.hazards import hazards
+
+    lines = []
+    for hazard in hazards():
+        where = f" ({', '.join(hazard.where)})" if hazard.where else ""
+        judged = ", ".join(hazard.rules) if hazard.rules else f"not modelled: {hazard.why}"
+        lines.append(f"{hazard.title}{where}\n  {judged}\n")
+    return "".join(lines)

@@ -16,7 +16,7 @@ from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
-from rackwright.laboratory import DEFAULT_NETWORK, boot_hosts, open_lab, remove_hosts
+from rackwright.laboratory.door import DEFAULT_NETWORK, boot_hosts, open_lab, remove_hosts
 from rackwright.terminal import print_table
 
 if TYPE_CHECKING:

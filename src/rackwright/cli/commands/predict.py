@@ -24,6 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no workloads, or none of that name.
     """
     from rackwright.plan.load import load_plan
+    from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
     plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
@@ -36,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not found:
         names = ", ".join(one.name for one in plan.workloads)
         raise UsageError(f"there is no workload '{wanted}'", hint=f"the blueprint has {names}")
+    economies = [economy(plan, plan.cost, one) for one in found]
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, found))
+    sys.stdout.write(render(plan.name, found, economies))
     return ExitCode.CLEAN

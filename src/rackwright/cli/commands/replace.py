@@ -1,4 +1,4 @@
-"""``replace``: nodes of an AWS site are drained, ended and launched anew, by name."""
+"""``replace``: nodes of an AWS site are drained, ended and launched again, by name."""
 
 from __future__ import annotations
 

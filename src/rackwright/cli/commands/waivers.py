@@ -310,7 +310,7 @@ def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> N
         near = did_you_mean(waiver.policy, policies)
         raise UsageError(f"there is no policy '{waiver.policy}'", hint=near)
     if not policy.waivable:
-        raise UsageError(f"'{policy.id}' admits no waivers", hint="mend what it finds")
+        raise UsageError(f"'{policy.id}' admits no waivers", hint="fix what it finds")
     left, longest = (waiver.expires - today).days, LONGEST_DAYS[policy.severity]
     if not 0 <= left <= longest:
         raise UsageError(

@@ -64,7 +64,7 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     """
     if lab_name is None:
         return {}
-    from rackwright.laboratory import open_lab
+    from rackwright.laboratory.door import open_lab
 
     lab = open_lab(lab_name)
     hosts = lab.hosts()

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
+    from rackwright.policy.engine import Report
     from rackwright.render.todo import Wanted
 
 
 def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the argument; ``what`` is what the file has entries for."""
     parser.add_argument(
-        "--todo", type=Path, metavar="FILE", help=f"write a layer to fill in: {what}"
+        "--todo",
+        type=Path,
+        metavar="FILE",
+        help=f"write a layer to fill in: {what}; a .csv is a table to send around",
     )
+
+
+def write_questions(path: Path, report: Report) -> None:
+    """Write the facts that rules lack as a table to send to those who can answer.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from rackwright.cli.options.outputs import write_file
+    from rackwright.render.sheets import cell
+
+    asked = [one for one in report.questions if not one.later]
+    if not asked:
+        sys.stderr.write(f"nothing is unknown, so '{path}' is not written\n")
+        return
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("who can answer", "field", "blocks", "needed by", "how", "answer"))
+    for one in asked:
+        blocks = "yes" if one.blocks else "no"
+        cells = (one.owner.value, one.field, blocks, " ".join(one.rules), one.remedy, "")
+        rows.writerow(map(cell, cells))
+    write_file(path, text.getvalue())
+    tell(f"wrote {path}: {len(asked)} questions\n")
 
 
 def refuse_existing(path: Path | None) -> None:
@@ -35,7 +65,11 @@ def refuse_existing(path: Path | None) -> None:
 
 
 def write_todo(
-    verb: str, arguments: argparse.Namespace, plan: Plan, wanted: Sequence[Wanted]
+    verb: str,
+    arguments: argparse.Namespace,
+    plan: Plan,
+    wanted: Sequence[Wanted],
+    written: Any = None,
 ) -> None:
     """Write the layer that the arguments ask for, and say so on stderr.
 
@@ -44,6 +78,7 @@ def write_todo(
         arguments: of a command about one blueprint.
         plan: of that blueprint.
         wanted: what is not known; where that is nothing, no file is written.
+        written: the document of the blueprint as it is written.
 
     Raises:
         UsageError: the file cannot be written, or is there.
@@ -63,7 +98,7 @@ def write_todo(
         f"What '{asked}' does not know. With this file over the blueprint:",
         f"  {asked} --layer {shlex.quote(str(path))}",
     ]
-    todo = make_todo(plan, wanted, head)
+    todo = make_todo(plan, wanted, head, written)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(todo.text)

@@ -336,7 +336,7 @@ def go_on(
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
-            hint=f"begin anew with {again}; nodes that are drained already are known",
+            hint=f"begin again with {again}; nodes that are drained already are known",
         )
     return before
 

@@ -130,7 +130,7 @@ def _judged(best: Design, wanted: DesignWish) -> str:
 def _racks(outcome: DesignOutcome) -> Iterator[str]:
     """Which racks hold how many units."""
     best, classes = outcome.best, outcome.builder.classes
-    assert best.layout is not None  # noqa: S101 - whoever calls has looked
+    assert best.layout is not None  # noqa: S101 - the caller has looked
     rows = [("racks", "units in each", "positions", "hall", "rows")]
     for number, units, names in outcome.builder.standing_by_class(best.layout):
         one = classes[number]

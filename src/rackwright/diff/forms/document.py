@@ -5,7 +5,7 @@ Every key is always there, as a consumer may rely on it.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import WithJsonSchema, with_config
 
@@ -146,6 +146,18 @@ class CostDocument(TypedDict):
 
 
 @with_config(DESCRIBED)
+class WorkloadChangeDocument(TypedDict):
+    """What a workload gets, and got."""
+
+    name: str
+    """Name of the workload."""
+    before: float | None
+    """Tokens a day in the base; null where they are unknown."""
+    after: float | None
+    """Tokens a day in the head; null where they are unknown."""
+
+
+@with_config(DESCRIBED)
 class CostChangeDocument(TypedDict):
     """What a site cost and costs."""
 
@@ -235,7 +247,7 @@ class ComparisonDocument(TypedDict):
     head: SideDocument
     exit_code: Count
     """The verdict on the head; 5 as well when data would be destroyed, or a mandatory rule fails
-    anew or worse."""
+    newly or worse."""
     summary: str
     """The verdict in words."""
     empty: bool
@@ -244,6 +256,8 @@ class ComparisonDocument(TypedDict):
     """Measures that changed, what blocks first."""
     findings: FindingsDocument
     costs: list[CostChangeDocument]
+    workloads: NotRequired[list[WorkloadChangeDocument]]
+    """Workloads whose tokens a day change."""
     hardware: list[ProductDocument]
     """Products of which there are more or fewer."""
     hosts: list[HostsDocument]

@@ -58,6 +58,14 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
             ],
         },
         "costs": [_cost_change(change) for change in comparison.costs],
+        "workloads": [
+            {
+                "name": change.workload,
+                "before": None if change.before is None else change.before.value,
+                "after": None if change.after is None else change.after.value,
+            }
+            for change in comparison.yields
+        ],
         "hardware": [_product(product) for product in comparison.products],
         "hosts": [_hosts(change) for change in comparison.hosts],
         "files": [

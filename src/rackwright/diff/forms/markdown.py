@@ -39,6 +39,7 @@ def render_markdown(comparison: Comparison, *, largest: int = LARGEST_PART) -> s
         budget_table(comparison.budgets),
         _news(comparison),
         _costs(comparison),
+        _yields(comparison),
         *_details(comparison),
     ]
     return _fit(start, [block for block in blocks if block], largest)
@@ -59,6 +60,7 @@ def render_comment(comparison: Comparison, *, largest: int = LARGEST) -> str:
         _findings("New", comparison.findings.new),
         _findings("Worse", comparison.findings.regressions),
         _costs(comparison),
+        _yields(comparison),
         *_details(comparison),
         _fold("Findings as before", _known(comparison)),
     ]
@@ -171,6 +173,16 @@ def _costs(comparison: Comparison) -> str:
             ]
             rows.append(f"| {' | '.join(cells)} |\n")
     return f"| Cost | Before | After | Difference |\n|---|--:|--:|--:|\n{''.join(rows)}"
+
+
+def _yields(comparison: Comparison) -> str:
+    rows = [
+        f"| {_words(change.workload)} | {wording.tokens(change.before)} | {wording.tokens(change.after)} | "
+        f"{wording.gain(change)} |\n"
+        for change in comparison.yields
+    ]
+    head = "| Workload | Before | After | Difference |\n|---|--:|--:|--:|\n"
+    return f"{head}{''.join(rows)}" if rows else ""
 
 
 def _details(comparison: Comparison) -> Iterable[str]:

@@ -34,6 +34,7 @@ def render_text(comparison: Comparison, *, colour: bool = False, verbose: bool =
         _findings("fixed", comparison.findings.fixed, paint, "32"),
         _known(comparison, verbose=verbose),
         _costs(comparison),
+        _yields(comparison),
         _section("hardware", _hardware(comparison)),
         _updates(comparison.updates, paint),
         _files(comparison, verbose=verbose),
@@ -135,6 +136,15 @@ def _costs(comparison: Comparison) -> str:
             more = wording.difference(change.before, change.after, hourly=hourly)
             lines.append(f"{change.site} per {period}: {before} → {after} ({more})")
     return _section("cost", lines)
+
+
+def _yields(comparison: Comparison) -> str:
+    lines = []
+    for change in comparison.yields:
+        before, after = wording.tokens(change.before), wording.tokens(change.after)
+        more = f" ({wording.gain(change)})" if wording.gain(change) else ""
+        lines.append(f"{printable(change.workload)}: {before} → {after}{more}")
+    return _section("workloads", lines)
 
 
 def _hardware(comparison: Comparison) -> Iterator[str]:

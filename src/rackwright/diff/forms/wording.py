@@ -11,11 +11,14 @@ from rackwright.diff.costs import Cost
 from rackwright.diff.findings import BAD
 from rackwright.diff.hardware import HostChange
 from rackwright.diff.results import Pair
+from rackwright.diff.yields import YieldChange
 from rackwright.exit_codes import ExitCode
 from rackwright.model.quantities import format_quantity
+from rackwright.plan.workload.run import Range
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import moved
+from rackwright.report.prediction import amount
 from rackwright.report.wording import MOST_SUBJECTS
 
 NOTHING = "—"
@@ -108,6 +111,16 @@ def standing(budget: Budget) -> str:
         return f"{budget.policy} is in the baseline"
     verb = {Outcome.WAIVED: "is waived", Outcome.UNKNOWN: "is unknown"}
     return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
+
+
+def tokens(value: Range | None) -> str:
+    """Return the tokens of a day, ``unknown`` where they are not known."""
+    return "unknown" if value is None else f"{amount(value.value)} tokens/day"
+
+
+def gain(change: YieldChange) -> str:
+    """Return what a workload wins or loses, as a share."""
+    return "" if change.gain is None else f"{change.gain:+.1%}"
 
 
 def dollars(cost: Cost | None, *, hourly: bool) -> str:

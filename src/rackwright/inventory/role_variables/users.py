@@ -49,7 +49,7 @@ def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
 
 
 def quota_of_all(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
-    """Limits of every account, for file systems that may know no limit of whoever is not named."""
+    """Limits of every account, for file systems that may know no limit of accounts that are not named."""
     return _quota(quota, users, users.accounts)
 
 

@@ -1,4 +1,4 @@
-"""Which catalogue entries a plan uses, and where the blueprint asks for them."""
+"""Catalogue entries that a plan uses, and the places of the blueprint that ask for them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Use:
     entry: Entry
     path: Path
     allow_estimates: bool
+    allow_common: bool
 
 
 def used_entries(plan: Expansion) -> Iterator[Use]:
@@ -35,7 +36,7 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
             if (kind, entry_id) not in seen:
                 seen.add((kind, entry_id))
                 entry = plan.catalogue.get(kind, entry_id)
-                yield Use(site.name, entry, path, site.spec.allow_estimates)
+                yield Use(site.name, entry, path, site.spec.allow_estimates, site.spec.allow_common)
     for aws in plan.aws:
         found: dict[str, tuple[Entry, Path]] = {}
         for group in aws.groups:
@@ -44,7 +45,7 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
             if servers.instance is not None:
                 found.setdefault(servers.instance.id, (servers.instance, (*servers.path, "type")))
         for entry, path in found.values():
-            yield Use(aws.spec.name, entry, path, allow_estimates=False)
+            yield Use(aws.spec.name, entry, path, allow_estimates=False, allow_common=True)
 
 
 def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.model.cooling import AirSupply
 from rackwright.model.hardware import fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import AirHandler, Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.hydraulics import drop_at, head_at
 from rackwright.plan.cooling.thermal import (
+    CFM_PER_WATT_KELVIN,
     LEAKAGE,
     at_density,
     density_ratio,
@@ -28,7 +30,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Counts(NamedTuple):
-    """What stands on a site, in pieces.
+    """Number of devices of a site, by product.
 
     Attributes:
         accelerators: number of accelerators.
@@ -171,8 +173,28 @@ def hall_rows(
                 air_supply_n1_cfm=None if flow is None else without_largest(flow, count),
                 supply_cfm=None if airflow is None else airflow * LEAKAGE[hall.air.containment],
             )
+            row = _returned(row, unit, hall.air, site)
         found.append(row)
     return tuple(found)
+
+
+def _returned(row: HallLoad, unit: AirHandler, air: AirSupply, site: OnPremSite) -> HallLoad:
+    """Return the record with the temperature of the returning air and the capacity at it.
+
+    A coil takes heat in proportion to the difference between the air and the water that reach it, or
+    the air that it supplies where its water is unknown.
+    """
+    rated, capacity = fact_value(unit.return_temperature), row.air_capacity_n1_w
+    if not row.supply_cfm or row.heat_air_w is None:
+        return replace(row, rated_return_c=rated)
+    returned = air.inlet_temperature + CFM_PER_WATT_KELVIN * row.heat_air_w / row.supply_cfm
+    if rated is None or capacity is None:
+        return replace(row, rated_return_c=rated, return_c=returned)
+    circuits = {water.name: water.supply_temperature for water in site.facility_water}
+    coldest = circuits.get(air.water or "")
+    coldest = air.inlet_temperature if coldest is None else min(coldest, air.inlet_temperature)
+    share = 1.0 if rated <= coldest else min(1.0, (returned - coldest) / (rated - coldest))
+    return replace(row, rated_return_c=rated, return_c=returned, returned_n1_w=capacity * share)
 
 
 def loop_rows(
@@ -195,6 +217,8 @@ def loop_rows(
                 loop=loop.name,
                 path=(*path, "loops", index),
                 cdu=cdu.id,
+                cdu_rejects_to=cdu.rejects_to,
+                water=loop.water,
                 cdus=loop.count,
                 in_rack=loop.in_rack,
                 fluid=loop.fluid,

@@ -1,4 +1,4 @@
-"""What rejects heat to the air outside, on the hottest day that a site is designed for."""
+"""Units that reject heat to the air outside, on the design day of a site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.cooling.products import outdoor_ways
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.consumers import air_handlers, cdus, units_of_plant
-from rackwright.plan.records.cooling import Bulb, OutdoorUnits, UncooledWater
+from rackwright.plan.records.cooling import Bulb, FreezingUnits, OutdoorUnits, UncooledWater
 
 
 def outdoor_rows(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[OutdoorUnits, ...]:
@@ -81,6 +81,39 @@ def _water_rows(site: OnPremSite, path: Path) -> Iterator[UncooledWater]:
             bulb=bulb,
             supply_c=loop.facility_temperature,
             design_c=_design(site, bulb),
+            missing=tuple(missing),
+        )
+
+
+FREEZES = {"water": 0.0, "pg25": -10.0}
+"""Freezing points in °C; of a quarter of propylene glycol by volume, as Dow tabulates for DOWFROST."""
+
+
+def freezing_rows(site: OnPremSite, path: Path) -> Iterator[FreezingUnits]:
+    """Yield the record of each dry cooler and tower whose water is not protected from freezing."""
+    circuits = {water.name: (index, water) for index, water in enumerate(site.facility_water)}
+    for number, plant in enumerate(site.plant or ()):
+        found = circuits.get(plant.water or "")
+        if plant.kind not in {"dry-cooler", "cooling-tower"} or found is None:
+            continue
+        if plant.freeze_protected:
+            continue
+        index, water = found
+        missing = []
+        freezes = water.freezing_point
+        if freezes is None and water.fluid is not None:
+            freezes = FREEZES[water.fluid]
+        if freezes is None:
+            where = (*path, "facility_water", index)
+            ways = ((*where, "fluid"), (*where, "freezing_point"))
+            missing.append(Missing(f"'fluid' of the facility water '{water.name}'", *ways))
+        if site.design_coldest is None:
+            missing.append(Missing("'design_coldest' of the site", (*path, "design_coldest")))
+        yield FreezingUnits(
+            machine=units_of_plant(plant.name),
+            path=(*path, "plant", number),
+            coldest_c=site.design_coldest,
+            freezes_c=freezes,
             missing=tuple(missing),
         )
 

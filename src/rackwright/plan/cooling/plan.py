@@ -11,13 +11,21 @@ from rackwright.plan.base import Path
 from rackwright.plan.cooling.after_loss import stage_rows
 from rackwright.plan.cooling.facility import hall_rows, loop_rows, row_rows
 from rackwright.plan.cooling.loop_products import loop_products
-from rackwright.plan.cooling.outdoors import outdoor_rows, water_rows
+from rackwright.plan.cooling.outdoors import freezing_rows, outdoor_rows, water_rows
 from rackwright.plan.cooling.products import uncarried
 from rackwright.plan.cooling.ride_through import ride_through_rows
 from rackwright.plan.cooling.stages import HeatPaths
+from rackwright.plan.cooling.water_fits import water_fits
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.records.cooling import CoolingStage, OutdoorUnits, RideThrough, UncooledWater
+from rackwright.plan.records.cooling import (
+    CoolingStage,
+    FreezingUnits,
+    OutdoorUnits,
+    RideThrough,
+    UncooledWater,
+    WaterFit,
+)
 from rackwright.plan.records.facility import HallLoad, LoopLoad, LoopProduct, RowLoad
 from rackwright.plan.records.racks import RackClass
 
@@ -34,7 +42,9 @@ class CoolingPlan:
         stages: machines that carry heat away, from the halls and loops to the air outside.
         outdoors: machines that reject heat to the air outside.
         uncooled: facility water that no chiller cools.
-        ride_through: what holds heat back until generators have started; none without generators.
+        freezing: machines with water in the open air.
+        water_fits: water and what it is to cool, or is declared to be.
+        ride_through: what holds heat back while machines are without power.
     """
 
     rows: tuple[RowLoad, ...]
@@ -44,6 +54,8 @@ class CoolingPlan:
     stages: tuple[CoolingStage, ...]
     outdoors: tuple[OutdoorUnits, ...]
     uncooled: tuple[UncooledWater, ...]
+    freezing: tuple[FreezingUnits, ...]
+    water_fits: tuple[WaterFit, ...]
     ride_through: tuple[RideThrough, ...]
 
 
@@ -80,5 +92,7 @@ def plan_cooling(
         stages=stage_rows(heat, tree),
         outdoors=outdoor_rows(site, path, catalogue),
         uncooled=water_rows(site, path),
+        freezing=tuple(freezing_rows(site, path)),
+        water_fits=tuple(water_fits(site, path, racks, catalogue)),
         ride_through=ride_through_rows(site, path, heat, tree, racks, products),
     )

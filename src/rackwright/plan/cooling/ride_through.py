@@ -1,13 +1,15 @@
-"""How long air, coolant and water hold the heat of the racks while cooling waits for generators.
+"""Time for which air, coolant and water hold the heat of the racks while cooling waits for generators.
 
 UPSs carry the racks from the loss of the utility on. Machines that hang on no UPS stand still until
-the generators carry load, and cool again when they have restarted. Meanwhile the heat warms up what
+the generators carry load, and cool again when they have restarted; a dip of the voltage stops them, too.
+Where units change to another source, they are without power for as long as that takes. Meanwhile the heat warms up what
 still takes it: C·dT/dt = P, mixed well, without the mass of walls and of the machines themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rackwright.model.cooling import CoolingLoop
@@ -22,10 +24,15 @@ from rackwright.plan.cooling.thermal import (
     volumetric_heat,
 )
 from rackwright.plan.missing import Missing, ProductField, each_once, of_product
+from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.records.cooling import Buffer, RideThrough
+from rackwright.plan.records.cooling import Buffer, Cause, RideThrough
 from rackwright.plan.records.facility import LoopProduct
 from rackwright.plan.records.racks import RackClass, RackDevice
+
+DIP = 1.0
+"""Length in s of the dips of a utility's voltage that machines have to live through; most are shorter
+(EN 50160)."""
 
 
 class _Gap(NamedTuple):
@@ -34,14 +41,16 @@ class _Gap(NamedTuple):
     Attributes:
         seconds: 0 where there is none; None when unknown.
         missing: what would say it.
+        least: time that it lasts at least where it is unknown, in seconds.
     """
 
     seconds: float | None
     missing: tuple[str, ...]
+    least: float = 0.0
 
 
 class _Store(NamedTuple):
-    """What takes heat while nothing cools.
+    """Stores of heat while nothing cools.
 
     Attributes:
         capacity: J/K; None when unknown.
@@ -65,7 +74,11 @@ def ride_through_rows(
     classes: Sequence[RackClass],
     products: Iterable[LoopProduct],
 ) -> tuple[RideThrough, ...]:
-    """What each hall, loop and circuit of water holds; nothing where the site has no generator.
+    """Return what each hall, loop and circuit of water holds until generators have started.
+
+    Dips of the voltage count where there is no generator, since the loss until generators have started is
+    longer, and transfers everywhere; of those, only what does not go on cooling. Nothing waits for
+    machines where the racks stop as well.
 
     Args:
         site: the site.
@@ -75,9 +88,15 @@ def ride_through_rows(
         classes: the racks.
         products: what gives its heat to the loops.
     """
-    if not any(source.kind == "generator" for source in tree.sources.values()):
-        return ()
-    return tuple(_Waiting(site, path, paths, tree, classes, products).rows())
+    listed = tuple(products)
+    has_generator = any(source.kind == "generator" for source in tree.sources.values())
+    first: Cause = "generators" if has_generator else "dip"
+    found = []
+    for cause in (first, "transfer") if classes else (first,):
+        waiting = _Waiting(site, path, paths, tree, classes, listed, cause)
+        if cause == "generators" or waiting.racks_live_on:
+            found += [row for row in waiting.rows() if cause == "generators" or row.gap_s != 0]
+    return tuple(found)
 
 
 class _Waiting:
@@ -91,7 +110,9 @@ class _Waiting:
         tree: PowerTree,
         classes: Sequence[RackClass],
         products: Iterable[LoopProduct],
+        cause: Cause,
     ) -> None:
+        self._cause = cause
         self._site, self._path, self._tree = site, path, tree
         self._stages = {(stage.kind, stage.of): stage for stage in paths.stages}
         self._paths, self._products = paths, tuple(products)
@@ -101,6 +122,11 @@ class _Waiting:
             source = tree.sources.get(name)
             is_ups = source is not None and source.kind == "ups"
             self._backed[name] = is_ups or any(self._backed[p] for p in tree.parents[name])
+
+    @property
+    def racks_live_on(self) -> bool:
+        """True if a UPS carries any rack while the utility is away."""
+        return any(self._backed[source] for racks in self._classes for source in racks.sources)
 
     def rows(self) -> Iterator[RideThrough]:
         """The halls first, then the loops, then the circuits that cool them."""
@@ -148,7 +174,7 @@ class _Waiting:
         return HeatStage("CDUs", loop.name, where, (), (loop.name,), (), lambda _: heat, ())
 
     def _in_tanks(self, loop: str) -> bool:
-        """Whether all that a loop cools lies in tanks, whose fluid takes heat without flow."""
+        """Return True if all devices on a loop stand in tanks, whose fluid takes heat without flow."""
         return all(
             racks.kind.mode == "immersion" for racks in self._classes if racks.kind.loop == loop
         )
@@ -165,12 +191,14 @@ class _Waiting:
         else:
             missing = each_once([*missing, *stage.lacks, *store.missing])
         return RideThrough(
+            cause=self._cause,
             buffer=buffer,
             of=stage.of,
             path=stage.path,
             halls=stage.halls,
             loops=stage.loops,
             gap_s=gap.seconds,
+            least_gap_s=gap.least if gap.seconds is None else gap.seconds,
             holds_s=holds,
             rise_k=store.rise,
             heat_w=heat,
@@ -182,22 +210,81 @@ class _Waiting:
         parts = [part for units in stage.units for part in units.parts]
         missing: list[str] = [part.unfed for part in parts if not part.fed_by]
         missing += [*stage.lacks, *self._tree.missing]
+        if self._cause == "transfer":
+            return self._longest_transfer(stage, parts, missing)
         heat = stage.heat(NOTHING)
-        standing = frozenset(part.name for part in parts if not self._backed.get(part.name))
+        standing = frozenset(part.name for part in parts if self._stands(part))
         left = stage.capacity(standing)
         if missing or heat is None or left is None:
             return _Gap(None, each_once(missing))
         if left >= heat:
             return _Gap(0.0, ())
-        start = self._site.power.generator_acceptance
+        start: float | None = DIP
+        if self._cause == "generators":
+            start = self._site.power.generator_acceptance
         if start is None:
             place = (*self._path, "power", "generator_acceptance")
             missing.append(Missing("'generator_acceptance' of the site's power", place))
         waiting = [part for part in parts if part.name in standing]
         missing += [part.unstarted for part in waiting if part.restart is None]
         if missing or start is None:
-            return _Gap(None, each_once(missing))
+            return _Gap(None, each_once(missing), start or 0.0)
         return _Gap(start + max((part.restart or 0.0 for part in waiting), default=0.0), ())
+
+    def _stands(self, part: Consumer) -> bool:
+        """True if some units stop when the utility is away, for a dip or until generators have started."""
+        if self._backed.get(part.name):
+            return False
+        return self._cause == "generators" or part.rides_through < DIP
+
+    def _longest_transfer(
+        self, stage: HeatStage, parts: Sequence[Consumer], missing: Sequence[str]
+    ) -> _Gap:
+        """Return the longest time for which a stage does not carry its heat while units change sources."""
+        if missing:
+            return _Gap(None, each_once(missing))
+        gaps = [_Gap(0.0, ())]
+        for lost in dict.fromkeys(self._tree.parents[part.name][0] for part in parts):
+            gaps += [self._transfer(stage, parts, dead) for dead in self._losses_of(lost)]
+        return _longest(gaps)
+
+    def _losses_of(self, source: str) -> Iterator[AbstractSet[str]]:
+        """Yield what dies with each loss that takes a source along, without losses of a utility."""
+        for name in self._tree.ancestors(source):
+            if self._tree.sources[name].kind != "utility":
+                dead = self._tree.dead(name)
+                if source in dead:
+                    yield dead
+
+    def _transfer(
+        self, stage: HeatStage, parts: Sequence[Consumer], dead: AbstractSet[str]
+    ) -> _Gap:
+        changing = [part for part in parts if self._changes(part, dead)]
+        standing = {
+            part.name
+            for part in changing
+            if part.transfer is None or part.transfer > part.rides_through
+        }
+        heat, left = stage.heat(dead), stage.capacity(dead | standing)
+        if heat is None or left is None:
+            return _Gap(None, ())
+        if left >= heat or not standing:
+            return _Gap(0.0, ())  # units that stay without power are judged after losses
+        waiting = [part for part in changing if part.name in standing]
+        missing = [part.untransferred for part in waiting if part.transfer is None]
+        missing += [part.unstarted for part in waiting if part.restart is None]
+        if missing:
+            least = max(part.transfer or 0.0 for part in waiting)
+            return _Gap(None, each_once(missing), least)
+        return _Gap(max((part.transfer or 0.0) + (part.restart or 0.0) for part in waiting), ())
+
+    def _changes(self, part: Consumer, dead: AbstractSet[str]) -> bool:
+        """True if units lose the source that carries them and another one takes over, no generator."""
+        parents = self._tree.parents[part.name]
+        if not parents or parents[0] not in dead:
+            return False
+        after = next((parent for parent in parents if parent not in dead), None)
+        return after is not None and self._tree.sources[after].kind != "generator"
 
     def _pumps(self, water: str | None) -> _Gap:
         """The time for which a circuit stands still; none where chillers have its pumps in them."""
@@ -296,12 +383,13 @@ class _Waiting:
 
 def _longest(gaps: Iterable[_Gap]) -> _Gap:
     """The longest of several gaps that begin together; unknown where one of them is."""
-    known, unknown = [0.0], False
+    known, unknown, least = [0.0], False, 0.0
     missing: list[str] = []
     for gap in gaps:
         missing += gap.missing
+        least = max(least, gap.least)
         if gap.seconds is None:
             unknown = True
         else:
             known.append(gap.seconds)
-    return _Gap(None if unknown else max(known), each_once(missing))
+    return _Gap(None if unknown else max(known), each_once(missing), max(least, *known))

@@ -17,12 +17,14 @@ from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.fault_currents import fault_currents
 from rackwright.plan.power.flows import LoadsAfterLoss
+from rackwright.plan.power.line_ratings import line_ratings
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.records.power import (
     Autonomy,
     FaultCurrent,
+    LineRating,
     SourceLoad,
     TapOffLoad,
     VoltageDrop,
@@ -40,6 +42,7 @@ class PowerPlan:
         sources: what each of them carries, in the order of the blueprint.
         tap_offs: tap-off boxes of busways, by class of racks and feed.
         fault_currents: short circuits at the sources, then at the PDUs of the racks.
+        line_ratings: conductors to the sources and to the racks, with what protects them.
         voltage_drops: voltage at the end of each feed of each class of racks.
         autonomies: UPSs and generators; none of a site without generators.
         overhead: what the site draws beside its racks.
@@ -51,6 +54,7 @@ class PowerPlan:
     sources: tuple[SourceLoad, ...]
     tap_offs: tuple[TapOffLoad, ...]
     fault_currents: tuple[FaultCurrent, ...]
+    line_ratings: tuple[LineRating, ...]
     voltage_drops: tuple[VoltageDrop, ...]
     autonomies: tuple[Autonomy, ...]
     overhead: Overhead
@@ -92,6 +96,9 @@ def plan_power(
         sources=plant.rows,
         tap_offs=tuple(tap_offs),
         fault_currents=tuple(fault_currents(plant.tree, racks, conductors)),
+        line_ratings=tuple(
+            line_ratings(site.power, path, plant.tree, plant.rows, racks, conductors)
+        ),
         voltage_drops=tuple(
             voltage_drops(plant.tree, site.power.power_factor, plant.rows, racks, conductors)
         ),

@@ -95,6 +95,7 @@ def describe_device(
         degraded_power_w=fact_value(psus.degraded_power) if psus else None,
         voltage_min_v=fact_value(entry.voltage_min),
         voltage_max_v=fact_value(entry.voltage_max),
+        max_altitude_m=fact_value(entry.max_altitude),
         medium=str(entry.medium),
         water_class=fact_value(liquid.water_class) if liquid else None,
         max_supply_c=_warmest_supply(liquid) if liquid else None,

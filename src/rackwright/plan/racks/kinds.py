@@ -9,9 +9,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.model.cooling import INDOORS, RackCooling
 from rackwright.model.hardware import Outlets, RackType, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, Shipping
+from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.power.conductors import OfFeeds
 from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.electrical import imbalance, outlet_voltage
@@ -132,14 +134,15 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
     heat_air = total(device.heat_air_w for device in devices)
     coolant = coolant_of(devices, heat_air, cooling, rack.door, hall, site)
     captured = coolant.door_heat
+    into_hall = _into_hall(devices, cooling, hall, site)
     deepest = mechanical.deepest(devices)
     liquid = cooling.coolant_weight if cooling.has_cold_plates else 0.0
     counts_manifolds = cooling.manifolds is not None or not cooling.has_cold_plates
-    footprint = None
+    footprint = credited = None
     if group.aisle_depth is not None:
-        footprint = mechanical.footprint(
-            rack.type.width.value, rack.type.depth.value, group.aisle_depth
-        )
+        width, depth, aisle = rack.type.width.value, rack.type.depth.value, group.aisle_depth
+        footprint = mechanical.footprint(width, depth, aisle)
+        credited = mechanical.footprint(width, depth, min(aisle, mechanical.SPREAD))
     return RackKind(
         devices=devices,
         feeds=tuple(_feeds(rack)),
@@ -159,10 +162,10 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         power_w=total(device.power_w for device in devices),
         peak_w=total(d.peak_w for d in devices if d.kind in POWERED),
         heat_w=total(device.heat_w for device in devices),
-        heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
+        heat_air_w=total((heat_air, None if captured is None else -captured, into_hall.heat)),
         heat_liquid_w=total(device.heat_liquid_w for device in devices),
         air_into_loop_w=captured,
-        airflow_cfm=total(device.airflow_cfm for device in devices),
+        airflow_cfm=total((*(device.airflow_cfm for device in devices), into_hall.airflow)),
         flow_lpm=total((coolant.device_flow, coolant.door_flow)),
         device_flow_lpm=coolant.device_flow,
         door_flow_lpm=coolant.door_flow,
@@ -179,6 +182,8 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         gross_rating_kg=fact_value(rack.type.gross_rating),
         dynamic_rating_kg=fact_value(rack.type.dynamic_rating),
         footprint_m2=footprint,
+        credited_m2=credited,
+        aisle_m=None if group.aisle_depth is None else 2 * group.aisle_depth,
         center_of_mass_u=mechanical.center_of_mass(devices),
         heaviest_top_u=mechanical.highest_heavy_unit(devices),
         rack_depth_m=rack.type.depth.value,
@@ -194,6 +199,24 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         blanking=group.blanking,
         has_liquid=any(device.medium != "air" for device in devices) or cooling.mode != "air",
     )
+
+
+class _IntoHall(NamedTuple):
+    """Heat in W that CDUs give back to the air of a hall, and the air in CFM that takes it."""
+
+    heat: float | None
+    airflow: float | None
+
+
+def _into_hall(
+    devices: Sequence[RackDevice], cooling: RackCooling, hall: Hall, site: OnPremSite
+) -> _IntoHall:
+    """Return the heat of a rack's coolant where its loop has CDUs from liquid to air; else nothing."""
+    if not any(loop.name == cooling.loop and loop.water == INDOORS for loop in site.loops):
+        return _IntoHall(0.0, 0.0)
+    heat = total(device.heat_liquid_w for device in devices)
+    rise = None if hall.air is None else hall.air.temperature_rise
+    return _IntoHall(heat, None if heat is None or not rise else airflow_for(heat, rise))
 
 
 def _service_height(rack: WiredRack, longest: float | None) -> float | None:

@@ -73,6 +73,11 @@ def deepest(devices: Sequence[RackDevice]) -> float | None:
     return result
 
 
+SPREAD = 0.762
+"""Distance from a rack to which its weight spreads, in m: 30 in, the most that IBM's planning guides
+let anyone count beside a frame (zSeries 800 Installation Manual for Physical Planning)."""
+
+
 def footprint(width: float, depth: float, aisle_depth: float) -> float:
     """Floor in m² that a rack stands on, with half of the aisle in front and half of that behind.
 

@@ -51,31 +51,38 @@ class CoolingStage:
 
 
 Buffer = Literal["flow", "air", "coolant", "water"]
+Cause = Literal["generators", "dip", "transfer"]
+"""Event that stops machines: the loss of the utility until generators carry load, a dip of its voltage,
+or the loss of a source until another one has taken over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RideThrough:
-    """What holds heat back while machines are without power, until generators have started.
+    """Heat that is held back while machines are without power.
 
     Attributes:
+        cause: event that stops them.
         buffer: what holds it; ``flow`` where nothing does, for cold plates whose CDUs stand still.
         of: name of the hall, the loop or the circuit.
         path: its place in the blueprint.
         halls: names of the halls whose air the heat comes from.
         loops: names of the coolant loops that it comes from.
         gap_s: time without cooling, in seconds; 0 where batteries keep enough of it running.
+        least_gap_s: shortest that time can be where it is unknown, in seconds.
         holds_s: time in which the buffer warms up as far as it may, in seconds.
         rise_k: by how much it may, in K.
         heat_w: heat that it takes, in W.
         missing: what keeps these from being known, beside the heat of racks.
     """
 
+    cause: Cause
     buffer: Buffer
     of: str
     path: Path
     halls: tuple[str, ...]
     loops: tuple[str, ...]
     gap_s: float | None
+    least_gap_s: float
     holds_s: float | None
     rise_k: float | None
     heat_w: float | None
@@ -124,4 +131,47 @@ class UncooledWater:
     bulb: Bulb
     supply_c: float | None
     design_c: float | None
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreezingUnits:
+    """Machines with water in the open air, on the coldest day that the site is designed for.
+
+    Attributes:
+        machine: words for them, like ``plant 'dry-coolers'``.
+        path: their place in the blueprint.
+        coldest_c: temperature of that day, in °C.
+        freezes_c: temperature at which what flows through them freezes, in °C.
+        missing: facts that would make these known.
+    """
+
+    machine: str
+    path: Path
+    coldest_c: float | None
+    freezes_c: float | None
+    missing: tuple[str, ...]
+
+
+FitKind = Literal["coil", "class", "door"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaterFit:
+    """Water and what it is to cool, or is declared to be.
+
+    Attributes:
+        kind: a coil of air handlers, the class of a loop's facility water, or a rear door.
+        machine: words for what the water reaches.
+        path: its place in the blueprint.
+        water_c: temperature of the water, in °C.
+        limit_c: warmest that works, in °C.
+        missing: facts that would make these known.
+    """
+
+    kind: FitKind
+    machine: str
+    path: Path
+    water_c: float | None
+    limit_c: float | None
     missing: tuple[str, ...]

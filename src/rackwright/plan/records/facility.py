@@ -62,6 +62,9 @@ class HallLoad:
         air_supply_cfm: air that all air handlers move, in CFM.
         air_supply_n1_cfm: the same with one of them lost, in CFM.
         supply_cfm: air that the devices draw and what leaks past them, at sea level, in CFM.
+        return_c: temperature of the air that returns to the handlers, in °C.
+        rated_return_c: temperature of that air at which they have their capacity, in °C.
+        returned_n1_w: heat that they carry with air of ``return_c`` and one of them lost, in W.
     """
 
     hall: str
@@ -88,6 +91,9 @@ class HallLoad:
     air_supply_cfm: float | None = None
     air_supply_n1_cfm: float | None = None
     supply_cfm: float | None = None
+    return_c: float | None = None
+    rated_return_c: float | None = None
+    returned_n1_w: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +104,8 @@ class LoopLoad:
         loop: name, unique in the site.
         path: its place in the blueprint.
         cdu: catalogue id of the CDUs.
+        cdu_rejects_to: medium that takes their heat by the catalogue, ``water`` or ``air``.
+        water: circuit that takes it by the blueprint, or ``outdoors`` or ``indoors``.
         cdus: number of CDUs; of those in one rack where they stand in racks.
         in_rack: whether they stand in racks, and the numbers below are those of one of these racks.
         fluid: what flows.
@@ -129,6 +137,8 @@ class LoopLoad:
     loop: str
     path: Path
     cdu: str
+    cdu_rejects_to: str
+    water: str | None
     cdus: int
     in_rack: bool
     fluid: Fluid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,12 @@ from rackwright.model.onprem import NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import names_of
 
+LEAST_LIMITS: Mapping[str, float] = dict.fromkeys(
+    ("H100 SXM", "H200 SXM", "B200 SXM", "GB200"), 200.0
+)
+"""Lowest power limit of accelerators in W, by model, where their entry states none: ``AllowableMin`` of
+NVIDIA's DGX B200 User Guide (chapter 7), whose example is a GPU of 700 W, and the device limits of its
+Domain Power Service for GB200, as quoted by a reviewer."""
 Technology = Literal["infiniband", "ethernet"]
 
 
@@ -38,6 +45,26 @@ class NodeGroupPlan:
     def hosts(self) -> int:
         """Number of operating systems: 18 for each NVL72, 1 for each server."""
         return self.spec.count * self.product.hosts
+
+    @property
+    def without_accelerators_w(self) -> float | None:
+        """Power of one unit while its accelerators draw nothing, in W. None if unknown."""
+        nameplate, board = fact_value(self.product.max_power), self.product.accelerators
+        each = None if board is None else fact_value(board.tdp)
+        if nameplate is None or board is None or each is None:
+            return None
+        return float(nameplate - board.count * each)
+
+    @property
+    def least_cap_w(self) -> float | None:
+        """Lowest power cap that a unit can keep with its accelerators at their least, in W."""
+        board, below = self.product.accelerators, self.without_accelerators_w
+        least = None if board is None else fact_value(board.min_power)
+        if least is None and board is not None:
+            least = LEAST_LIMITS.get(board.model)
+        if board is None or below is None or least is None:
+            return None
+        return float(below + board.count * least)
 
     @property
     def host_names(self) -> tuple[str, ...]:
@@ -73,7 +100,7 @@ class RatePorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostHardware:
-    """What one host of a product has by the catalogue.
+    """Hardware of one host of a product by the catalogue.
 
     Attributes:
         unit_hosts: hosts of one unit of the product.
@@ -96,7 +123,7 @@ class HostHardware:
 
 
 def describe_host(product: Node | Instance) -> HostHardware:
-    """What one host of ``product`` has."""
+    """Return the hardware of one host of ``product``."""
     board, hosts = product.accelerators, product.hosts
     ports = product.ports if isinstance(product, Node) else ()
     totals: dict[tuple[Technology, float], int] = {}
@@ -128,6 +155,6 @@ def describe_host(product: Node | Instance) -> HostHardware:
 
 
 def _share(count: int, hosts: int) -> int | None:
-    """What each of ``hosts`` has of ``count``; None where it is no whole number."""
+    """Return the share of each of ``hosts`` in ``count``; None if it is not a whole number."""
     each, rest = divmod(count, hosts)
     return None if rest else each

@@ -71,6 +71,41 @@ class FaultCurrent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineRating:
+    """The conductors of a circuit with what protects them: those to a source, or to the PDUs of a feed.
+
+    Attributes:
+        source: name of the source at their end, or of that of the feed.
+        rack: the racks; None for conductors to a source.
+        feed: name of the feed; None for conductors to a source.
+        path: place of the source or the feed in the blueprint.
+        line: words for the conductors, like ``16 mm² of copper``.
+        breaker_a: rating of the breaker that protects them, or the current of what they may carry, in A.
+        carries_a: current that they carry where they are laid, in A.
+        protects_a: largest breaker that may protect them, in A; the same but for the NEC's next size up.
+        highest_a: most that any table allows for them, in A.
+        fault_a: least current of a fault at their end, of one line, in A; None for a source.
+        above_a: rating of the next breaker above that one, in A; None where no circuit above has one.
+        missing: facts that would make the ampacity known.
+        missing_fault: facts that would make the fault current known.
+    """
+
+    source: str
+    rack: RackClass | None
+    feed: str | None
+    path: Path
+    line: str
+    breaker_a: float | None
+    carries_a: float | None
+    protects_a: float | None
+    highest_a: float | None
+    fault_a: float | None
+    above_a: float | None
+    missing: tuple[str, ...]
+    missing_fault: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VoltageDrop:
     """The voltage at the end of one feed of one rack of a class, under its worst load.
 
@@ -99,7 +134,7 @@ class VoltageDrop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autonomy:
-    """How long a UPS or a generator of a site with generators carries its load by itself.
+    """Time for which a UPS or a generator of a site with generators carries its load by itself.
 
     Attributes:
         source: its name.

@@ -11,7 +11,7 @@ NO_PRODUCTS = (MANIFOLD, REAR_DOOR, FLUID)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorLimits:
-    """What a liquid quick connector stands; None where the catalogue does not say.
+    """Limits of a liquid quick connector; None where the catalogue does not state them.
 
     Attributes:
         connector: its catalogue id.
@@ -40,6 +40,9 @@ class ShelfSet:
             the catalogue does; None where neither does.
         feeds: names of the feeds of the rack.
         on_feeds: shelves on each of them.
+        phases: phases of the input.
+        voltage_min_v: lowest voltage of the input, line to line for three phases, in V.
+        voltage_max_v: highest one, in V.
     """
 
     shelf: str
@@ -49,3 +52,6 @@ class ShelfSet:
     backup_s: float | None
     feeds: tuple[str, ...]
     on_feeds: tuple[int, ...]
+    phases: int
+    voltage_min_v: float
+    voltage_max_v: float

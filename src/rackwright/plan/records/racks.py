@@ -58,6 +58,7 @@ class RackDevice:
         degraded_power_w: most input power while degraded, in W.
         voltage_min_v: lowest voltage at its inlet, in V.
         voltage_max_v: highest voltage at its inlet, in V.
+        max_altitude_m: highest site at which its maker lets it run, in m.
         medium: what carries its heat away: ``air``, ``liquid`` or ``hybrid``.
         water_class: warmest class of facility water that it takes, like ``W32``.
         max_supply_c: warmest coolant that it takes, in °C.
@@ -98,6 +99,7 @@ class RackDevice:
     degraded_power_w: float | None = None
     voltage_min_v: float | None = None
     voltage_max_v: float | None = None
+    max_altitude_m: float | None = None
     medium: str = "air"
     water_class: str | None = None
     max_supply_c: float | None = None
@@ -179,6 +181,8 @@ class RackKind:
         gross_rating_kg: what the rack may weigh with itself when it stands, in kg.
         dynamic_rating_kg: content that the rack carries when it is rolled, in kg.
         footprint_m2: floor with the rack's share of the aisles, in m².
+        credited_m2: the same with no more of the aisles than the weight of a rack spreads to, in m².
+        aisle_m: width of the aisles in front and behind, in m.
         center_of_mass_u: height of the content's centre of mass above the rack's bottom, in U.
         heaviest_top_u: highest unit that a heavy device reaches, in U; 0 without one.
         rack_depth_m: depth of the rack, in m.
@@ -233,6 +237,8 @@ class RackKind:
     gross_rating_kg: float | None
     dynamic_rating_kg: float | None
     footprint_m2: float | None
+    credited_m2: float | None
+    aisle_m: float | None
     center_of_mass_u: float | None
     heaviest_top_u: float | None
     rack_depth_m: float

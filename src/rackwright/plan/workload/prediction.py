@@ -12,6 +12,7 @@ from rackwright.model.reliability import JobProfile
 from rackwright.model.workloads import Workload
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
+from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
 from rackwright.plan.reliability.failures import (
     DAY,
@@ -26,6 +27,7 @@ from rackwright.plan.workload.search import fastest
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
 from rackwright.plan.workload.step import Job, StepTime, step_time
+from rackwright.plan.workload.transformer import Transformer, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
@@ -156,12 +158,23 @@ def _predicted(
 def job_of(workload: Workload) -> Job:
     """Return the job of a workload whose model is known (``check_workloads``)."""
     return Job(
-        known_models()[workload.model],
+        model_of(workload),
         workload.sequences,
         workload.sequence,
         workload.precision,
         workload.task,
     )
+
+
+def model_of(workload: Workload) -> Transformer:
+    """Return the model of a workload: built in, or of its own ``config``.
+
+    Raises:
+        UnknownShapeError: the config describes no transformer that can be counted.
+    """
+    if workload.config is not None:
+        return read_config(workload.model, workload.config)
+    return known_models()[workload.model]
 
 
 def software_of(workload: Workload) -> Software:
@@ -270,9 +283,10 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tu
         for hosts in layout.hosts:
             if hosts.group.name != group:
                 continue
-            if hosts.interfaces is None or hosts.port is None:
+            gbps = port_rate(hosts)
+            if hosts.interfaces is None or gbps is None:
                 return 0.0, 1 << 30, 1.0, (f"ports of '{group}' on the fabric '{planned.name}'",)
-            rate = hosts.port.rate.value / hosts.attachment.split / 8 * 1e9
+            rate = gbps / 8 * 1e9
             over = math.prod(
                 max(1.0, oversubscription(layout, tier) or 1.0)
                 for tier in range(len(layout.tiers) - 1)

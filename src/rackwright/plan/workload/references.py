@@ -8,6 +8,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.reliability.failures import hosts_of
 from rackwright.plan.workload.library import known_models, known_programs
+from rackwright.plan.workload.transformer import UnknownShapeError, read_config
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -23,7 +24,7 @@ def check_workloads(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProb
     for index, one in enumerate(blueprint.workloads):
         path: Path = ("workloads", index)
         for field, value, known in (
-            ("model", one.model, list(known_models())),
+            ("model", None if one.config else one.model, list(known_models())),
             ("software", one.software, list(known_programs())),
             ("job", one.job, jobs),
         ):
@@ -32,6 +33,11 @@ def check_workloads(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProb
                     f"known: {', '.join(known)}" if known else None
                 )
                 problems.append(PlanProblem((*path, field), f"there is no {field} '{value}'", hint))
+        if one.config is not None:
+            try:
+                read_config(one.model, one.config)
+            except UnknownShapeError as error:
+                problems.append(PlanProblem((*path, "config"), str(error), None))
         problems += _place(one.site, one.group, one.hosts, path, sizes)
     return problems
 

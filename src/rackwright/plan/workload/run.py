@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DAY = 86_400.0
+"""Seconds of a day."""
 
 
 @dataclass(frozen=True, slots=True)

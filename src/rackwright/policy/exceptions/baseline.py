@@ -8,7 +8,7 @@ Every entry with a value has the limit of that day beside it. A failure is worse
 or when it is further beyond its limit, absolutely or in relation to the limit (``excess.trend``):
 the limit that moves is seen as the value that grows. An entry without a limit is refused when the
 file is read: no version wrote one, and it could not be shown that its failure did not grow. Numbers
-in another unit, above a limit instead of below one, or in the place of a mere yes or no are not
+in another unit, above a limit instead of below one, or instead of a mere yes or no are not
 comparable, so such a failure is new. What is unknown is never covered. What adds up to a value does
 not count, only the value does.
 """

@@ -92,6 +92,16 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
     return Missing(words, tree.place(name, "modules", "spare"))
 
 
+def has_no_contract(site: SitePlan) -> bool:
+    """Return True if a site lives on its own generators and states no contract with a utility.
+
+    Returns:
+        False where the contract is stated all the same.
+    """
+    islanded = all(source.kind != "utility" for source in site.power.sources)
+    return islanded and site.totals.contract_w is None
+
+
 def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     """What the facility draws in W: racks, cooling and losses; the limit is its contract.
 

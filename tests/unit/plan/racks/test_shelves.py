@@ -27,6 +27,9 @@ def test_shelves_are_dealt_over_the_feeds_with_their_rating() -> None:
         backup_s=None,
         feeds=("A", "B"),
         on_feeds=(3, 2),
+        phases=3,
+        voltage_min_v=346,
+        voltage_max_v=480,
     )
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
+from rackwright.diff.yields import compare_yields
 from rackwright.errors import RackwrightError
 from rackwright.plan.load import load_plan
+from rackwright.plan.workload.economy import economy
 from rackwright.plan.workload.prediction import Prediction, predictions
 
 SHORT = Path(__file__).parents[1] / "derivation/short/dgx-h200.yaml"
@@ -113,3 +115,55 @@ def test_what_leads_nowhere_is_named(tmp_path: Path, change: dict[str, Any], tol
 def test_two_workloads_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RackwrightError, match="the workload 'pretrain' is named twice"):
         predict(tmp_path, JOB, JOB)
+
+
+LLAMA: dict[str, Any] = {
+    "hidden_act": "silu", "num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64,
+    "num_key_value_heads": 8, "intermediate_size": 28672, "vocab_size": 128256,
+}  # fmt: skip
+
+
+def test_a_model_of_its_own_config_gets_what_the_built_in_one_gets(tmp_path: Path) -> None:
+    (built_in,) = predict(tmp_path, JOB)
+    (own,) = predict(tmp_path, {**JOB, "model": "ours-70b", "config": LLAMA})
+    assert own.a_day == built_in.a_day
+
+
+def test_a_config_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    strange = {**LLAMA, "layer_types": ["mamba"]}
+    with pytest.raises(RackwrightError, match="layers that are not counted: mamba"):
+        predict(tmp_path, {**JOB, "model": "ours", "config": strange})
+
+
+def test_energy_is_the_share_of_the_site(tmp_path: Path) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    document["sites"][0]["pue"] = 1.3
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [{**JOB, "hosts": 32}]}))
+    plan = load_plan(path).plan
+    (found,) = plan.predictions
+    spent = economy(plan, plan.cost, found)
+    watts = plan.onprem[0].totals.facility_w
+    assert spent is not None
+    assert watts is not None
+    assert spent.kwh is not None
+    assert found.a_day is not None
+    assert spent.kwh.value == pytest.approx(watts / 2 / 1e3 * 24 * 1e12 / found.a_day.value)
+    assert spent.kwh.low < spent.kwh.value < spent.kwh.high
+
+
+def test_half_the_hosts_lose_a_little_less_than_half_of_the_tokens(tmp_path: Path) -> None:
+    plans = []
+    for count in (64, 32):
+        document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+        document["sites"][0]["node_groups"][0]["count"] = count
+        path = tmp_path / f"{count}.yaml"
+        layout = {"tensor": 8, "pipeline": 4}
+        path.write_text(yaml.safe_dump({**document, "workloads": [{**JOB, "layout": layout}]}))
+        plans.append(load_plan(path).plan)
+    (change,) = compare_yields(*plans)
+    assert change.gain is not None
+    assert -0.5 < change.gain < -0.4
+    assert compare_yields(plans[0], plans[0]) == ()
+    (new,) = compare_yields(None, plans[0])
+    assert (new.before, new.gain) == (None, None)

@@ -19,6 +19,13 @@ SHELF_INLETS = frozenset({"hardwired", "busbar"})
 """Inlets of devices whose power comes from the shelves of their rack."""
 
 
+OPEN_RACK_INPUT = (346.0, 480.0)
+"""Input of ORv3 and MGX power shelves in V, line to line: six supplies of 200 to 277 V to neutral, in a
+star of three phases. An entry that states another input has its own."""
+OPEN_RACK_PHASES = 3
+"""Phases of that input."""
+
+
 def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
     """The power shelves of each rack of a class; None where the blueprint declares none."""
     group = site.rack_group(racks.path)
@@ -35,7 +42,14 @@ def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
         backup_s=min((seconds for seconds in stated if seconds is not None), default=None),
         feeds=feeds,
         on_feeds=shelves_on_feeds(group.shelves, feeds),
+        phases=OPEN_RACK_PHASES if shelf.phases is None else shelf.phases,
+        voltage_min_v=_or(fact_value(shelf.voltage_min), OPEN_RACK_INPUT[0]),
+        voltage_max_v=_or(fact_value(shelf.voltage_max), OPEN_RACK_INPUT[1]),
     )
+
+
+def _or(stated: float | None, standard: float) -> float:
+    return standard if stated is None else stated
 
 
 def shelves_on_feeds(shelves: RackShelves, feeds: Sequence[str]) -> tuple[int, ...]:

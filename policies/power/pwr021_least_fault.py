@@ -1,0 +1,50 @@
+"""PWR-021: the least fault trips the breaker of each circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
+from rackwright.plan.racks.contributors import subject
+from rackwright.policy.helpers.racks import is_over
+
+
+@rule(
+    "PWR-021",
+    "The least fault trips the breaker of each circuit",
+    Severity.CRITICAL,
+    since="0.4",
+    stage="design",
+    profile=Profile.PILOT,
+)
+class LeastFault(Policy):
+    """A fault at the end of a circuit opens its breaker at once."""
+
+    trip: Annotated[float, Field(ge=1, le=30)] = 10.0
+    """Multiple of its rating at which a breaker surely opens at once: 10 for type C of IEC 60898-1."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each feed of each class of racks whose conductors are stated."""
+        for site in plan.onprem:
+            for row in site.power.line_ratings:
+                if row.rack is None:
+                    continue
+                limit = None if row.breaker_a is None else self.trip * row.breaker_a
+                value = row.fault_a
+                yield Measure(
+                    subject(site, row.rack, f"feed {row.feed}", row.path),
+                    value=value,
+                    limit=limit,
+                    unit="A",
+                    what="least current of a fault at the end of the circuit, where "
+                    f"{self.trip:g} times its rating opens the breaker at once,",
+                    sense="at_least",
+                    fix="provide thicker or shorter conductors, a supply with a higher fault current, "
+                    "or a breaker that trips at less ('trip')"
+                    if is_over(limit, value)
+                    else None,
+                    missing=row.missing_fault,
+                )

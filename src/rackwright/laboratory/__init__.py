@@ -1,0 +1,1 @@
+"""The lab of bare machines and the embedded AWS, for commands that ask for them."""

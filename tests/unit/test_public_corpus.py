@@ -1,0 +1,56 @@
+"""The table of the public corpus counts what is right, what is refused, and what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabric_factories import layout_of
+from plan_dumps import ibnetdiscover
+from public_corpus import _wrong, measure, table
+
+SLURM = "ClusterName=c\nSlurmctldHost=ctl\nNodeName=n[1-4] CPUs=4{}\nPartitionName=p Nodes=ALL MaxTime=INFINITE\n"
+SWITCH = (
+    "manufacturer: Acme\nmodel: X32\nslug: acme-x32\nu_height: 1\ninterfaces:\n"
+    + "".join(f"  - {{name: e{n}, type: 400gbase-x-qsfpdd}}\n" for n in range(1, 33))
+    + "  - {name: s1, type: 10gbase-x-sfpp}\n  - {name: s2, type: 10gbase-x-sfpp}\n"
+)
+PDU = "manufacturer: Acme\nmodel: P\nslug: p\nu_height: 0\npower-outlets:\n  - {name: o1, type: iec-60320-c13}\n"
+
+
+def test_files_are_counted_by_what_becomes_of_them(tmp_path: Path) -> None:
+    for name, text in {
+        "a/slurm.conf": SLURM.format(""),
+        "b/slurm.conf": SLURM.format(" ThreadsPerCore=2RealMemory=4"),
+        "x32.yaml": SWITCH,
+        "pdu.yaml": PDU,
+        "seen.txt": ibnetdiscover(layout_of()),
+        "notes.txt": "nothing of a hall\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    made = {
+        path.name if path.name != "slurm.conf" else path.parent.name: one
+        for path, one in measure([tmp_path]).items()
+    }
+    assert {name: one.result for name, one in made.items()} == {
+        "a": "usable",
+        "b": "refused",
+        "x32.yaml": "right (switches)",
+        "pdu.yaml": "refused as what it is",
+        "seen.txt": "read",
+    }
+    assert "8 leaf, 4 spine; 32 hosts, 512 cables" in made["seen.txt"].detail
+    assert "| slurm.conf | usable | 1 |" in table(measure([tmp_path]))
+
+
+def test_slower_uplinks_and_outlets_are_wrong() -> None:
+    interfaces = [{"name": f"e{n}", "type": "400gbase-x-osfp"} for n in range(8)]
+    interfaces += [{"name": f"s{n}", "type": "10gbase-x-sfpp"} for n in range(2)]
+    data = {"u_height": 1, "interfaces": interfaces, "power-outlets": [{"name": "o"}]}
+    made = {"radix": 8, "uplinks": {"count": 2}, "height": {"value": "2 U"}}
+    assert list(_wrong(data, "switches", made)) == [
+        "a device with outlets became a product that draws power",
+        "height 2 U of 1",
+        "2 slower ports became uplinks",
+    ]
