@@ -32,7 +32,7 @@ from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
 from rackwright.policy.result_validation import RuleFailedError, checked
-from rackwright.policy.unknowns import Question, Remedies
+from rackwright.policy.unknowns import OpenQuestion, Remedies
 from rackwright.reading.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]
@@ -127,7 +127,7 @@ class Report:
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
     not_judged: tuple[str, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
 
     @cached_property
     def exit_code(self) -> ExitCode:

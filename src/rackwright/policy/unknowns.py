@@ -28,7 +28,7 @@ class Owner(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class OpenQuestion:
     """A fact that rules lack.
 
     Attributes:

@@ -212,7 +212,7 @@ def _choose(
 
 
 @dataclass(frozen=True)
-class Stage:
+class RunStage:
     """Hosts that are configured at the same time, by the part they belong to."""
 
     name: str
@@ -228,7 +228,7 @@ def stages(
     parts: Mapping[str, frozenset[str]],
     groups: Mapping[str, Collection[str]],
     chosen: Collection[str],
-) -> tuple[Stage, ...]:
+) -> tuple[RunStage, ...]:
     """The stages of a run over the hosts ``chosen``, in order; those without hosts are left out.
 
     A run of one controller has the servers ready before the play of the hosts that wait for them.
@@ -237,7 +237,7 @@ def stages(
     servers = frozenset().union(*(groups.get(group, ()) for group in SERVERS))
     wanted = frozenset(chosen)
     return tuple(
-        Stage(name, cut)
+        RunStage(name, cut)
         for name, hosts in (("servers", wanted & servers), ("hosts", wanted - servers))
         if (cut := dict(_cut(parts, hosts)))
     )
