@@ -159,7 +159,9 @@ def is_there(name):
     Raises:
         Refused: it does not say.
     """
-    sql = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '{}'".format(name)  # a name as DATABASE_NAME # nosec B608
+    sql = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '{}'".format(
+        name
+    )  # a name as DATABASE_NAME # nosec B608
     done = subprocess.run(
         ["mariadb", "--batch", "--skip-column-names", "--execute", sql],
         stdout=subprocess.PIPE,

@@ -128,7 +128,7 @@ def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
 
 
 def _finding_groups(rows: Sequence[FindingRow]) -> list[RowGroup]:
-    """What blocks and some of the others, then the rest."""
+    """Return the findings that block and some of the others, then the rest."""
     first = max(FIRST_FINDINGS, sum(row.state in {"crash", "blocks"} for row in rows))
     groups = [RowGroup(rows[:first]), RowGroup(rows[first:], f"{len(rows) - first} more findings")]
     return [group for group in groups if group.rows]
@@ -140,7 +140,7 @@ def embedded(data: Any) -> str:
 
 
 def _content_policy(style: str, program: str) -> str:
-    """What the page may do: its own style, its own program, and nothing else."""
+    """Return the content policy of the page: its own style, its own program, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; "

@@ -14,7 +14,7 @@ from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:
-    """Mends moto's class; a second call changes nothing."""
+    """Fixes moto's class; a second call changes nothing."""
     if not first_time(__name__):
         return
     first = S3Response._bucket_response_put
