@@ -215,10 +215,14 @@ def test_a_worse_value_of_a_two_way_field_is_refused_before_it_is_merged(name: s
 
 
 def test_parameters_that_a_change_makes_stricter_judge_before_it_is_merged() -> None:
-    def stricter(data: Any) -> None:
-        data["policies"]["REL-003"]["parameters"]["most_lost"] = "1 %"
+    def mandatory(data: Any) -> None:
+        data["policies"]["CAT-003"]["enforcement"] = "mandatory"
 
-    base, head = edited(), edited(stricter)
+    def stricter(data: Any) -> None:
+        data["policies"]["CAT-003"]["parameters"]["difference_percent"] = 1
+
+    base, head = edited(mandatory), edited(mandatory, stricter)
+    assert alone(base).exit_code is ExitCode.CLEAN
     assert alone(head).exit_code is ExitCode.VIOLATION
     assert with_base(head, base).exit_code is ExitCode.VIOLATION
 
