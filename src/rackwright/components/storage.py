@@ -190,7 +190,7 @@ class Storage(pulumi.ComponentResource):
                 name,
                 "LustreFileSystem",
                 depends_on=rules,
-                # FSx neither changes nor tells them: one that was taken over would be made anew.
+                # FSx neither changes nor tells them: one that was taken over would be made again.
                 ignore_changes=["securityGroupIds"],
                 custom_timeouts=SLOW,
             ),

@@ -295,7 +295,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
 
 
 def _exceptions(environment: Mapping[str, str]) -> PolicyExceptions | None:
-    """What the environment names; a file that cannot be read ends the process."""
+    """Read the exceptions that the environment names; an unreadable file ends the process."""
     from rackwright.errors import RackwrightError
     from rackwright.policy.exceptions.exceptions import read_files
 

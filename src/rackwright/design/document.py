@@ -132,7 +132,7 @@ class Builder:
 
     @property
     def has_fabrics(self) -> bool:
-        """Whether switches stand there, whose number may follow from that of the hosts."""
+        """True if the facility has switches, whose number may follow from that of the hosts."""
         facility = self.document.facility
         return bool(facility.fabric or facility.fabrics)
 
@@ -453,7 +453,7 @@ def _cabling(item: Item, name: str, others: Sequence[str]) -> Item:
 
 
 def _for_group(part: Item, field: str, other: str) -> Item:
-    """What is attached or cabled, of another group."""
+    """Return the attachments or cables of another group."""
 
     def change(key: str, one: Item) -> Item:
         if key == field:

@@ -180,7 +180,7 @@ class PowerSource(Model):
     """Parents. The first one carries the load, the others take over when it is lost. The source of the
     load is unknown if omitted, except for a utility or a generator."""
     product: Annotated[str | None, HARDWARE] = None
-    """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
+    """Catalogue id of a UPS, transformer or generator. What is written beside it holds instead of
     the product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Continuous power that the source may carry in kW, derating already applied. The rating of its

@@ -31,7 +31,7 @@ from rackwright.team.digest import folder_digest
 
 @dataclass(frozen=True)
 class Gate:
-    """What a judgement is made of beside the built-in policies.
+    """Settings of a check beside the built-in policies.
 
     Attributes:
         packs: folders of more policies: the team's own and those that a caller names.

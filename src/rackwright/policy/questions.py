@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
-from rackwright.policy.unknowns import Owner, Question, Remedies
+from rackwright.policy.unknowns import OpenQuestion, Owner, Remedies
 
 _OWNERS = {
     "fabric": Owner.NETWORK,
@@ -30,12 +30,12 @@ _OWNERS = {
 """Teams by the keys of the fields that they know."""
 
 
-def questions(results: Iterable[Result], remedies: Remedies) -> tuple[Question, ...]:
+def questions(results: Iterable[Result], remedies: Remedies) -> tuple[OpenQuestion, ...]:
     """Return what ``results`` lack: what blocks first, then by who can answer.
 
     Facts that only a rule in preview lacks are left out; those of later stages come last.
     """
-    found: dict[tuple[str, str], Question] = {}
+    found: dict[tuple[str, str], OpenQuestion] = {}
     unknown = (result for result in results if result.outcome is Outcome.UNKNOWN)
     for result in sorted(unknown, key=lambda one: one.later):
         if result.preview and not result.blocks:
@@ -49,7 +49,7 @@ def questions(results: Iterable[Result], remedies: Remedies) -> tuple[Question, 
             if known is not None and result.later and not known.later:
                 continue
             rules = (result.policy,) if known is None else known.rules
-            found[key] = Question(
+            found[key] = OpenQuestion(
                 field,
                 remedy if known is None else known.remedy,
                 owner_of(fields[0]) if fields else Owner.YOU,

@@ -266,7 +266,7 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
     given = detail.get("input")
     if given is None and (kind in _EXPECTED or kind in {"literal_error", "enum"}):
         wanted = _expected(detail)
-        return "no value is set", f"write {wanted}, or leave the key out"
+        return "no value is set", f"write {wanted}"
     if kind == NO_MEMBER:
         return _no_member(given, detail["members"])
     if kind in {"literal_error", "enum"}:
@@ -309,7 +309,7 @@ def _no_member(given: object, members: Sequence[Mapping[str, Any]]) -> _Explanat
 
 
 def _expected(detail: Mapping[str, Any]) -> str:
-    """What would have been right, as it follows 'is not'."""
+    """Return the expected value, in words that follow 'is not'."""
     if detail["type"] in {"literal_error", "enum"}:
         return _allowed(detail)
     if detail["type"] in _EXPECTED:

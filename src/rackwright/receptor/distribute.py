@@ -43,7 +43,7 @@ from rackwright.receptor.control import Control
 from rackwright.receptor.workers import (
     HERE,
     Login,
-    Stage,
+    RunStage,
     Workers,
     WorkersError,
     members,
@@ -65,7 +65,7 @@ def run_distributed(
     watcher: Watcher,
     playbook: Path = PLAYBOOK,
 ) -> Tally:
-    """What the playbook did on all machines; hosts of a worker that was lost have failed.
+    """Run the playbook on all machines and return the results; hosts of a lost worker have failed.
 
     Args:
         place: where inventory and files are.
@@ -170,7 +170,7 @@ class _Run:
         return self.place.folder / "distribution"
 
     def prepare(
-        self, listing: Mapping[str, Any], planned: Collection[Stage], login: Login | None
+        self, listing: Mapping[str, Any], planned: Collection[RunStage], login: Login | None
     ) -> None:
         """Write what is sent to workers, with a group for each part of each stage."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -192,7 +192,7 @@ class _Run:
         text = json.dumps({"all": {"children": listed}})
         (self.folder / "parts.json").write_text(text, encoding="utf-8")
 
-    def go(self, planned: Collection[Stage]) -> Tally:
+    def go(self, planned: Collection[RunStage]) -> Tally:
         """Run the stages one after the other, the parts of each at the same time."""
         done: list[list[Tally]] = []
         given_up: str | None = None
@@ -209,7 +209,7 @@ class _Run:
                 given_up = f"not begun: {failed} of {len(stage.hosts)} {stage.name} failed before"
         return merge(done)
 
-    def _stage(self, stage: Stage) -> list[Tally]:
+    def _stage(self, stage: RunStage) -> list[Tally]:
         with ThreadPoolExecutor(max_workers=len(stage.parts)) as pool:
             running: list[Future[Tally]] = [
                 pool.submit(self._part, stage.name, part, hosts)
@@ -265,7 +265,7 @@ class _Run:
                 self.watcher.tell(node, f"work unit {unit} is not released: {error.summary}")
 
     def _appears(self, node: str) -> bool:
-        """Whether ``node`` can be reached, or could within the time it may be out of reach."""
+        """Return True if ``node`` can be reached, or could within the time it may be out of reach."""
         deadline = time.monotonic() + self.workers.lost_after
         while node not in self.control.nodes():
             if time.monotonic() >= deadline or self.stop.wait(LOOK_EVERY_S):

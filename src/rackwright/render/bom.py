@@ -35,7 +35,7 @@ Category = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Article:
     """Equal articles of one site.
 
     Attributes:
@@ -57,46 +57,48 @@ class Line:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells the article from others, in any revision."""
+        """Identity of the article in any revision."""
         return self.site, self.category, self.product, self.detail
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ArticleChange:
     """An article of which two revisions need different numbers."""
 
-    line: Line
+    line: Article
     before: int
     after: int
 
 
-def bill_of_materials(plan: Plan, site: str | None = None) -> list[Line]:
+def bill_of_materials(plan: Plan, site: str | None = None) -> list[Article]:
     """Return the articles of all bare-metal sites, or of one of them, in a fixed order."""
-    found: list[Line] = []
+    found: list[Article] = []
     for one in plan.onprem:
         if site in {None, one.name}:
             found += [*_racked(plan, one), *_cabling(plan, one), *_plant(one), *_spares(plan, one)]
     return found
 
 
-def compare(before: Iterable[Line], after: Iterable[Line]) -> list[Change]:
+def compare(before: Iterable[Article], after: Iterable[Article]) -> list[ArticleChange]:
     """Return the articles whose number differs, those of ``after`` first and in its order."""
     old = {line.key: line for line in before}
     new = {line.key: line for line in after}
     changes = [
-        Change(line, old[key].quantity if key in old else 0, line.quantity)
+        ArticleChange(line, old[key].quantity if key in old else 0, line.quantity)
         for key, line in new.items()
         if key not in old or old[key].quantity != line.quantity
     ]
-    return changes + [Change(line, line.quantity, 0) for key, line in old.items() if key not in new]
+    return changes + [
+        ArticleChange(line, line.quantity, 0) for key, line in old.items() if key not in new
+    ]
 
 
-def to_document(name: str, lines: Iterable[Line]) -> dict[str, Any]:
+def to_document(name: str, lines: Iterable[Article]) -> dict[str, Any]:
     """Return the bill as plain data."""
     return {"schema": SCHEMA, "blueprint": name, "lines": [asdict(line) for line in lines]}
 
 
-def _racked(plan: Plan, site: SitePlan) -> Iterator[Line]:
+def _racked(plan: Plan, site: SitePlan) -> Iterator[Article]:
     """Yield racks, what is in them, and the power supplies that come with the devices."""
     racks: Counter[str] = Counter()
     devices: Counter[tuple[Category, str]] = Counter()
@@ -113,22 +115,22 @@ def _racked(plan: Plan, site: SitePlan) -> Iterator[Line]:
         yield _line(plan.catalogue, site, kind, entry, "", count)
     for entry, count in supplies.items():
         note = "included in the device"
-        yield Line(
+        yield Article(
             site.name, "power supply", entry, "", f"power supply of {entry}", "", count, note
         )
 
 
 def _line(
     catalogue: Catalogue, site: SitePlan, category: Category, product: str, detail: str, count: int
-) -> Line:
+) -> Article:
     key = catalogue.keys.get(product)
     entry = None if key is None else catalogue.get(*key)
     name = product if entry is None else f"{entry.vendor} {entry.name}"
     part = entry.part if isinstance(entry, Cable) else ""
-    return Line(site.name, category, product, part, name, detail, count)
+    return Article(site.name, category, product, part, name, detail, count)
 
 
-def _cabling(plan: Plan, site: SitePlan) -> Iterator[Line]:
+def _cabling(plan: Plan, site: SitePlan) -> Iterator[Article]:
     parts: Counter[tuple[Category, str, str]] = Counter()
     for fabric in site.fabrics:
         if fabric.layout is not None:
@@ -212,7 +214,7 @@ def length_class(length: float | None) -> str:
     return f"up to {fitting or math.ceil(length)} m"
 
 
-def _plant(site: SitePlan) -> Iterator[Line]:
+def _plant(site: SitePlan) -> Iterator[Article]:
     """Yield sources of power, air handlers, CDUs and mechanical plant."""
     sources: Counter[tuple[str, str]] = Counter()
     for source in site.spec.power.sources:
@@ -231,29 +233,29 @@ def _plant(site: SitePlan) -> Iterator[Line]:
             detail = format_quantity(source.capacity, "W")
         sources[product, detail] += count
     for (product, detail), count in sources.items():
-        yield Line(site.name, "power source", product, "", product, detail, count)
+        yield Article(site.name, "power source", product, "", product, detail, count)
     handlers: Counter[str] = Counter()
     for hall in site.spec.halls:
         if hall.air is not None:
             handlers[hall.air.type] += hall.air.count
     for product, count in handlers.items():
-        yield Line(site.name, "air handler", product, "", product, "", count)
+        yield Article(site.name, "air handler", product, "", product, "", count)
     cdus: Counter[str] = Counter()
     for loop in site.spec.loops:
         cdus[loop.cdu] += loop.count
     racked = {d.entry for own in site.racks for d in own.kind.devices if d.kind == "cdu"}
     for product, count in cdus.items():
         if product not in racked:  # else it is counted with its rack
-            yield Line(site.name, "cdu", product, "", product, "", count)
+            yield Article(site.name, "cdu", product, "", product, "", count)
     plant: Counter[tuple[str, str]] = Counter()
     for machine in site.spec.plant or ():
         size = "" if machine.capacity is None else format_quantity(machine.capacity, "W")
         plant[machine.product or machine.kind, size] += machine.count
     for (product, detail), count in plant.items():
-        yield Line(site.name, "plant", product, "", product, detail, count)
+        yield Article(site.name, "plant", product, "", product, detail, count)
 
 
-def _spares(plan: Plan, site: SitePlan) -> Iterator[Line]:
+def _spares(plan: Plan, site: SitePlan) -> Iterator[Article]:
     """Yield hosts that failures take away at once beyond the spares that the groups have."""
     reliability = plan.reliability or Reliability()
     products = {group.name: group.type for group in site.spec.node_groups}
@@ -269,4 +271,4 @@ def _spares(plan: Plan, site: SitePlan) -> Iterator[Line]:
         if more > 0:
             product = products[group.group]
             note = f"{needed} of '{group.group}' are down at once 1 % of the time or less"
-            yield Line(site.name, "spare", product, "", f"spare {product}", "", more, note)
+            yield Article(site.name, "spare", product, "", f"spare {product}", "", more, note)

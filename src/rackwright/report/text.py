@@ -9,7 +9,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BASELINE, ExceptionReport, Notice, NoticeKind
-from rackwright.policy.unknowns import Question
+from rackwright.policy.unknowns import OpenQuestion
 from rackwright.report.wording import (
     FOUND,
     LOWERED,
@@ -129,7 +129,7 @@ def _warning(report: Report, *, colour: bool) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _question(question: Question) -> str:
+def _question(question: OpenQuestion) -> str:
     where = question.location
     place = f" ({printable(f'{where.file}:{where.line}')})" if where else ""
     return f"{printable(question.field)}{place}  {', '.join(question.rules)}"
@@ -253,7 +253,7 @@ def _word(kind: NoticeKind) -> str:
 
 
 def _notice(notice: Notice) -> str:
-    """What is to be said about a waiver or the baseline."""
+    """Return the notice about a waiver or the baseline."""
     where = f"{printable(str(notice.location))}  " if notice.location else ""
     word = _word(notice.kind)
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"

@@ -47,7 +47,10 @@ sites:
 
 TEN_ERRORS = [
     ("b.yaml:1:13: apiVersion: 'rackwright/v2' is not one of 'rackwright/v1'", "rackwright/v1"),
-    ("b.yaml:2:7: name: 'Demo Cluster' does not match", None),
+    (
+        "b.yaml:2:7: name: 'Demo Cluster' has 'D': only small letters",
+        "did you mean 'demo-cluster'?",
+    ),
     ("b.yaml:3:1: unknown key 'ownr'", "did you mean 'owner'?"),
     ("b.yaml:7:15: sites.lab.altitude: '300' has no unit; write it like '300 m'", None),
     ("b.yaml:10:21: sites.lab.power.power_factor: '1.5' is not 1 or less", None),
@@ -134,7 +137,11 @@ def test_a_layer_changes_one_value_and_its_mistake_is_told_in_the_layer(tmp_path
         ),
         ("apiVersion: rackwright/v1\nname: x\nsites: [{name: a}]", "'provider' is missing", None),
         ("apiVersion: rackwright/v1\nname: no\nsites: [5]", "sites.0: '5' is not a mapping", None),
-        ("apiVersion: rackwright/v1\nname: yes\nsites: null", "sites: nothing is not a list", None),
+        (
+            "apiVersion: rackwright/v1\nname: yes\nsites: null",
+            "sites: no value is set",
+            "write a list",
+        ),
     ],
 )
 def test_a_document_of_another_shape(document, text, hint):

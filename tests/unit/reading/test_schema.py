@@ -19,7 +19,6 @@ from cli_support import run_here
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.derivation.schema import with_short_form
 from rackwright.policy.api import Outcome
 from rackwright.policy.exception_report import NoticeKind
 from rackwright.reading.loader import load_tree
@@ -27,6 +26,7 @@ from rackwright.reading.schema import export_schema
 from rackwright.reading.tree import to_data
 from rackwright.reading.yaml_reader import read_text
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
+from rackwright.render.editors import blueprint_schema
 from template_support import example_answers
 
 KINDS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, **FOLDERS}
@@ -148,7 +148,7 @@ def test_the_counts_of_a_report_are_those_of_every_word(
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_the_schema_accepts_every_template(name, tmp_path):
-    assert errors(written(name, tmp_path), with_short_form(schema_of(Blueprint))) == []
+    assert errors(written(name, tmp_path), blueprint_schema(tmp_path / "blueprint.yaml")) == []
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from cli_support import run_here
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.load import LoadedPlan, load_plan
 from rackwright.policy.packs.loader import builtin_pack
-from rackwright.render.bom import Line, bill_of_materials, compare, length_class
+from rackwright.render.bom import Article, bill_of_materials, compare, length_class
 
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
 SHORT = """apiVersion: rackwright/v1
@@ -48,7 +48,7 @@ def hall(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def quantities(lines: list[Line]) -> dict[tuple[str, str, str], int]:
+def quantities(lines: list[Article]) -> dict[tuple[str, str, str], int]:
     return {(line.category, line.product, line.detail): line.quantity for line in lines}
 
 
@@ -151,7 +151,7 @@ def test_bills_of_two_revisions_are_compared(hall: Path) -> None:
 
 
 def test_article_that_is_gone_is_returned() -> None:
-    one = Line("sjc1", "node", "dgx-h200", "", "DGX H200", "", 4)
+    one = Article("sjc1", "node", "dgx-h200", "", "DGX H200", "", 4)
     (change,) = compare([one], [])
     assert (change.before, change.after) == (4, 0)
 

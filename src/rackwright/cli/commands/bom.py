@@ -19,7 +19,7 @@ from rackwright.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rackwright.render.bom import Line
+    from rackwright.render.bom import Article
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -85,25 +85,25 @@ def run(arguments: argparse.Namespace) -> int:
 _HEAD = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
 
 
-def _cells(line: Line, quantity: str) -> tuple[str, ...]:
+def _cells(line: Article, quantity: str) -> tuple[str, ...]:
     return (
         line.site, line.category, quantity, line.product, line.part, line.name, line.detail,
         line.note,
     )  # fmt: skip
 
 
-def _changes(path: Path, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+def _changes(path: Path, lines: Sequence[Article]) -> list[tuple[str, ...]]:
     """Return the rows of the articles whose number differs from the bill in ``path``.
 
     Raises:
         UsageError: it is no bill that ``--json`` has written.
     """
-    from rackwright.render.bom import SCHEMA, Line, compare
+    from rackwright.render.bom import SCHEMA, Article, compare
 
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         known = document["schema"] == SCHEMA
-        before = [Line(**line) for line in document["lines"]] if known else []
+        before = [Article(**line) for line in document["lines"]] if known else []
     except OSError as error:
         raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
     except (KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Which catalogue entries a plan uses, and where the blueprint asks for them."""
+"""Catalogue entries that a plan uses, and the places of the blueprint that ask for them."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ class AwsSitePlan:
 
     @property
     def node_user_data(self) -> str:
-        """Return the user data that names compute nodes at each boot."""
+        """User data that names compute nodes at each boot."""
         return node_user_data(self.spec)
 
     def server_user_data(self, host: str) -> str:
@@ -344,7 +344,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
 def _public_subnet(
     site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
 ) -> list[PlanProblem]:
-    """Return the missing fact about the public subnet of login nodes in an existing VPC."""
+    """Return the problem of login nodes that need a public subnet in an existing VPC without one."""
     existing = site.network.existing
     public = any(plan.public for plan in servers)
     if existing is None or existing.public_subnet is not None or not public:

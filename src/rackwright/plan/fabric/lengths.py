@@ -78,7 +78,7 @@ class StandingRacks:
 
     @cached_property
     def places(self) -> Mapping[str, StandingRack]:
-        """Return the position of each rack of the site."""
+        """Position of each rack of the site."""
         found = {}
         for h, hall in enumerate(self.site.halls):
             for r, row in enumerate(hall.rows):

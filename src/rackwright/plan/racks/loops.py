@@ -16,7 +16,7 @@ from rackwright.plan.racks.placement import PlacedGroup
 def check_loops(
     site: OnPremSite, path: Path, groups: Sequence[PlacedGroup], catalogue: Catalogue
 ) -> Iterator[PlanProblem]:
-    """Return the mistakes in the CDUs of ``site``, whose products are in the catalogue."""
+    """Yield the mistakes in the CDUs of ``site``, whose products are in the catalogue."""
     for index, loop in enumerate(site.loops):
         if catalogue.get(Cdu, loop.cdu).in_rack is loop.in_rack:
             continue

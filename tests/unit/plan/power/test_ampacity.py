@@ -58,12 +58,12 @@ def test_no_table_allows_more_than_single_cores_in_free_air(area: str, published
     line = a_line(area)
     highest = highest_ampacity(line)
     assert highest == published
-    for standard, temperature, more in (
-        ("nec", "90 °C", {}),
-        ("iec", "90 °C", {"installation": "tray"}),
-        ("iec", "90 °C", {"installation": "conduit"}),
+    for cabling in (
+        laid("nec", "90 °C", "30 °C"),
+        laid("iec", "90 °C", "30 °C", installation="tray"),
+        laid("iec", "90 °C", "30 °C", installation="conduit"),
     ):
-        found = ampacity(line, laid(standard, temperature, "30 °C", **more))
+        found = ampacity(line, cabling)
         assert found is not None
         assert found.carried <= highest
 

@@ -94,7 +94,7 @@ def test_the_file_reads_back_what_was_written() -> None:
     [
         ({"policy": "PWR-002"}, "the fingerprint is another"),
         ({"at": "sjc1 racks c[01-09] feed A"}, "the fingerprint is another"),
-        ({"fingerprint": "0"}, "does not match"),
+        ({"fingerprint": "0"}, "has a form that is not allowed"),
         ({"limit": None}, "give both 'value' and 'limit'"),
         ({"value": "46 kW"}, "is not a number"),
         ({"valeu": 1}, "unknown key 'valeu'"),

@@ -150,7 +150,7 @@ def test_a_short_sentence_of_another_script_is_a_reason(reason: str) -> None:
         ({"unknown": True}, "give 'up_to' or 'unknown'"),
         ({"limit": "a lot"}, "is not a quantity"),
         ({"up_to": None, "limit": "41.5 kW"}, "give 'up_to' as well"),
-        ({"policy": "*"}, "does not match"),
+        ({"policy": "*"}, r"has '\*'"),
         ({"untl": "2027-01-01"}, "unknown key 'untl'"),
     ],
 )
