@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rackwright.model.power import Conductors, PowerSource, SourceKind
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.power.conductors import (
+from rackwright.plan.power.lines.conductors import (
     Impedance,
     OfFeeds,
     limited_fault_current,
