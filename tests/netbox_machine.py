@@ -65,7 +65,7 @@ print("TOKEN", f"nbt_{token.key}.{token.token}")
 """
 _SERVE = """\
 /opt/netbox/bin/netbox shell --command "$(cat /srv/token.py)" > /srv/token.txt 2>/srv/token.log
-cd /opt/netbox; exec /opt/netbox/bin/gunicorn --bind 127.0.0.1:{port} --workers 2 --timeout 120 netbox.wsgi 2>/srv/gunicorn.log
+cd /opt/netbox; exec /opt/netbox/bin/gunicorn --bind 127.0.0.1:{port} --workers 2 --timeout 600 netbox.wsgi 2>/srv/gunicorn.log
 """
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.software import Software, Task
 from rackwright.plan.workload.speeds import Precision
-from rackwright.plan.workload.step import Job, StepTime, step_time
-from rackwright.plan.workload.transformer import Transformer
+from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
+from rackwright.plan.workload.transformer import LanguageModel
 
 ROWS = next(
     (
@@ -58,8 +58,8 @@ class Run:
         release: of the NeMo container; empty for other programs.
     """
 
-    job: Job
-    layout: Layout
+    job: TrainingJob
+    layout: ModelLayout
     accelerators: int
     system: str
     program: str
@@ -112,7 +112,7 @@ def megatron_runs() -> list[Run]:
             _number(row, "gpus"),
             _number(row, "gbs"),
             _number(row, "seq"),
-            Layout(
+            ModelLayout(
                 tensor=_number(row, "tp"),
                 pipeline=_number(row, "pp"),
                 context=_number(row, "cp"),
@@ -132,20 +132,20 @@ def megatron_runs() -> list[Run]:
 
 
 def megatron_run(
-    model: Transformer,
+    model: LanguageModel,
     system: str,
     precision: Precision,
     accelerators: int,
     sequences: int,
     sequence: int,
-    layout: Layout,
+    layout: ModelLayout,
     rate: float,
     release: str,
     task: Task = "pre-training",
 ) -> Run:
     """Return a run of Megatron-Core with the program of its release."""
     numbers = "26.06" if release >= "26.06" else "26.04" if release >= "26.04" else "25.11"
-    job = Job(model, sequences, sequence, precision, task)
+    job = TrainingJob(model, sequences, sequence, precision, task)
     return Run(job, layout, accelerators, system, f"megatron-core-{numbers}", rate, release)
 
 
@@ -155,19 +155,19 @@ def vtrain_runs(name: str) -> list[Run]:
     for row in _rows(name):
         hidden, layers = int(row["hidden size"]), int(row["# layers"])
         heads = int(row["attention heads"])
-        model = Transformer(
+        model = LanguageModel(
             f"gpt-{hidden}-{layers}", layers, hidden, heads, heads, hidden // heads, 4 * hidden, 51200,
             gated=False, tied=True, dense_layers=layers,
         )  # fmt: skip
         batch, sequence = int(row["global batch"]), int(row["sequence length"])
         count = int(row["# GPUs"])
-        layout = Layout(
+        layout = ModelLayout(
             tensor=int(row["tensor parallelism"]),
             pipeline=int(row["pipeline parallelism"]),
             micro_batch=int(row["micro batch"]),
         )
         rate = batch * sequence / float(row["iteration time (ms)"]) * 1e3 / count
-        job = Job(model, batch, sequence, "bf16")
+        job = TrainingJob(model, batch, sequence, "bf16")
         runs.append(Run(job, layout, count, "a100", "megatron-deepspeed-2022", rate))
     return runs
 
@@ -186,7 +186,7 @@ def _number(row: dict[str, str], key: str) -> int:
 def _published() -> list[Run]:
     def run(
         model: str, system: str, precision: Precision, count: int, sequences: int, sequence: int,
-        layout: Layout, rate: float, release: str, task: Task = "pre-training",
+        layout: ModelLayout, rate: float, release: str, task: Task = "pre-training",
     ) -> Run:  # fmt: skip
         shape = known_models()[model]
         return megatron_run(
@@ -194,20 +194,20 @@ def _published() -> list[Run]:
         )
 
     return [
-        run("llama3.1-405b", "h100", "fp8", 1024, 1536, 8192, Layout(8, 8, 2, 8), 326, "26.06"),
-        run("llama3.1-405b", "gb200", "nvfp4", 256, 1536, 8192, Layout(4, 16, 1, 8), 1166, "26.06"),
-        run("llama3.1-405b", "gb300", "fp8", 256, 1536, 8192, Layout(4, 8, 1, 4), 1048, "26.06"),
-        run("llama3.1-70b", "gb200", "nvfp4", 64, 256, 8192, Layout(2, 4, 1, 5), 4864, "26.04.01"),
-        run("llama3.1-70b", "gb300", "nvfp4", 64, 256, 8192, Layout(1, 4, 1, 5), 7296, "26.04.01"),
-        run("llama3.1-8b", "b200", "fp8", 8, 128, 8192, Layout(micro_batch=2), 30624, "25.11"),
-        run("llama3.1-8b", "gb200", "fp8", 8, 128, 8192, Layout(micro_batch=2), 31508, "25.11"),
-        run("llama3.1-8b", "gb300", "fp8", 8, 128, 8192, Layout(micro_batch=2), 37556, "25.11"),
-        run("llama3.1-70b", "h100", "fp8", 32, 32, 4096, Layout(4, 4, 1, 5), 1638, "26.06", "sft"),
-        run("llama3.1-70b", "h100", "fp8", 8, 32, 4096, Layout(2, 4, 1, 20), 2643, "26.06", "lora"),
-        run("deepseek-v3", "gb200", "mxfp8", 256, 4096, 4096, Layout(1, 4, 1, 4, 64), 4912, "26.08"),
-        run("qwen3-235b-a22b", "h100", "fp8", 256, 8192, 4096, Layout(2, 8, 1, 4, 32), 1712, "26.04.01"),
-        run("qwen3-235b-a22b", "gb200", "mxfp8", 256, 8192, 4096, Layout(1, 8, 1, 3, 32), 5680, "26.04.01"),
-        run("gpt-oss-120b", "gb200", "mxfp8", 64, 1280, 4096, Layout(expert=64, micro_batch=4), 28672, "26.08"),
+        run("llama3.1-405b", "h100", "fp8", 1024, 1536, 8192, ModelLayout(8, 8, 2, 8), 326, "26.06"),
+        run("llama3.1-405b", "gb200", "nvfp4", 256, 1536, 8192, ModelLayout(4, 16, 1, 8), 1166, "26.06"),
+        run("llama3.1-405b", "gb300", "fp8", 256, 1536, 8192, ModelLayout(4, 8, 1, 4), 1048, "26.06"),
+        run("llama3.1-70b", "gb200", "nvfp4", 64, 256, 8192, ModelLayout(2, 4, 1, 5), 4864, "26.04.01"),
+        run("llama3.1-70b", "gb300", "nvfp4", 64, 256, 8192, ModelLayout(1, 4, 1, 5), 7296, "26.04.01"),
+        run("llama3.1-8b", "b200", "fp8", 8, 128, 8192, ModelLayout(micro_batch=2), 30624, "25.11"),
+        run("llama3.1-8b", "gb200", "fp8", 8, 128, 8192, ModelLayout(micro_batch=2), 31508, "25.11"),
+        run("llama3.1-8b", "gb300", "fp8", 8, 128, 8192, ModelLayout(micro_batch=2), 37556, "25.11"),
+        run("llama3.1-70b", "h100", "fp8", 32, 32, 4096, ModelLayout(4, 4, 1, 5), 1638, "26.06", "sft"),
+        run("llama3.1-70b", "h100", "fp8", 8, 32, 4096, ModelLayout(2, 4, 1, 20), 2643, "26.06", "lora"),
+        run("deepseek-v3", "gb200", "mxfp8", 256, 4096, 4096, ModelLayout(1, 4, 1, 4, 64), 4912, "26.08"),
+        run("qwen3-235b-a22b", "h100", "fp8", 256, 8192, 4096, ModelLayout(2, 8, 1, 4, 32), 1712, "26.04.01"),
+        run("qwen3-235b-a22b", "gb200", "mxfp8", 256, 8192, 4096, ModelLayout(1, 8, 1, 3, 32), 5680, "26.04.01"),
+        run("gpt-oss-120b", "gb200", "mxfp8", 64, 1280, 4096, ModelLayout(expert=64, micro_batch=4), 28672, "26.08"),
     ]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class VcpuQuota(Policy):
 
 
 def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
-    """What counts against each quota; capacity blocks count against none of these."""
+    """Return the use of each quota; capacity blocks count against none of these."""
     usage: dict[str, list[_Row]] = {}
     for group in site.groups:
         if group.spec.capacity.kind != "capacity-block":
@@ -61,7 +61,7 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
 
 
 def _measure(site: AwsSitePlan, near: Sequence[AwsSitePlan], code: str) -> Measure:
-    """What the sites ``near`` take of a quota together: it is of the account in the region."""
+    """Return the measure of the sites ``near`` together: a quota is of the account in the region."""
     rows: list[_Row] = []
     for other in near:
         named = f"{other.name} " if len(near) > 1 else ""

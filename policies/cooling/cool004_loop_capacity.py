@@ -120,7 +120,7 @@ def _flow_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
 
 
 def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
-    """What each product on a loop needs, and its rear doors, in L/min."""
+    """Yield the flow that each product on a loop needs, and its rear doors, in L/min."""
     for product in site.cooling.loop_products:
         if product.loop == row.loop and product.flow_lpm:
             yield Contributor(product.entry, product.devices, product.flow_lpm)

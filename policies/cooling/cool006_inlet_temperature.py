@@ -53,10 +53,10 @@ def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iter
         (low, high) for _, (low, high), advisory in ranges if not advisory
     ]
     bounds += [(d.inlet_min_c, d.inlet_max_c) for d in _air_cooled(site, row.hall)]
-    mended = _mended(inlet, bounds)
+    fixed = _fixed(inlet, bounds)
     suggest = None
-    if mended is not None:
-        suggest = Suggestion((*path, "inlet_temperature"), f"{mended:g} °C")
+    if fixed is not None:
+        suggest = Suggestion((*path, "inlet_temperature"), f"{fixed:g} °C")
     for words, (low, high), advisory in ranges:
         what, given = f"inlet temperature ({words})", None if advisory else suggest
         yield _measure(at, inlet, high, "at_most", what, given, advisory=advisory)
@@ -69,7 +69,7 @@ def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iter
         yield _measure(where, inlet, device.inlet_min_c, "at_least", what, suggest)
 
 
-def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -> float | None:
+def _fixed(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -> float | None:
     """The nearest inlet temperature inside all ``bounds``; None where there is none."""
     low = max((low for low, _ in bounds if low is not None), default=inlet)
     high = min((high for _, high in bounds if high is not None), default=inlet)

@@ -81,7 +81,7 @@ def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
 
 
 def _racks(site: SitePlan, loop: str) -> Iterator[str]:
-    """What racks on a loop lack for their pressure drop."""
+    """Yield the facts that racks on a loop lack for their pressure drop."""
     found: dict[str, None] = {}
     for racks in site.racks:
         if racks.kind.loop == loop and racks.kind.device_drop_kpa is None:

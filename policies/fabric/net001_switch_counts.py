@@ -71,7 +71,7 @@ def _provide(layout: Layout, tier: int, count: int) -> str:
 
 
 def _evenness(found: FabricAt, layout: Layout) -> Finding:
-    """Whether the cables of a leaf come out even over the switches that it is cabled to."""
+    """Check that the cables of a leaf come out even over the switches that it is cabled to."""
     _, up = leaf_split(layout)
     if layout.rack_sets is not None:
         up = layout.up_ports(0) or up
@@ -98,7 +98,7 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
 
 
 def _uncut(layout: Layout, link: TierLink) -> tuple[str, str] | None:
-    """Why the tiers of some cables cannot be cut in blocks, and what would do; None where they can."""
+    """Return the reason why the tiers of some cables cannot be cut in blocks, with a fix; None if they can."""
     lower, upper = layout.tiers[link.lower], layout.tiers[link.upper]
     pods, each = link.blocks, link.per_block
     for tier in (upper,) if each else (lower, upper):

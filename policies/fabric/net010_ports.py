@@ -101,7 +101,7 @@ def _hosts(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
 
 
 def _place_them(layout: Layout, index: int, placed: int) -> str:
-    """How all hosts of an attachment would find ports."""
+    """Return the fix by which all hosts of an attachment find ports."""
     hosts = layout.hosts[index]
     if bare := racks_without_leaves(layout, index):
         others = f" and {len(bare) - 1:,} more" if len(bare) > 1 else ""
@@ -143,7 +143,7 @@ def _claimed(found: FabricAt, index: int) -> int | None:
 
 
 def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
-    """Whether counted cables are as many as there are ports to connect."""
+    """Check that counted cables are as many as there are ports to connect."""
     hosts = layout.hosts[index]
     kinds = [
         (number, link)
@@ -178,7 +178,7 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
 
 
 def _of_some_kind(at: Subject, layout: Layout, index: int) -> Finding:
-    """Whether there is a kind for the cable of each port, where kinds are for some racks only."""
+    """Check that there is a kind for the cable of each port, where kinds are for some racks only."""
     kinds = Counter(wire.kind for wire in host_wires(layout, index))
     bare, total = kinds[""], kinds.total()
     return Finding(

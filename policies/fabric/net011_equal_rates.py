@@ -61,7 +61,7 @@ def _judge(found: FabricAt, at: Subject, layout: Layout, link: Cables) -> Findin
 
 
 def _split(lower: End, upper: End) -> str:
-    """How to make a faster port one of several slower ones."""
+    """Return the fix that splits a faster port into several slower ones."""
     slow, fast = sorted((lower, upper), key=lambda end: end.rate or 0.0)
     share = (fast.rate or 0.0) / (slow.rate or 1.0)
     if fast is upper and share.is_integer():

@@ -145,7 +145,7 @@ def _unique(
 
 
 def _room(found: FabricAt) -> Iterator[Measure]:
-    """Whether each range has an address for every interface of the hosts in it."""
+    """Check that each range has an address for every interface of the hosts in it."""
     for index, segment in enumerate(found.fabric.segments):
         if segment.prefix is None or not segment.groups:
             continue
@@ -165,7 +165,7 @@ def _room(found: FabricAt) -> Iterator[Measure]:
 
 
 def _unaddressed(found: FabricAt, segment: Segment) -> tuple[str, ...]:
-    """What keeps the number of interfaces in a segment from being known."""
+    """Return the missing facts that make the number of interfaces in a segment unknown."""
     groups = [attached.group for attached in found.fabric.attached]
     open_ = [
         found.at("attached", groups.index(name), "interfaces").path

@@ -1,4 +1,4 @@
-"""IAC-003: whoever lowers a policy says why, and answers for it."""
+"""IAC-003: a lowered policy has a reason and an owner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOWERED = ("advisory", "disabled")
 
 @rule(
     "IAC-003",
-    "Whoever lowers a policy says why, and answers for it",
+    "A lowered policy has a reason and an owner",
     Severity.HIGH,
     since="0.2",
     stage="concept",

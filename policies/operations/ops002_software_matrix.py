@@ -91,7 +91,7 @@ class SoftwareMatrix(Policy):
                 )  # fmt: skip
 
     def _parameter(self, name: str) -> FieldPath:
-        """Where a blueprint sets a parameter of the policy."""
+        """Return the place at which a blueprint sets a parameter of the policy."""
         return ("policies", self.id, "parameters", name)
 
     def _judge_cuda(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
@@ -187,7 +187,7 @@ def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
 
 
 def _judge_modules(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
-    """What is loaded into the kernel: built for it, and Lustre for the OFED beside it."""
+    """Check the modules of the kernel: built for it, and Lustre for the OFED beside it."""
     for noun, field, needed, kernel in (
         ("OFED", "ofed", site.ofed, bill.kernel),
         ("Lustre client", "lustre_client", site.lustre_client, bill.kernel),
@@ -235,7 +235,7 @@ def _agree(
     fix: str | None = None,
     field: str | None = None,
 ) -> Finding:
-    """Whether a version is the one that it must be.
+    """Check that a version is the required one.
 
     ``same`` is given where equal texts are not needed, ``field`` where the bill can only be wrong
     about this version and not about the other.

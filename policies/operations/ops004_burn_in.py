@@ -62,8 +62,8 @@ class BurnIn(Policy):
             yield declared(
                 at,
                 value=burn_in.facility_informed if burn_in else None,
-                yes="whoever runs the building knows when nodes are burnt in",
-                no="whoever runs the building does not know when nodes are burnt in",
+                yes="the facility team knows when nodes are burnt in",
+                no="the facility team does not know when nodes are burnt in",
                 missing=Missing(
                     "'facility_informed' in 'operations.burn_in'", (*path, "facility_informed")
                 ),

@@ -35,7 +35,7 @@ class PhaseImbalance(Policy):
                     yield self._measure(site, row, below)
 
     def _spared(self, row: SourceLoad) -> bool:
-        """Whether a source carries too little for its lines to matter."""
+        """Return True if a source carries too little for its lines to matter."""
         load, capacity = row.load_w, row.capacity_w
         if load is None or capacity is None:
             return False

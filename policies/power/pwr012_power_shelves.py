@@ -61,7 +61,7 @@ class PowerShelves(Policy):
 
 
 def _hangs_on_shelves(kind: RackKind) -> bool:
-    """Whether a device of the rack draws from a bus bar, or is a rack with shelves of its own."""
+    """Return True if a device of the rack draws from a bus bar, or is a rack with shelves of its own."""
     return any(
         row.psu_inlet == "busbar" or (row.psu_inlet in SHELF_INLETS and row.whole_rack)
         for row in kind.devices
@@ -78,7 +78,7 @@ def _undeclared(at: Subject) -> Finding:
 
 
 def _after_loss(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
-    """What is left when the feed with most shelves is dead."""
+    """Return the measure after the loss of the feed with most shelves."""
     on_feeds, rating = shelves.on_feeds, shelves.rating_w
     lost, power = worst_feed(on_feeds), rack.power_w
     needed = None if power is None else shelves_needed(power, rating, len(shelves.feeds))

@@ -112,7 +112,7 @@ def _range(device: RackDevice, name: str, words: str) -> Missing:
 
 
 def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str, ...]:
-    """What keeps the drop to a feed from being known."""
+    """Return the missing facts that make the drop to a feed unknown."""
     if row.drop_percent is not None:
         return ()
     missing = [*row.lacks, *unknown_draw(site, row.rack)]

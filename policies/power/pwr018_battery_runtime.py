@@ -68,7 +68,7 @@ class BatteryRuntime(Policy):
 
 
 def _missing(site: SitePlan, row: Autonomy, below: BelowSources) -> Iterator[str]:
-    """What keeps the runtime of a UPS from being known."""
+    """Yield the missing facts that make the runtime of a UPS unknown."""
     tree = site.power.tree
     (source,) = site.power.named([row.source])
     if tree.sources[row.source].backup is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rackwright.api import (
     Finding,
     Measure,
+    Missing,
     NodeGroupPlan,
     Plan,
     Policy,
@@ -18,6 +19,7 @@ from rackwright.api import (
 )
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import of_product
+from rackwright.plan.power.swing import lacks_of_rest
 from rackwright.policy.helpers.racks import is_over
 
 
@@ -42,12 +44,10 @@ class PowerCaps(Policy):
 
 def _group(site: SitePlan, group: NodeGroupPlan, cap: float) -> Measure:
     product, limit = group.product.id, group.least_cap_w
-    missing = []
+    missing: list[Missing] = []
     if limit is None:
         if group.without_accelerators_w is None:
-            missing.append(
-                of_product(product, "accelerators.tdp", "published TDP of an accelerator")
-            )
+            missing += lacks_of_rest(group)
         else:
             words = "lowest power limit of an accelerator"
             missing.append(of_product(product, "accelerators.min_power", words))

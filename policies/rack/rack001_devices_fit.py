@@ -58,7 +58,7 @@ def _height(site: SitePlan, rack: RackClass) -> Measure:
 
 
 def _homeless(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
-    """What found no free place, by product; a device of unknown height is the measure's matter."""
+    """Yield the devices without a free place, by product; unknown heights are left to the measure."""
     found: dict[tuple[str, FieldPath], list[float]] = {}
     for device in rack.kind.devices:
         if not device.fits and device.height_u:

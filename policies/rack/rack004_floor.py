@@ -94,7 +94,7 @@ def _load(
 def _shares(
     site: SitePlan, rack: RackClass, weight: float, share: float
 ) -> tuple[Contributor, ...]:
-    """What each device and the empty rack put on a caster or a square metre."""
+    """Return the share of each device and of the empty rack in a caster or a square metre."""
     devices = contributors(site, "weight_kg", [rack], per_rack=True)
     found = tuple(replace(device, each=device.each / share) for device in devices)
     empty = weight - (rack.kind.content_kg or 0.0)

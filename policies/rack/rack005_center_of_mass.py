@@ -63,7 +63,7 @@ class CenterOfMass(Policy):
 
 
 def _unplaced(site: SitePlan, rack: RackClass) -> tuple[str, ...]:
-    """What keeps a device of a rack from having a place: its height, or that it does not fit."""
+    """Return the reasons why a device of a rack has no place: its height, or lack of room."""
     homeless = [device for device in rack.kind.devices if not device.fits]
     named = {"node", "switch"}
     places = [

@@ -98,7 +98,7 @@ def _with_rack(rack: RackClass) -> float | None:
 
 
 def _unsaid(site: SitePlan, rack: RackClass) -> Iterator[str]:
-    """What keeps the weight of a rack in service from being known."""
+    """Yield the missing facts that make the weight of a rack in service unknown."""
     yield from unknowns(site, "weight_kg", [rack])
     cooling = (*rack.path, "cooling")
     if rack.kind.cables_kg is None:

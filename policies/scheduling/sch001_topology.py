@@ -77,7 +77,7 @@ def _judge_cabling(cabled: Cabling) -> Finding:
 
 
 def _fabrics(at: Subject) -> FieldPath:
-    """Where the fabrics of the site of a node group are said."""
+    """Return the place of the fabrics of a node group's site."""
     return (*at.path[:2], "fabrics")
 
 
@@ -97,7 +97,7 @@ def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
 
 
 def _judge_written(plan: Plan, slurm: SlurmCluster) -> Iterator[Measure | Finding]:
-    """What differs in a tree that is written by hand."""
+    """Check a tree that is written by hand against the fabrics."""
     scheduler = slurm.scheduler
     at = Subject("scheduler topology", (*TOPOLOGY, "switches"))
     remedy = "remove 'switches': the tree then follows from the fabric"

@@ -108,7 +108,7 @@ def _judge_need(at: Subject, line: SiteLink, need: WanNeed) -> Iterator[Measure]
 
 
 def _judge_loss(plan: Plan) -> Iterator[Measure]:
-    """What is left when the site with most compute hosts is lost."""
+    """Check the work that is left after the loss of the site with most compute hosts."""
     wanted = (plan.reliability or Reliability()).least_after_site_loss
     hosts = compute_hosts(plan)
     total = sum(hosts.values())

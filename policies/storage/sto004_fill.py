@@ -55,7 +55,7 @@ class Fill(Policy):
 
 
 def _unsized(system: FileSystem) -> list[Missing]:
-    """What keeps the capacity of a file system from being known."""
+    """Return the missing facts that make the capacity of a file system unknown."""
     if system.fsx is not None:
         where = (*system.path, "existing", "capacity")
         return [Missing("'capacity' of the existing file system, as recorded", where)]
@@ -68,7 +68,7 @@ def _unsized(system: FileSystem) -> list[Missing]:
 
 
 def _capacity(system: FileSystem) -> tuple[str, ...]:
-    """Where the capacity of a file system is said."""
+    """Return the place that states the capacity of a file system."""
     if system.fsx is None:
         return "objects", "size"
     return ("capacity",) if system.fsx.existing is None else ("existing", "capacity")

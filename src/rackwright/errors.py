@@ -1,4 +1,4 @@
-"""Errors meant for people: what is wrong, where, and how to mend it."""
+"""Errors meant for people: what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RackwrightError(Exception):
 
     Args:
         summary: what is wrong, lower case, values quoted, no trailing dot.
-        hint: how to mend it.
+        hint: how to fix it.
         location: where in the user's files.
     """
 
@@ -87,7 +87,7 @@ class ExternalToolError(RackwrightError):
 
 
 class StateError(RackwrightError):
-    """What Rackwright keeps on this machine is damaged, or cannot be read or written."""
+    """Damaged, unreadable or unwritable state of Rackwright on this machine."""
 
     code = "state"
     exit_code = ExitCode.EXTERNAL

@@ -1,4 +1,4 @@
-"""What the system refuses, and what is damaged on this machine, in a sentence with what to do."""
+"""Errors of the system and damaged files of this machine, each in a sentence with a remedy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def system_fault(error: OSError) -> StateError:
     return StateError(f"'{path}' {verb}: {reason}", hint=_hint(error.errno, path))
 
 
-def read_state(path: Path, *, mend: str) -> Any:
+def read_state(path: Path, *, remedy: str) -> Any:
     """The JSON in a file that Rackwright itself has written; None where there is no file.
 
     Raises:
@@ -40,14 +40,14 @@ def read_state(path: Path, *, mend: str) -> Any:
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError):
-        raise damaged(path, mend=mend) from None
+        raise damaged(path, remedy=remedy) from None
 
 
-def damaged(path: Path, *, mend: str) -> StateError:
+def damaged(path: Path, *, remedy: str) -> StateError:
     """The error for a file of Rackwright's own that it cannot make sense of."""
     return StateError(
         f"'{path}' is damaged, or a newer Rackwright has written it",
-        hint=f"{mend}; or use the Rackwright that wrote it",
+        hint=f"{remedy}; or use the Rackwright that wrote it",
     )
 
 

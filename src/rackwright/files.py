@@ -14,7 +14,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def write_changed(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
-    """Whether ``path`` had to be written to hold ``content`` with ``mode``; otherwise it is not touched.
+    """Write ``content`` with ``mode`` into ``path`` unless it holds them already; True if it was written.
 
     It is replaced at once, so that a reader sees the former file or the new one. A link is replaced,
     and what it leads to stays as it is.

@@ -1,4 +1,4 @@
-"""Where Rackwright keeps things for a user, by the XDG Base Directory Specification."""
+"""Folders of Rackwright for a user, by the XDG Base Directory Specification."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def state_folder() -> Path:
-    """What must be kept: ``$RACKWRIGHT_STATE``, else ``rackwright`` in the user's state folder."""
+    """Return the folder of state to keep: ``$RACKWRIGHT_STATE``, else ``rackwright`` in the user's state folder."""
     chosen = os.environ.get("RACKWRIGHT_STATE")
     return Path(chosen) if chosen else _base("XDG_STATE_HOME", ".local/state") / "rackwright"
 
 
 def cache_folder(name: str) -> Path:
-    """What can be made again: ``rackwright/NAME`` in the user's cache folder."""
+    """Return a folder that can be made again: ``rackwright/NAME`` in the user's cache folder."""
     return _base("XDG_CACHE_HOME", ".cache") / "rackwright" / name
 
 

@@ -43,7 +43,7 @@ _WRITTEN = "."
 COLOURS = re.compile(r"\x1b\[(?:3[1-6]|[01])?m")
 """Our own colours."""
 DRAWING = re.compile(rf"{COLOURS.pattern}|\r|\x1b\[2K")
-"""What draws a line of a terminal anew."""
+"""What draws a line of a terminal again."""
 ANNOTATIONS = re.compile(r"(?m)^::(?:error|warning|notice) (?=[^\n]*::)")
 """Our own commands to GitHub's runner; their values are of others."""
 

@@ -37,7 +37,7 @@ def exclusive(path: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def turn(path: Path, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold ``path`` as such a lock, after whoever holds it; ``waiting`` is called before a wait."""
+    """Hold ``path`` as such a lock, after its holder; ``waiting`` is called before a wait."""
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)

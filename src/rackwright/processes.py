@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def started(pid: int) -> str | None:
-    """What tells a process from a later one of the same id; None for a dead one."""
+    """Return a value that tells a process from a later one of the same id; None for a dead one."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

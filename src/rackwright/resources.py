@@ -1,4 +1,4 @@
-"""Where the content folders (policies, stacks, templates, roles, inventory) lie.
+"""Places of the content folders (policies, stacks, templates, roles, inventory).
 
 This module is the only one that knows: in a wheel they are bundled below the package, in a
 checkout they stand at the top of the repository.

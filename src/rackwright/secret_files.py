@@ -21,17 +21,17 @@ _MISSING = "missing"
 
 @dataclass(frozen=True)
 class Secret:
-    """What a file is for.
+    """Secret that a file holds.
 
     Attributes:
         what: its name in messages.
         least: bytes that it has at least when it is whole.
-        mend: what to do where it is not whole, and others rely on it.
+        remedy: what to do where it is not whole, and others rely on it.
     """
 
     what: str
     least: int
-    mend: str
+    remedy: str
 
 
 def keep_secret(
@@ -46,7 +46,7 @@ def keep_secret(
         make: makes a new one.
         secret: what it is.
         in_use: something may rely on the secret that is there, so that a damaged one is refused;
-            otherwise it is made anew.
+            otherwise it is made again.
 
     Raises:
         StateError: the secret that is there is not whole.
@@ -60,7 +60,7 @@ def keep_secret(
         with _draft(path, make()) as draft:
             _link(draft, path)
     elif in_use or not path.is_file():
-        raise StateError(f"{secret.what} in '{path}' is {fault}", hint=secret.mend)
+        raise StateError(f"{secret.what} in '{path}' is {fault}", hint=secret.remedy)
     else:
         write_secret(path, make())
     return path
@@ -78,12 +78,12 @@ def write_secret(path: Path, content: bytes) -> None:
 
 
 def is_whole(path: Path, least: int) -> bool:
-    """Whether ``path`` is a file of ``least`` bytes or more."""
+    """Return True if ``path`` is a file of ``least`` bytes or more."""
     return _fault(path, least) is None
 
 
 def _fault(path: Path, least: int) -> str | None:
-    """What is wrong with the file; None where nothing is."""
+    """Return the fault of the file; None if it is sound."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return "no file"
@@ -97,7 +97,7 @@ def _fault(path: Path, least: int) -> str | None:
 
 @contextmanager
 def _draft(path: Path, content: bytes) -> Iterator[Path]:
-    """A file beside ``path`` with ``content``, on the disk; whoever is killed leaves no more."""
+    """A file beside ``path`` with ``content``, on the disk; a killed process leaves no more."""
     with named(path):
         descriptor, name = tempfile.mkstemp(
             prefix=f".{path.name}.", suffix=".part", dir=path.parent

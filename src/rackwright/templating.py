@@ -207,7 +207,7 @@ def refuse_unbounded(text: str, name: str) -> None:
 
 
 def _unbounded(found: nodes.Node) -> str | None:
-    """What of a node is not allowed; None where nothing is."""
+    """Return the part of a node that is not allowed; None if all of it is."""
     match found:
         case nodes.Call(node=nodes.Name(name=called)) if called in {"range", _TICK}:
             return None

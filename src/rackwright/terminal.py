@@ -1,4 +1,4 @@
-"""What people see on a terminal, drawn by rich: tables, and a line that is redrawn in place.
+"""Output on a terminal, drawn by rich: tables, and a line that is redrawn in place.
 
 Where nobody looks, text stays plain. Text of others is never markup, and all that is drawn goes
 through ``rackwright.streams``, so that nothing in it is obeyed. Rich is loaded when it draws.
@@ -22,12 +22,12 @@ DEFAULT_WIDTH = 80
 
 
 def is_terminal(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether ``stream`` is a terminal that can do more than write lines."""
+    """Return True if ``stream`` is a terminal that can do more than write lines."""
     return stream.isatty() and environment.get("TERM", "dumb") != "dumb"
 
 
 def wants_colour(choice: str, stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether what is written on ``stream`` is coloured.
+    """Return True if output on ``stream`` is coloured.
 
     Where ``choice`` is neither ``always`` nor ``never``, ``NO_COLOR`` forbids it
     (https://no-color.org), and ``FORCE_COLOR`` asks for it anywhere.
@@ -40,7 +40,7 @@ def wants_colour(choice: str, stream: TextIO, environment: Mapping[str, str]) ->
 
 
 def own_text(words: object, style: str = "") -> Text:
-    """``words``, whoever they are of, on one line: no markup, and escapes for what would steer."""
+    """``words`` of any origin on one line: no markup, and escapes for what would steer."""
     from rich.text import Text
 
     return Text(visible(harmless(str(words))), style=style)
@@ -129,7 +129,7 @@ class LiveLine:
 
 
 def _console(stream: TextIO, *, colour: bool) -> Console:
-    """What draws on ``stream``; it reads no markup, and no names of emoji."""
+    """Return the console of ``stream``; it reads no markup, and no names of emoji."""
     from rich.console import Console
 
     return Console(

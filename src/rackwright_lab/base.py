@@ -63,7 +63,7 @@ def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
         say: is told what is made.
         suite: of Debian, like ``trixie``; None: that of this machine.
 
-    It is made anew when its recipe changes, and when this machine's apt learns of a newer release
+    It is made again when its recipe changes, and when this machine's apt learns of a newer release
     of the suite: what a fresh machine would install is what hosts of the lab start from. A machine
     that never asks keeps its base, also without a network. The packages of the lab are resolved
     against this very base, with what newer ones need of newer packages.
@@ -120,7 +120,7 @@ def clear(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class DebianSource:
-    """Where this machine's apt gets Debian from.
+    """Mirror from which this machine's apt gets Debian.
 
     Attributes:
         released: the date of the suite's release as apt last saw it; empty where it never did.
@@ -164,7 +164,7 @@ def _release_date(index: str) -> str:
 
 
 def _prepare(root: Path) -> None:
-    """What differs from an installed Debian: identity is given to each host by the lab."""
+    """Prepare the differences to an installed Debian: the lab gives each host its identity."""
     (root / "etc/machine-id").write_text("")
     (root / "var/lib/dbus/machine-id").unlink(missing_ok=True)
     for key in (root / "etc/ssh").glob("ssh_host_*"):
@@ -188,7 +188,7 @@ def _prepare(root: Path) -> None:
 
 
 def code_digests(*files: Path) -> list[str]:
-    """What stands for the code in ``files`` in a key."""
+    """Return the digests of ``files`` for a key."""
     return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
 
 

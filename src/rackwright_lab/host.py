@@ -50,7 +50,7 @@ class LabHost:
 
     @property
     def root(self) -> Path:
-        """Where its disk is mounted."""
+        """Mount point of its disk."""
         return self.folder / "root"
 
     @property
@@ -65,7 +65,7 @@ class LabHost:
 
     @property
     def running(self) -> bool:
-        """Whether it is switched on."""
+        """True if the host is switched on."""
         supervisor = self.supervisor
         return supervisor is not None and supervisor.alive
 
@@ -163,7 +163,7 @@ def cgroups(namespace: str) -> tuple[Path, ...]:
 
 
 def _end_group(group: Path) -> bool:
-    """Whether ``group`` is gone with all groups in it; what a dead supervisor left is killed."""
+    """Return True if ``group`` is gone with all groups in it; the rest of a dead supervisor is killed."""
     for listed in group.rglob("cgroup.procs"):
         for pid in listed.read_text().split():
             with contextlib.suppress(ProcessLookupError):

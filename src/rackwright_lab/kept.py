@@ -1,6 +1,6 @@
 """For the hosts of a lab, whenever Python starts there: keeps what it compiles of zips.
 
-Ansible sends each task as a zip of sources, some hundred modules, which Python compiles anew every
+Ansible sends each task as a zip of sources, some hundred modules, which Python compiles again every
 time; on a few cores with many hosts that is more than half of the time of a task. What runs is the
 same code: a file of this folder is named by the hash of the source and of the version of Python.
 """
@@ -27,7 +27,7 @@ def install(folder: str = FOLDER) -> None:
         kept = f"{folder}/{name}"
         try:
             with pathlib.Path(kept).open("rb") as file:
-                code: CodeType = marshal.load(file)  # noqa: S302 (root wrote it)
+                code: CodeType = marshal.load(file)  # noqa: S302 - root wrote it # nosec B302
         except (OSError, EOFError, ValueError):
             code = compile_source(path, source)
             _write(kept, marshal.dumps(code))

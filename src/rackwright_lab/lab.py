@@ -44,7 +44,7 @@ KEY_BYTES, PUBLIC_KEY_BYTES = 300, 70
 """What the files of a pair of keys have at least."""
 
 
-_MEND = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
+_REMEDY = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Lab:
 
     @property
     def exists(self) -> bool:
-        """Whether anything of it is here."""
+        """True if a part of the lab exists."""
         return self.folder.exists()
 
     def hosts(self) -> tuple[LabHost, ...]:
@@ -95,11 +95,11 @@ class Lab:
             StateError: the file that lists them is damaged.
         """  # noqa: DOC501 - damaged() makes the StateError
         path = self.folder / "hosts.json"
-        listed = read_state(path, mend=_MEND)
+        listed = read_state(path, remedy=_REMEDY)
         try:
             specs = [HostSpec(str(one["name"]), int(one["devices"])) for one in listed or ()]
         except (KeyError, TypeError, ValueError):
-            raise damaged(path, mend=_MEND) from None
+            raise damaged(path, remedy=_REMEDY) from None
         return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
     def ssh(self, host: LabHost) -> list[str]:
@@ -126,7 +126,7 @@ class Lab:
         return ("-F", "none", "-o", known, "-o", "StrictHostKeyChecking=yes")
 
     def is_ready(self, host: LabHost) -> bool:
-        """Whether ``host`` has booted and lets root in."""
+        """Return True if ``host`` has booted and lets root in."""
         told = run(*self.ssh(host), "systemctl", "is-system-running", check=False, timeout_s=15)
         return told.strip() in {"running", "degraded"}
 
@@ -155,7 +155,7 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
         parsed = ipaddress.IPv4Network(kept.read_text("utf-8") if kept.exists() else network)
     except ValueError as error:
         if kept.exists():
-            raise damaged(kept, mend=f"write the lab's network into it, like {network}") from None
+            raise damaged(kept, remedy=f"write the lab's network into it, like {network}") from None
         raise UsageError(f"'{network}' is no network: {error}") from None
     if parsed.num_addresses < FIRST_ADDRESS + LARGEST + 1:
         raise UsageError(f"'{parsed}' is too small for a lab", hint="use a /24")
@@ -219,7 +219,7 @@ def base_of(lab: Lab) -> Path | None:
 
 
 def _layers(host: LabHost, wanted: Path | None) -> tuple[Path, ...]:
-    """What lies between the host's disk and the base; what it was made on stays."""
+    """Return the layers between the host's disk and the base; those it was made on stay."""
     record = host.folder / "layer"
     if wanted is not None and not (host.folder / "upper").exists():
         record.write_text(str(wanted), encoding="utf-8")
@@ -309,12 +309,12 @@ def _make_network(lab: Lab) -> None:
 
 
 def _mark(lab: Lab) -> str:
-    """What tells a lab's bridge from that of another user's lab of the same name."""
+    """Return the mark that tells a lab's bridge from that of another user's lab of the same name."""
     return hashlib.sha256(str(lab.folder.resolve()).encode()).hexdigest()[:32]
 
 
 def _is_foreign(lab: Lab) -> bool:
-    """Whether the bridge of this name is another lab's; one without a mark is taken for ours."""
+    """Return True if the bridge of this name is another lab's; one without a mark counts as ours."""
     try:
         alias = (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -329,7 +329,7 @@ def make_key(key: Path, comment: str, *, in_use: bool) -> None:
         StateError: what is there is damaged, and hosts have it.
     """
     public = key.with_suffix(".pub")
-    mend = "remove the lab and boot it anew: rackwright lab down"
+    remedy = "remove the lab and boot it again: rackwright lab down"
 
     def make() -> bytes:
         # The program writes in place, so that who kills it leaves half a pair.
@@ -341,9 +341,9 @@ def make_key(key: Path, comment: str, *, in_use: bool) -> None:
 
     if not is_whole(public, PUBLIC_KEY_BYTES):
         if in_use and key.exists():
-            raise StateError(f"'{public}' is missing or cut short", hint=mend)
+            raise StateError(f"'{public}' is missing or cut short", hint=remedy)
         key.unlink(missing_ok=True)
-    keep_secret(key, make, Secret("the key of ssh", KEY_BYTES, mend), in_use=in_use)
+    keep_secret(key, make, Secret("the key of ssh", KEY_BYTES, remedy), in_use=in_use)
 
 
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
@@ -363,7 +363,7 @@ def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
 
 
 def _files(lab: Lab, host: LabHost, everyone: Sequence[LabHost]) -> Mapping[str, tuple[str, int]]:
-    """What makes the base this host: its name, its keys and its neighbours."""
+    """Return the files that make the base this host: its name, its keys and its neighbours."""
     key = host.folder / "ssh_host_ed25519_key"
     names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
     return {

@@ -58,7 +58,7 @@ def make_repository(base: Path, say: Callable[[str], None]) -> Path:
 
 
 def _fetched_by(base: Path) -> list[object]:
-    """What decides which packages are fetched; their versions are those of the base's time."""
+    """Return the key of the packages to fetch; their versions are those of the base's time."""
     return [
         base.name,
         DEBIAN,
@@ -68,7 +68,7 @@ def _fetched_by(base: Path) -> list[object]:
 
 
 def _filled_by(downloads: Path) -> list[object]:
-    """What decides how the repository comes out."""
+    """Return the key of the repository's content."""
     compiler = shutil.which("gcc")
     return [
         downloads.name,

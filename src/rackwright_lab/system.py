@@ -108,7 +108,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """True if the process still runs."""
         return started(self.pid) == self.started
 
     def end(self, *, timeout_s: float) -> None:
@@ -142,7 +142,7 @@ def start(command: Sequence[str], *, log: Path, environment: Mapping[str, str]) 
 
 
 def wait_for(condition: Callable[[], bool], timeout_s: float, step_s: float = 0.1) -> bool:
-    """Whether ``condition()`` became true within ``timeout_s``."""
+    """Return True if ``condition()`` became true within ``timeout_s``."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() >= deadline:

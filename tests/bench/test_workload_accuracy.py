@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.software import Software
-from rackwright.plan.workload.step import Job, step_time
+from rackwright.plan.workload.step import TrainingJob, step_time
 from workload_rows import Run, megatron_runs, vtrain_runs
 
 pytestmark = pytest.mark.bench
@@ -208,7 +208,7 @@ def test_a_million_accelerators() -> None:
     links = Links(
         domain=8, link=h100.link, delay=h100.delay, rail=50e9, pod=256, oversubscription=2
     )
-    job = Job(known_models()["llama3.1-405b"], 1 << 16, 8192, "fp8")
+    job = TrainingJob(known_models()["llama3.1-405b"], 1 << 16, 8192, "fp8")
     software = next(iter(known_programs().values()))
-    step = step_time(job, Layout(8, 16, 1, 4), 1 << 20, h100, links, software)
+    step = step_time(job, ModelLayout(8, 16, 1, 4), 1 << 20, h100, links, software)
     print(f"1,048,576 H100: {step.seconds:.2f} s a step, {step.flops / 1e12:.0f} TFLOP/s each")

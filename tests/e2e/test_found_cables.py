@@ -117,7 +117,7 @@ def one_tier() -> Layout:
 FAULTS: Mapping[str, tuple[Mapping[str, Any], str, str]] = {
     "missing_link": ({"cable": "CBL-1-03-02"}, "dgx-3 port 3", "there is no link"),
     "swap_pair": ({"cable_a": "CBL-1-03-02", "cable_b": "CBL-1-05-02"}, "dgx-3 port 3", "it is swapped with dgx-5 port 3"),
-    "wrong_port": ({"cable": "CBL-1-03-02", "to_device": "compute-leaf-1", "to_interface": "{}40"}, "dgx-3 port 3", "it is in compute-leaf-1 port 40"),
+    "wrong_port": ({"cable": "CBL-1-03-02", "to_device": "compute-leaf-1", "to_interface": "{}100"}, "dgx-3 port 3", "it is in compute-leaf-1 port 100"),
     "link_degraded": ({"cable": "CBL-1-03-02", "speed_gbps": 100}, "dgx-3 port 3", "the link runs at 100G (100 Gbps), and 400 Gbps are planned"),
 }  # fmt: skip
 """Faults of simhall with their parameters, the cable that is told and the message."""

@@ -45,7 +45,7 @@ mkdir /root/modules/nvidia_peermem 2> /dev/null || { echo "Module already in ker
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("tuning")
-    with some_machines(folder, "tunw", "10.213.72.0/24", [HostSpec("gpu-1")]) as made:
+    with some_machines(folder, "tunw", "10.213.105.0/24", [HostSpec("gpu-1")]) as made:
         for cpu in (0, 1):
             path = GOVERNOR.format(cpu)
             made.on("gpu-1", f"mkdir -p $(dirname {path}); echo powersave > {path}")

@@ -38,7 +38,7 @@ HERE = (
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("others")
     wanted = [HostSpec("amd-1"), HostSpec("trn-1")]
-    with some_machines(folder, "othw", "10.213.68.0/24", wanted) as made:
+    with some_machines(folder, "othw", "10.213.104.0/24", wanted) as made:
         made.on(
             "amd-1", "mkdir -p /dev/dri; for n in $(seq 128 191); do touch /dev/dri/renderD$n; done"
         )

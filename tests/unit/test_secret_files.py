@@ -23,7 +23,7 @@ from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.secret_files import Secret, keep_secret, write_secret
 from rackwright_lab import lab as labs
 
-LEAST = Secret("the key", least=4, mend="remove it")
+LEAST = Secret("the key", least=4, remedy="remove it")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_who_is_killed_while_he_writes_leaves_no_secret(tmp_path: Path, moment: 
         "import os, signal, sys, pathlib\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from rackwright.secret_files import Secret, keep_secret\n"
-        "secret = Secret('the key', least=4, mend='')\n"
+        "secret = Secret('the key', least=4, remedy='')\n"
         "keep_secret(pathlib.Path(sys.argv[1]), lambda: b'first', secret)\n"
     )
     path = tmp_path / "key"

@@ -18,7 +18,7 @@ import time
 
 FIRST_UID = 1000
 GRACE_S = 2
-SHARED_MEMORY = "/dev/shm"
+SHARED_MEMORY = "/dev/shm"  # what jobs leave there is looked for # nosec B108
 CONTAINERS = "/var/lib/enroot/data"
 RUNTIME = "/run/enroot"
 

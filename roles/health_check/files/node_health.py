@@ -260,7 +260,7 @@ def check_gpus(settings):
     if code != 0:
         yield "nvidia-smi: {}".format(" ".join(told.split())[:80] or "ended with {}".format(code))
         return
-    boards = ET.fromstring(told).findall("gpu")
+    boards = ET.fromstring(told).findall("gpu")  # of the driver of this node # nosec B314
     if len(boards) != settings["accelerators"]:
         yield "nvidia-smi sees {} of {} GPUs".format(len(boards), settings["accelerators"])
     for number, board in enumerate(boards):

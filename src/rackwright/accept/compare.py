@@ -23,7 +23,7 @@ SCHEDULABLE = frozenset({"IDLE", "MIXED", "ALLOCATED", "COMPLETING"})
 
 
 class ItemOutcome(StrEnum):
-    """What became of one item."""
+    """Outcome of one item."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
@@ -161,7 +161,7 @@ def compare_item(item: Expectation, facts: Mapping[str, Any]) -> ItemResult:
 
 
 def _judge(item: Expectation, found: Any) -> tuple[bool, str]:
-    """Whether ``found`` is as expected, and how it is shown.
+    """Return True if ``found`` is as expected, with the text that shows it.
 
     Raises:
         KeyError: ``found`` lacks what is said of ports.
@@ -198,20 +198,20 @@ def _judge(item: Expectation, found: Any) -> tuple[bool, str]:
 
 
 def _names(word: str, name: str) -> bool:
-    """Whether words of ``name`` that follow each other make up ``word``: ``RTX PRO 6000``."""
+    """Return True if adjacent words of ``name`` make up ``word``: ``RTX PRO 6000``."""
     words = re.findall(r"[a-z0-9]+", name.lower())
     ends = range(len(words) + 1)
     return any("".join(words[i:j]) == word for i in ends for j in ends[i + 1 :])
 
 
 def _same_version(expected: str, found: str, rule: Comparing) -> bool:
-    """Whether ``found`` is ``expected``, but for what stands behind the next separator."""
+    """Return True if ``found`` is ``expected``, apart from the part behind the next separator."""
     separators = "-+~." if rule is Comparing.RELEASE else "-+~"
     return found == expected or (found.startswith(expected) and found[len(expected)] in separators)
 
 
 def _takes_jobs(state: str) -> bool:
-    """Whether a node in ``state`` (``IDLE``, ``MIXED+DRAIN``, ``DOWN*``) gets jobs.
+    """Return True if a node in ``state`` (``IDLE``, ``MIXED+DRAIN``, ``DOWN*``) gets jobs.
 
     Slurm marks with ``*`` a node that does not answer.
     """
@@ -257,13 +257,13 @@ def _find(facts: Mapping[str, Any], key: tuple[str, ...]) -> Any:
 
 
 def missing_reason(facts: Mapping[str, Any], key: tuple[str, ...]) -> str:
-    """Why a fact is missing, as its collector put it."""
+    """Return the reason why a fact is missing, in the words of its collector."""
     problems = facts.get("problems") or {}
     return str(problems.get(".".join(key)) or problems.get(key[0]) or "the host does not tell")
 
 
 def drain_reason(host: HostAcceptance) -> str:
-    """Why a host is to be drained, for Slurm: one short line.
+    """Return the reason for draining a host, for Slurm: one short line.
 
     What a host has told may be in it, and Ansible must not take that for a template.
     """

@@ -1,4 +1,4 @@
-"""What each host must have, from the plan alone: never from what the host says of itself."""
+"""Expectations of each host from the plan alone, never from the host's own facts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_IN_A_LAB = frozenset({"processors", "memory", "accelerator model", "ports", 
 
 
 class Comparing(StrEnum):
-    """How what was found is compared with what is expected."""
+    """Comparison of a fact with its expectation."""
 
     EQUAL = "equal"
     AT_LEAST = "at least"
@@ -88,7 +88,7 @@ class HostExpectations:
 
     @property
     def request(self) -> dict[str, Any]:
-        """What the collector is asked on this host."""
+        """Request to the collector on this host."""
         return {
             "devices": list(self.devices),
             "mounts": sorted(e.key[1] for e in self.items if e.key[0] == "mounts"),

@@ -17,7 +17,7 @@ _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\ufffd]")
 def render_text(
     acceptance: Acceptance, not_judged: frozenset[str], drained: Mapping[str, str]
 ) -> str:
-    """What does not pass, host by host, and a summary."""
+    """Return the items that do not pass, host by host, and a summary."""
     lines = []
     for host in acceptance.hosts:
         if host.outcome is ItemOutcome.PASS:

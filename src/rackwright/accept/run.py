@@ -24,7 +24,7 @@ VERIFY = PLAYBOOKS / "verify.yml"
 
 @dataclass
 class Answers:
-    """What the hosts have told.
+    """Facts that the hosts returned.
 
     Attributes:
         facts: of each host whose collector has answered.
@@ -74,7 +74,7 @@ def collect(
     inventories: Sequence[Path],
     say: Callable[[str], None],
 ) -> Answers:
-    """What the hosts have; they are only read.
+    """Collect the facts of the hosts, which are only read.
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.

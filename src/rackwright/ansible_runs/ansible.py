@@ -14,7 +14,7 @@ a minute; without them ssh waits for its answer for hours."""
 
 
 def start(**arguments: Any) -> Any:
-    """What ``ansible_runner.run`` returns for ``arguments``.
+    """Return the result of ``ansible_runner.run`` for ``arguments``.
 
     Raises:
         KeyboardInterrupt: this process was interrupted; Ansible has ended by then.

@@ -1,4 +1,4 @@
-"""How a run is shown: one line that is redrawn in place on a terminal, lines now and then in a log."""
+"""Display of a run: one line that is redrawn on a terminal, lines now and then in a log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_NAMES, _LEAST_TASK = 3, 10
 
 
 class Screen(Protocol):
-    """Where a run is shown."""
+    """Display of a run."""
 
     def tell(self, line: Line, at: float) -> None:
         """Show that something happened."""
@@ -53,7 +53,7 @@ class Terminal:
             self._drawn = float("-inf")
 
     def show(self, view: Callable[[float], View], at: float) -> None:
-        """Draw the line anew."""
+        """Draw the line again."""
         if at - self._drawn >= REDRAW_AFTER_S:
             self._drawn = at
             self._line.draw(draw(view(at), self._line.width, encoding=self._encoding))
@@ -110,7 +110,7 @@ class Log:
 
 
 def screen_for(stream: TextIO, environment: Mapping[str, str]) -> Screen:
-    """How ``stream`` shows a run: in place where it is a terminal that can.
+    """Return the display for ``stream``: redrawn in place on a terminal that can.
 
     With ``NO_COLOR`` in the environment there are no colours (https://no-color.org).
     """
@@ -120,7 +120,7 @@ def screen_for(stream: TextIO, environment: Mapping[str, str]) -> Screen:
 
 
 def describe(view: View) -> str:
-    """How things stand, for a log."""
+    """Return the state of a run in words, for a log."""
     step, counts, ended, failed, time = _parts(view)
     names = f": {listed(view.names, view.failed, 60)}" if view.failed else ""
     task = f" ({view.task})" if view.task else ""
@@ -129,7 +129,7 @@ def describe(view: View) -> str:
 
 
 def draw(view: View, width: int, *, encoding: str | None = None) -> Text:
-    """How things stand, in at most ``width`` columns: what matters least is left out first.
+    """Return the state of a run in at most ``width`` columns; the least important parts are left out first.
 
     Args:
         view: how things stand.

@@ -1,4 +1,4 @@
-"""What a run of Ansible did, told from its events: pure, so that recorded events test it."""
+"""Results of a run of Ansible from its events: pure, so that recorded events test it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INCLUDES = frozenset({"include_role", "ansible.builtin.include_role"})
 
 @dataclass
 class HostResult:
-    """What happened on one host.
+    """Result of a run on one host.
 
     Attributes:
         changed: names of the tasks that changed something, or would in check mode.
@@ -151,7 +151,7 @@ def leave_behind(tally: Tally) -> None:
 
 
 def merge(stages: Sequence[Sequence[Tally]]) -> Tally:
-    """What stages did that ran after each other, each of several parts at the same time.
+    """Merge the results of stages that ran after each other, each in several parts at the same time.
 
     A role takes as long as in its slowest part, summed over the stages.
     """
@@ -168,7 +168,7 @@ def merge(stages: Sequence[Sequence[Tally]]) -> Tally:
 
 
 def reason_of(detail: Mapping[str, Any]) -> str:
-    """Why a task failed, on one line; nothing of what a task keeps from its log."""
+    """Return the reason why a task failed, on one line, without what the task keeps from its log."""
     return _shortened(plain(" ".join(_told(detail).split())))
 
 
@@ -179,7 +179,7 @@ def first_words(detail: Mapping[str, Any]) -> str:
 
 
 def _told(detail: Mapping[str, Any]) -> str:
-    """What tells most of why a task failed, as it was told."""
+    """Return the part of a task's result that tells most about its failure."""
     if detail.get("censored") or detail.get("_ansible_no_log"):
         return "failed; its output is kept secret"
     for failed in detail.get("results", ()):

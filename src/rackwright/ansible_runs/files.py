@@ -1,4 +1,4 @@
-"""What a run of Ansible needs on this machine: inventory, generated files and secrets."""
+"""Files of a run of Ansible on this machine: inventory, generated files and secrets."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ MUNGE_LEAST_BYTES, PASSWORD_LEAST = 32, 12
 SLURM_LEAST_BYTES = 16
 """Shortest key that Slurm takes for itself (``auth/slurm``)."""
 
-_MUNGE_MEND = (
+_MUNGE_REMEDY = (
     "put '/etc/munge/munge.key' of a host in its place; where there is none, remove it and "
     "configure every host, so that all get the same new key"
 )
-_SLURM_MEND = (
+_SLURM_REMEDY = (
     "put '/etc/slurm/slurm.key' of a host in its place; where there is none, remove it and "
     "configure every host, so that all get the same new key"
 )
-_GRAFANA_MEND = "remove it; the next run gives Grafana's administrator a new password"
+_GRAFANA_REMEDY = "remove it; the next run gives Grafana's administrator a new password"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Workspace:
 
     @property
     def waves(self) -> Path:
-        """How far the last change in waves has come."""
+        """Progress of the last change in waves."""
         return self.folder / "waves.json"
 
     @property
@@ -124,7 +124,7 @@ def prepare(
             keep_secret(
                 place.grafana_password,
                 lambda: secrets.token_urlsafe(PASSWORD_BYTES).encode() + b"\n",
-                Secret("the password of Grafana", least=PASSWORD_LEAST, mend=_GRAFANA_MEND),
+                Secret("the password of Grafana", least=PASSWORD_LEAST, remedy=_GRAFANA_REMEDY),
                 in_use=in_use,
             )
         )
@@ -142,10 +142,10 @@ def _cluster_key(place: Workspace, auth: str, *, in_use: bool) -> dict[str, str]
     """
     if auth == "munge":
         variable, path, size = "munge_key_file", place.munge_key, MUNGE_KEY_BYTES
-        secret = Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, mend=_MUNGE_MEND)
+        secret = Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, remedy=_MUNGE_REMEDY)
     else:
         variable, path, size = "slurm_config_key_file", place.slurm_key, SLURM_KEY_BYTES
-        secret = Secret("the key of Slurm", least=SLURM_LEAST_BYTES, mend=_SLURM_MEND)
+        secret = Secret("the key of Slurm", least=SLURM_LEAST_BYTES, remedy=_SLURM_REMEDY)
     return {
         variable: str(keep_secret(path, lambda: secrets.token_bytes(size), secret, in_use=in_use))
     }

@@ -1,4 +1,4 @@
-"""Which hosts a host pattern of Ansible stands for, without asking Ansible, whose start takes seconds."""
+"""Host patterns of Ansible, resolved without Ansible, whose start takes seconds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _matching(expression: re.Pattern[str], groups: Mapping[str, Collection[str]]
 
 
 def _cut(hosts: Sequence[str], subscript: re.Match[str]) -> Sequence[str]:
-    """What a subscript takes of ``hosts``; in a range of Ansible's the last is taken as well."""
+    """Return the hosts that a subscript takes; a range of Ansible includes its last."""
     first = int(subscript["first"] or 0)
     if not subscript["colon"]:
         return hosts[first:][:1]

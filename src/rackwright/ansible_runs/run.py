@@ -30,7 +30,7 @@ KEPT_RUNS = 10
 
 @dataclass(frozen=True)
 class Options:
-    """How to run.
+    """Options of a run.
 
     Attributes:
         limit: a host pattern of Ansible; None for every host.
@@ -55,7 +55,7 @@ def run_playbook(
     part: str = "",
     playbook: Path = PLAYBOOK,
 ) -> Tally:
-    """What the playbook did; hosts that failed are in its tally.
+    """Run the playbook and return its results; failed hosts are in the tally.
 
     Args:
         place: where inventory and files are.
@@ -151,14 +151,14 @@ def _listed(place: Workspace) -> Collection[str]:
     Raises:
         StateError: the file of the inventory is damaged.
     """  # noqa: DOC501 - damaged() makes the StateError
-    mend = "remove it; the next run writes it anew"
-    match read_state(place.inventory, mend=mend):
+    remedy = "remove it; the next run writes it again"
+    match read_state(place.inventory, remedy=remedy):
         case None:
             return ()
         case {"all": {"hosts": {**hosts}}}:
             return tuple(map(str, hosts))
         case _:
-            raise damaged(place.inventory, mend=mend)
+            raise damaged(place.inventory, remedy=remedy)
 
 
 def read_quarantine(place: Workspace) -> dict[str, str]:
@@ -167,12 +167,12 @@ def read_quarantine(place: Workspace) -> dict[str, str]:
     Raises:
         StateError: nobody can tell.
     """  # noqa: DOC501 - damaged() makes the StateError
-    mend = "remove it and configure every host, which finds again what fails"
-    found = read_state(place.quarantine, mend=mend)
+    remedy = "remove it and configure every host, which finds again what fails"
+    found = read_state(place.quarantine, remedy=remedy)
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(isinstance(why, str) for why in found.values()):
-        raise damaged(place.quarantine, mend=mend)
+        raise damaged(place.quarantine, remedy=remedy)
     return found
 
 

@@ -1,4 +1,4 @@
-"""How far a run of Ansible is, from its events: pure state of bounded size, and what to show of it.
+"""Progress of a run of Ansible from its events: pure state of bounded size, and its view.
 
 A run has one part, or several that work at the same time, each of them an Ansible with its own hosts.
 Time comes with each event, in seconds of a clock that does not go back.
@@ -25,7 +25,7 @@ Resolve = Callable[[str], frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What there is to show of a run.
+    """View of a run for a display.
 
     Attributes:
         steps: roles, or plays outside of roles, that are running.
@@ -136,7 +136,7 @@ class Live:
         return []
 
     def view(self, at: float) -> View:
-        """What there is to show."""
+        """Return the view of the run."""
         running = [part for part in self._parts.values() if part.step]
         return View(
             steps=tuple(self._steps),

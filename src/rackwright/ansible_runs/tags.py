@@ -44,12 +44,12 @@ def parse_tags(text: str | None) -> tuple[str, ...]:
 
 
 def is_everything(tags: Collection[str]) -> bool:
-    """Whether a run with ``tags`` does what one without would."""
+    """Return True if a run with ``tags`` does the same as one without."""
     return not tags or EVERYTHING in tags
 
 
 def changes_nothing(tags: Collection[str]) -> bool:
-    """Whether a run with ``tags`` has only tasks that look."""
+    """Return True if a run with ``tags`` has only tasks that read."""
     return bool(tags) and IDLE.issuperset(tags)
 
 

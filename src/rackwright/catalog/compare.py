@@ -1,4 +1,4 @@
-"""What changes in the products and prices of a team between two revisions."""
+"""Changes of a team's products and prices between two revisions."""
 
 from __future__ import annotations
 

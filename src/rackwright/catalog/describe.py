@@ -1,4 +1,4 @@
-"""What a product says and what it lacks, in words and as data."""
+"""Facts of a product, and those that it lacks, in words and as data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def facts_of(entry: Entry) -> list[dict[str, Any]]:
 
 
 def row_of(entry: Entry, catalogue: Catalogue) -> dict[str, Any]:
-    """What a list says of an entry."""
+    """Return the row of an entry in a list."""
     kind = type(entry)
     return {
         "id": entry.id,

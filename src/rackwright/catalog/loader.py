@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rackwright.catalog.files import LIKE_YAML, NO_LINK, at_top, own_files
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.connections import Cable, Connector
-from rackwright.model.hardware import ID, Entry, Node, Pdu, PowerShelf, RackType, Switch
+from rackwright.model.hardware import ID, Entry, Node, Pdu, PowerShelf, Switch
 from rackwright.model.instances import Instance
 from rackwright.model.plant import (
     AirHandler,
@@ -28,6 +28,7 @@ from rackwright.model.plant import (
     Transformer,
     Ups,
 )
+from rackwright.model.racks import RackType
 from rackwright.reading.loader import load, load_tree, validate
 from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Tree
@@ -158,7 +159,7 @@ class Catalogue:
         return path
 
     def is_own(self, kind: type[Entry], entry_id: str) -> bool:
-        """Whether a product is of a folder beside the built-in one."""
+        """Return True if a product is of a folder beside the built-in one."""
         path = self.files.get(kind, {}).get(entry_id)
         return path is not None and any(path.is_relative_to(folder) for folder in self.folders)
 
@@ -195,7 +196,7 @@ class Catalogue:
         ]
 
     def as_data(self) -> dict[str, Any]:
-        """What ``catalogue_of_data`` makes the same catalogue of, in another process."""
+        """Return the data from which ``catalogue_of_data`` makes the same catalogue in another process."""
         return {
             "folders": list(map(str, self.folders)),
             "prices": list(map(str, self.price_folders)),
@@ -216,7 +217,7 @@ class Catalogue:
 
 
 def how_to_add(kind: type[Entry], entry_id: str) -> str:
-    """How a team begins an entry for a product that the catalogue does not have."""
+    """Return the hint by which a team begins an entry for a missing product."""
     own = entry_id if _ID.fullmatch(entry_id) else "ID"
     return f"A product of your own: 'rackwright catalogue new {KINDS[kind]}/{own}'"
 

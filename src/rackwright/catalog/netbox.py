@@ -70,7 +70,7 @@ class _Part(Model):
 
 
 class PowerPort(_Part):
-    """Where a device takes power."""
+    """Power inlet of a device."""
 
     name: _Text
     type: _Text | None = None
@@ -278,7 +278,7 @@ def _fact(value: Any, note: str | None = None) -> dict[str, Any]:
 
 
 def _cites(value: Any) -> bool:
-    """Whether something is said that has a source."""
+    """Return True if the entry has a fact that needs a source."""
     if isinstance(value, Mapping):
         return "source" in value or any(map(_cites, value.values()))
     return isinstance(value, list) and any(map(_cites, value))

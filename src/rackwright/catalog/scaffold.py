@@ -87,7 +87,7 @@ class _Nested(tuple[str, ...]):
 
 
 def sample(hint: Any) -> Any:
-    """What may stand in a field of this type: a text, the lines of a model, or a list of these."""
+    """Return a sample value of this type: a text, the lines of a model, or a list of these."""
     origin = get_origin(hint)
     if origin in {Union, UnionType}:
         return sample(next(part for part in get_args(hint) if part is not NoneType))

@@ -96,7 +96,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "replace": (
         "rackwright.cli.commands.replace",
-        "drain, end and launch nodes of an AWS site anew, by name",
+        "drain, end and launch nodes of an AWS site again, by name",
     ),
     "down": ("rackwright.cli.commands.stack", "remove what is provisioned; storage is kept"),
     "unlock": (
@@ -122,7 +122,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "lab": ("rackwright.cli.commands.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.commands.tools", "install the programs that Rackwright drives"),
-    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to mend it"),
+    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to fix it"),
     "completion": (
         "rackwright.cli.commands.completion",
         "print a shell completion script",
@@ -253,7 +253,7 @@ def _fail(error: OSError) -> int:
 
 
 def _output_fails() -> bool:
-    """Whether it is stdout that takes no more; what it did not take is no longer in its buffer."""
+    """Return True if stdout takes no more; the rest is no longer in its buffer."""
     try:
         descriptor = sys.stdout.fileno()
         os.write(descriptor, b"")

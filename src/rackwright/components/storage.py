@@ -25,7 +25,6 @@ from rackwright.plan.aws.file_systems.fsx import (
     bucket_slug,
     existing_output,
     file_system_args,
-    kept_versions,
     lifecycle_rule,
     repository_path,
 )
@@ -190,7 +189,7 @@ class Storage(pulumi.ComponentResource):
                 name,
                 "LustreFileSystem",
                 depends_on=rules,
-                # FSx neither changes nor tells them: one that was taken over would be made anew.
+                # FSx neither changes nor tells them: one that was taken over would be made again.
                 ignore_changes=["securityGroupIds"],
                 custom_timeouts=SLOW,
             ),
@@ -238,7 +237,7 @@ class Storage(pulumi.ComponentResource):
             versioning_configuration={"status": "Enabled"},
             opts=self._retained(name),
         )
-        kept = kept_versions(args.plan.spec, named)
+        kept = args.plan.kept_versions(named)
         if kept is not None and kept != "forever":
             rule: Any = lifecycle_rule(kept)
             aws.s3.BucketLifecycleConfiguration(

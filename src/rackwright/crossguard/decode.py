@@ -81,7 +81,7 @@ def _decode_signed(fields: Mapping[str, Any]) -> Any:
 
 
 def has_unknown(value: Any) -> bool:
-    """Whether ``value`` holds an unknown anywhere."""
+    """Return True if ``value`` holds an unknown anywhere."""
     if value is UNKNOWN:
         return True
     if isinstance(value, dict):

@@ -248,7 +248,7 @@ def judge_spec(
     from rackwright.policy.gate import refuse_early_stage
 
     loaded = load_data(spec, catalogue=catalogue)
-    refuse_early_stage(loaded.plan.blueprint)
+    refuse_early_stage(loaded.plan)
     return check_plan(loaded, packs=packs, exceptions=exceptions)
 
 
@@ -295,7 +295,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
 
 
 def _exceptions(environment: Mapping[str, str]) -> PolicyExceptions | None:
-    """What the environment names; a file that cannot be read ends the process."""
+    """Read the exceptions that the environment names; an unreadable file ends the process."""
     from rackwright.errors import RackwrightError
     from rackwright.policy.exceptions.exceptions import read_files
 

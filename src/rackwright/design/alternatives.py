@@ -79,7 +79,7 @@ def _with_feed(builder: Builder, free: Sequence[tuple[Place, RackGroup]]) -> Ite
             yield (*path, "feeds"), partial(_with_another, said=said)
         if group.shelves is not None and group.shelves.per_feed is not None:
             yield (*path, "shelves"), lambda one: _without(one, "per_feed")
-    # What is said of feeds by their names leaves nothing for another one: it is spread anew.
+    # What is said of feeds by their names leaves nothing for another one: it is spread again.
     for number, product in enumerate(builder.document.wanted.products):
         if product.psus_per_feed is not None:
             yield ("wanted", "products", number), lambda one: _without(one, "psus_per_feed")
@@ -142,7 +142,7 @@ def _cooled(builder: Builder, free: Sequence[tuple[Place, RackGroup]], mode: str
 
 
 def _like(own: Item, other: Item) -> Item:
-    """What ``other`` has, with the racks and the sources of ``own``."""
+    """Return the document of ``other`` with the racks and the sources of ``own``."""
     mine, theirs = entries(own), entries(other)
     place = {key: mine[key] for key in ("racks", "gap") if key in mine}
     fields: dict[str, Any] = {k: one for k, one in theirs.items() if k != "gap"} | place

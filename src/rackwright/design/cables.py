@@ -171,7 +171,7 @@ def _attached(judge: Judge, site: SitePlan) -> Iterator[_Attached]:
 
 
 def _missing(one: _Attached) -> tuple[str, ...]:
-    """What keeps the length of some cables from being known."""
+    """Return the missing facts that make the length of some cables unknown."""
     places = {link.name: n for n, link in enumerate(one.layout.fabric.links)}
     path = (*one.routes.fabric_path, "links")
     found = (

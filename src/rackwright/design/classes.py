@@ -72,13 +72,13 @@ class BarredRack:
 
     @property
     def why(self) -> str:
-        """What that says."""
+        """Findings in words."""
         return self.reasons[0][1]
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a product comes to in a facility.
+    """Kinds of racks with a product in a facility.
 
     Attributes:
         product: the product.
@@ -111,7 +111,7 @@ class Survey:
 
 
 def survey(judge: Judge, product: DesignProduct) -> Survey:
-    """What the plan says of one rack of each kind with ``product``.
+    """Return the plan's numbers of one rack of each kind with ``product``.
 
     Raises:
         SpecErrors: the facility is not valid, or the product has no accelerators.
@@ -169,7 +169,7 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
 
 
 def _reasons(refused: Sequence[Result]) -> tuple[tuple[str, str], ...]:
-    """What each rule says of what is worst by it, the rule about space first."""
+    """Return the worst finding of each rule in words, the rule about space first."""
     worst: dict[str, Result] = {}
     for one in sorted(refused, key=_share, reverse=True):
         worst.setdefault(one.policy, one)

@@ -1,4 +1,4 @@
-"""Which layouts to leave out beside one that was refused.
+"""Cuts: layouts to leave out beside a rejected one.
 
 A measure that grows with racks at least as fast as its slope at the refused layout is cut off by that
 slope: sums are so, and so is the worst of several sums, as over the losses of sources. A slope that
@@ -24,7 +24,7 @@ Excesses = Mapping[Known, float]
 def cuts_for(
     judge: Judge, found: Survey, racks: tuple[int, ...], verdict: LayoutVerdict
 ) -> list[LayoutCut]:
-    """What cuts off a refused layout, at least.
+    """Return the cuts that remove a rejected layout, at least.
 
     Args:
         judge: of the facility.
@@ -89,7 +89,7 @@ def _holds(
     found: Survey,
     seen: Sequence[tuple[tuple[int, ...], Excesses]],
 ) -> bool:
-    """Whether the slope tells no more of any layout than was measured there."""
+    """Return True if the slope promises no more of any layout than was measured there."""
     for racks, measured in seen:
         units = sum(option.units * n for option, n in zip(found.options, racks, strict=True))
         if name not in measured or units < cut.from_units:

@@ -15,9 +15,9 @@ from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.design.items import entries, holding, made, mapped
 from rackwright.design.model import DesignDocument, DesignProduct
 from rackwright.model.cooling import Machine
-from rackwright.model.hardware import RackType
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import RackGroup
+from rackwright.model.racks import RackType
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.reading.tree import Item, Tree, to_data
 
@@ -132,7 +132,7 @@ class Builder:
 
     @property
     def has_fabrics(self) -> bool:
-        """Whether switches stand there, whose number may follow from that of the hosts."""
+        """True if the facility has switches, whose number may follow from that of the hosts."""
         facility = self.document.facility
         return bool(facility.fabric or facility.fabrics)
 
@@ -453,7 +453,7 @@ def _cabling(item: Item, name: str, others: Sequence[str]) -> Item:
 
 
 def _for_group(part: Item, field: str, other: str) -> Item:
-    """What is attached or cabled, of another group."""
+    """Return the attachments or cables of another group."""
 
     def change(key: str, one: Item) -> Item:
         if key == field:

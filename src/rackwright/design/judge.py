@@ -18,7 +18,7 @@ from rackwright.reading.tree import Tree
 _MONOTONE = ("COOL-", "PWR-", "RACK-", "CST-001", "CST-002")
 """Rules by which what is too much stays so with more racks."""
 _NOT_MONOTONE = frozenset({"COOL-010", "PWR-005"})
-"""Of those, the ones that judge a share or a ratio, which more racks may mend."""
+"""Of those, the ones that judge a share or a ratio, which more racks may fix."""
 _OF_A_RACK = frozenset(
     {
         *("COOL-003", "COOL-006", "COOL-008", "COOL-009"),
@@ -38,7 +38,7 @@ Known = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class LayoutVerdict:
-    """What the policies say of a layout.
+    """Verdict of the policies on a layout.
 
     Attributes:
         report: all of it.
@@ -58,22 +58,22 @@ class LayoutVerdict:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing blocks it."""
+        """True if nothing blocks the layout."""
         return not self.refused and not self.unknown
 
 
 def is_monotone(policy: str) -> bool:
-    """Whether a layout that a rule refuses is refused with more racks as well."""
+    """Return True if a layout that fails a rule fails it with more racks as well."""
     return policy.startswith(_MONOTONE) and policy not in _NOT_MONOTONE
 
 
 def is_about_a_rack(policy: str) -> bool:
-    """Whether a rule says the same of a rack, whatever stands beside it."""
+    """Return True if a rule gives the same result for a rack, whatever stands beside it."""
     return policy.startswith("RACK-") or policy in _OF_A_RACK
 
 
 def is_about_layouts(policy: str) -> bool:
-    """Whether another layout may be judged otherwise by a rule."""
+    """Return True if the result of a rule may differ for another layout."""
     return not policy.startswith(_WHATEVER_STANDS)
 
 
@@ -85,7 +85,7 @@ def excess_of(result: Result) -> float | None:
 
 
 def name_of(result: Result) -> Known:
-    """What a measure is of, the same in each layout."""
+    """Return the identity of a measure, the same in each layout."""
     return result.policy, result.subject.name, result.unit
 
 
@@ -93,7 +93,7 @@ class Judge:
     """Judges layouts of one facility."""
 
     def __init__(self, builder: Builder, packs: Sequence[Path] = ()) -> None:
-        """Of ``builder``'s facility, with the rules of ``packs`` beside the own."""
+        """Prepare the facility of ``builder``, with the rules of ``packs`` beside the built-in ones."""
         self.builder, self._packs = builder, tuple(packs)
 
     def of(self, builder: Builder) -> Judge:
@@ -109,7 +109,7 @@ class Judge:
         return plan_tree(tree, self.builder.catalogue)
 
     def judge(self, layout: RackLayout) -> LayoutVerdict:
-        """What all policies say of the blueprint of ``layout``.
+        """Return the verdict of all policies on the blueprint of ``layout``.
 
         Raises:
             SpecErrors: the blueprint is not valid.
@@ -117,7 +117,7 @@ class Judge:
         return self._verdict(self.load(self.builder.blueprint(layout)))
 
     def trial(self, loaded: LoadedPlan) -> LayoutVerdict:
-        """What those policies say of one rack that say the same of it among others."""
+        """Return the verdict on one rack of those policies that give the same result for it among others."""
         return self._verdict(loaded, only=self._monotone)
 
     def excesses(self, layout: RackLayout, policies: Iterable[str]) -> Mapping[Known, float]:
@@ -168,7 +168,7 @@ class Judge:
             share = reserve.cooling
         if not share or result.limit is None or result.value is None:
             return result
-        # Whoever asks for a reserve wants it kept, whether or not the rule blocks by itself.
+        # A reserve that is asked for is kept, whether or not the rule blocks by itself.
         result = replace(result, enforcement=Enforcement.MANDATORY)
         assert result.limit is not None  # noqa: S101 - as above
         assert result.value is not None  # noqa: S101

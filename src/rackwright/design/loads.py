@@ -1,4 +1,4 @@
-"""What racks put on what a facility has, as the plan works it out: one number for each budget."""
+"""Loads of racks on the budgets of a facility by the plan: one number for each budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Key = tuple[BudgetKind, str, str | None]
 
 @dataclass(frozen=True)
 class LoadBudget:
-    """What something carries at most, by the plan.
+    """Highest load of a part of the facility by the plan.
 
     Attributes:
         key: what it is.
@@ -154,7 +154,7 @@ Loads = Mapping[Key, float | None]
 
 
 def loads_of(site: SitePlan) -> Loads:
-    """What each budget of a site carries, in the unit of the budget.
+    """Return the load of each budget of a site, in the unit of the budget.
 
     What a source carries after a loss is there where the loss changes it.
     """
@@ -185,7 +185,7 @@ def loads_of(site: SitePlan) -> Loads:
 
 
 def heat_into(site: SitePlan) -> Mapping[Key, float]:
-    """What the racks of a site give to each stage of its cooling, without what machines draw, in W."""
+    """Return the heat of a site's racks into each stage of its cooling in W, without the machines' power."""
     found: dict[Key, float] = {}
     for stage in site.cooling.stages:
         heats = [hall.heat_air_w for hall in site.cooling.halls if hall.hall in stage.halls]
@@ -217,7 +217,7 @@ class LoadLine:
 
 @dataclass(frozen=True)
 class Probe:
-    """What the plan says of a facility with one rack, or with none.
+    """Plan's numbers of a facility with one rack, or with none.
 
     Attributes:
         loads: of each budget.
@@ -239,7 +239,7 @@ class Probe:
 
 
 def probe_of(site: SitePlan) -> Probe:
-    """What a site's plan says."""
+    """Return the numbers of a site's plan."""
     totals, overhead = site.totals, site.power.overhead
     roots = [source.source for source in site.power.sources if len(source.ancestors) == 1]
     return Probe(

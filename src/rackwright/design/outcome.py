@@ -1,4 +1,4 @@
-"""What came of a design: one for each product, of the facility as it is and of alternatives to it."""
+"""Outcomes of a design: one for each product, for the facility as it is and for its alternatives."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run(judge: Judge, label: str = "", what: str = "") -> DesignOutcome:
 
 
 def remedy(builder: Builder, result: Result) -> str:
-    """What mends a finding, with fields by the names that they have in the document of the design."""
+    """Return the fix of a finding, with the names of fields in the document of the design."""
     site = f"{_OF_A_SITE}{builder.document.facility.name}."
 
     def here(match: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ of prices; ``nothing`` has no rack that may stand, or no layout of those that ma
 
 @dataclass(frozen=True)
 class Design:
-    """What a search found for one product.
+    """Result of a search for one product.
 
     Attributes:
         product: the product.
@@ -67,12 +67,12 @@ class Design:
 
     @property
     def passes(self) -> bool:
-        """Whether there is a layout, and it is what is wanted."""
+        """True if there is a layout, and it is the wanted one."""
         return self.ending in {"optimal", "bounded"}
 
     @property
     def refused(self) -> tuple[Result, ...]:
-        """What refuses the layout that was judged last."""
+        """Results that reject the layout that was evaluated last."""
         return self.verdict.refused if self.verdict else ()
 
     @property
@@ -127,7 +127,7 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
 
 
 def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
-    """What the solver is asked."""
+    """Return the problem for the solver."""
     builder = judge.builder
     wanted = builder.document.wanted
     choices = []
@@ -160,7 +160,7 @@ def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
 def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
     """Solve and judge, until a layout passes or there is none."""
     now = start
-    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    assert now.problem is not None  # noqa: S101 - the caller has put it there
     cuts: list[LayoutCut] = [*now.problem.cuts]
     last: tuple[int, ...] | None = None
     while True:
@@ -200,7 +200,7 @@ def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
     """
     now = start
     best: Design | None = None
-    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    assert now.problem is not None  # noqa: S101 - the caller has put it there
     problem, holds = now.problem, True
     while True:
         answer = solve(problem)

@@ -34,7 +34,7 @@ def load_wanted(
     positions: Sequence[Path] = (),
     sources: Sequence[Path] = (),
 ) -> Loaded[DesignDocument]:
-    """What is wanted of a facility, with what sheets add to it.
+    """Read the wish for a facility, with the additions of sheets.
 
     Args:
         path: the document.

@@ -85,7 +85,7 @@ LayoutCut = LinearCut | PointCut
 
 @dataclass(frozen=True)
 class LayoutProblem:
-    """What is looked for.
+    """Problem of the solver.
 
     Attributes:
         choices: kinds of racks.
@@ -177,7 +177,7 @@ def solve(problem: LayoutProblem, *, work: float = WORK) -> RackAnswer:
 def _least_tie(
     model: CpModel, racks: Sequence[Any], problem: LayoutProblem, found: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Of the layouts that are as good as ``found``, the one with the least tie, as far as it is found."""
+    """Return the layout with the least tie among those as good as ``found``, as far as the search came."""
     from ortools.sat.python.cp_model import LinearExpr
 
     model.minimize(LinearExpr.weighted_sum(racks, [choice.tie for choice in problem.choices]))

@@ -20,7 +20,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 class Action(StrEnum):
-    """What a change does to what is running, mildest first."""
+    """Effect of a change on the running cluster, mildest first."""
 
     IN_PLACE = "in place"
     """Nothing that runs is disturbed."""
@@ -100,7 +100,7 @@ def events_of(change: Change) -> tuple[str, ...]:
 
 
 def holds_data(item: Mapping[str, Any]) -> bool:
-    """Whether a site, a whole blueprint or a node group keeps data that cannot be made anew."""
+    """Return True if a site, a whole blueprint or a node group keeps data that cannot be made again."""
     head = item.get("head")
     if isinstance(head, Mapping) and head.get("data_volume") is not None:
         return True

@@ -1,4 +1,4 @@
-"""What differs between two blueprints, field by field.
+"""Differences between two blueprints, field by field.
 
 Values are compared as the model understands them: ``1 kW`` and ``1000 W`` are the same, and so are a
 default and the same value written out. Items of lists are known by their names, so that a file may
@@ -61,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk is, in both documents and in words."""
+    """Position of the walk in both documents, and in words."""
 
     before: Path
     after: Path
@@ -227,7 +227,7 @@ def _is_composite(one: Any, other: Any) -> bool:
 def _match(
     one: Sequence[Any], other: Sequence[Any]
 ) -> list[tuple[int | None, int | None, str]] | None:
-    """Which items of two lists are the same thing; None where nothing tells them apart."""
+    """Return the pairs of equal things in two lists; None if nothing tells their items apart."""
     items = [*one, *other]
     if not all(isinstance(item, Mapping) for item in items):
         return None

@@ -29,7 +29,7 @@ from rackwright.report.paths import own_path, repository_root
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changes between a base and a head.
+    """Comparison of a base and a head.
 
     Attributes:
         before: the verdict on the base; None where it has no such blueprint.
@@ -61,7 +61,7 @@ class Comparison:
 
     @property
     def unchanged(self) -> tuple[Result, ...]:
-        """What is bad in the head and was no better in the base."""
+        """Results that are bad in the head and were no better in the base."""
         told = (*self.findings.new, *self.findings.regressions)
         news = {id(pair.after) for pair in told}
         results = self.after.results if self.after else ()
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changes."""
+        """True if nothing changes."""
         parts = (
             self.budgets,
             self.costs,
@@ -85,7 +85,7 @@ class Comparison:
     def exit_code(self) -> ExitCode:
         """The verdict on the head; a violation as well when the change itself does harm.
 
-        It does when data would be destroyed, and when a mandatory rule fails anew or worse than in
+        It does when data would be destroyed, and when a mandatory rule fails newly or worse than in
         the base, also where the baseline or a waiver lets the head pass.
         """
         verdict = ExitCode.CLEAN if self.after is None else self.after.exit_code
@@ -194,7 +194,7 @@ def updates(
     moved: bool = False,
     accepted: Collection[str] = (),
 ) -> tuple[FieldUpdate, ...]:
-    """How each changed field reaches the cluster; the gravest first.
+    """Return the way of each changed field to the cluster; the gravest first.
 
     Args:
         before: the base.

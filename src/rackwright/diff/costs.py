@@ -1,4 +1,4 @@
-"""What a change costs, by site and in total."""
+"""Cost of a change, by site and in total."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class CostChange:
-    """What one site, or all of them, cost before and after; None where there is no such site."""
+    """Cost of one site, or of all, before and after; None where there is no such site."""
 
     site: str
     before: Cost | None

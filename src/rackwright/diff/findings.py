@@ -1,4 +1,4 @@
-"""What the head breaks anew, mends, or makes worse."""
+"""Findings that the head adds, fixes, or makes worse."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Findings:
 
     @property
     def any(self) -> bool:
-        """Whether there are some."""
+        """True if there are some."""
         return bool(self.new or self.regressions or self.fixed)
 
     @property
     def excused(self) -> tuple[Pair, ...]:
-        """What is new or worse and mandatory, and would pass by the baseline or a waiver."""
+        """Mandatory findings that are new or worse, and would pass by the baseline or a waiver."""
         return tuple(
             pair
             for pair in (*self.new, *self.regressions)
@@ -85,7 +85,7 @@ def _is_worse(before: Result, after: Result) -> bool:
 
 
 def _is_waived_anew(before: Result, after: Result) -> bool:
-    """Whether a waiver that names no limit covers a failure at a limit that became stricter."""
+    """Return True if a waiver without a limit covers a failure at a limit that became stricter."""
     old, new = _mark(before), _mark(after)
     if old is None or new is None or after.outcome is not Outcome.WAIVED:
         return False

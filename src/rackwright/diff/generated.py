@@ -1,4 +1,4 @@
-"""What the files that are generated from a blueprint would become.
+"""Changes of the files that are generated from a blueprint.
 
 A generator is a function from a plan to texts by path. More of them join by a line in
 ``GENERATORS``; each is imported when it is needed.

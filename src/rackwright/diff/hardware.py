@@ -1,4 +1,4 @@
-"""Which products and hosts one plan has more or less of than another."""
+"""Products and hosts that one plan has more or less of than another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rackwright.plan.model import Plan
 
 @dataclass(frozen=True, slots=True)
 class ProductChange:
-    """How many units of one product a site has."""
+    """Number of units of one product on a site."""
 
     site: str
     kind: str

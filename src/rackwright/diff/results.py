@@ -1,4 +1,4 @@
-"""Which results of two reports are about the same thing.
+"""Pairs of results of two reports about the same thing.
 
 A subject such as ``sjc1 racks c[01-08] feed A`` stands for many racks, and another count of nodes
 cuts the racks into other classes. So results are paired rack by rack, and told again together.
@@ -24,7 +24,7 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a policy said before and says now about one subject, or about equal racks.
+    """Results of a policy before and now for one subject, or for equal racks.
 
     Attributes:
         subject: in words; with the racks that changed alike.
@@ -68,7 +68,7 @@ def pair(before: Report | None, after: Report | None) -> tuple[Pair, ...]:
 
 
 def same(one: Result, other: Result) -> bool:
-    """Whether two results of a rule say the same, positions and words aside."""
+    """Return True if two results of a rule are equal, apart from positions and words."""
     return (
         one.outcome is other.outcome
         and one.blocks is other.blocks
@@ -81,7 +81,7 @@ def same(one: Result, other: Result) -> bool:
 
 
 def equal(one: float | None, other: float | None) -> bool:
-    """Whether two numbers differ by rounding at most; unknown is equal to unknown only."""
+    """Return True if two numbers differ by rounding at most; unknown is equal to unknown only."""
     if one is None or other is None:
         return one is other
     return abs(one - other) <= _TOLERANCE * max(abs(one), abs(other))

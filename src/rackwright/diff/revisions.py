@@ -25,14 +25,14 @@ class Side(Protocol):
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """Name of the side in reports."""
 
     @property
     def commit(self) -> str | None:
         """The full id of its commit; None for the working tree."""
 
     def holds(self, path: Path) -> bool:
-        """Whether there is a file at ``path``."""
+        """Return True if there is a file at ``path``."""
 
     def read(self, path: Path) -> Item:
         """The document at ``path``."""
@@ -46,7 +46,7 @@ class WorkingTree:
     commit: str | None = None
 
     def holds(self, path: Path) -> bool:
-        """Whether there is a file at ``path``."""
+        """Return True if there is a file at ``path``."""
         return path.exists()
 
     def read(self, path: Path) -> Item:
@@ -73,7 +73,7 @@ class Revision:
     commit: str
 
     def holds(self, path: Path) -> bool:
-        """Whether the commit has a file at ``path``.
+        """Return True if the commit has a file at ``path``.
 
         Raises:
             UsageError: the path leaves the repository, or is no file.

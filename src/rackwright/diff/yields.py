@@ -1,11 +1,11 @@
-"""What a change does to the tokens a day of each workload."""
+"""Effect of a change on the tokens a day of each workload."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rackwright.plan.model import Plan
-from rackwright.plan.workload.run import Range
+from rackwright.plan.workload.run import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +13,8 @@ class YieldChange:
     """Tokens a day of one workload before and after; None where they are unknown or it is not there."""
 
     workload: str
-    before: Range | None
-    after: Range | None
+    before: Bounds | None
+    after: Bounds | None
 
     @property
     def gain(self) -> float | None:
@@ -34,7 +34,7 @@ def compare_yields(before: Plan | None, after: Plan | None) -> tuple[YieldChange
     )
 
 
-def _yields(plan: Plan | None) -> dict[str, Range | None]:
+def _yields(plan: Plan | None) -> dict[str, Bounds | None]:
     if plan is None or not plan.workloads:
         return {}
     return {found.workload.name: found.a_day for found in plan.predictions}

@@ -82,7 +82,7 @@ def _words(view: RackView) -> str:
 
 
 def _beside(view: RackView) -> str:
-    """What stands in no unit, but for the PDUs, which the rear shows."""
+    """Return the devices in no unit, except PDUs, which the rear shows."""
     found = [one.device for one in view.beside if one.device.kind != "pdu" or not one.device.fits]
     words = [
         f"{len(list(same))} × {entry}{'' if fits else ' WITHOUT A PLACE'}"
@@ -128,7 +128,7 @@ def _front(one: StandingDevice, units: float) -> str:
 
 
 def _tip(one: StandingDevice) -> str:
-    """What is shown where one points at a device; its names come last, for other racks have others."""
+    """Return the tooltip of a device; its names come last, for other racks have others."""
     device = one.device
     power = quantity_text(device.power_w, "W")
     weight = quantity_text(device.weight_kg, "kg")

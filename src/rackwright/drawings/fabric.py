@@ -24,7 +24,7 @@ def draw_fabric(fabric: FabricPlan) -> Drawing:
 
 
 def is_small(layout: Layout) -> bool:
-    """Whether every host and cable of a fabric is drawn."""
+    """Return True if every host and cable of a fabric is drawn."""
     hosts = sum(one.count for one in layout.hosts)
     return hosts <= MOST_HOSTS and all(tier.switches <= MOST_SWITCHES for tier in layout.tiers)
 

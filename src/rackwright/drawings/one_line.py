@@ -136,7 +136,7 @@ def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
 
 
 def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
-    """What draws power beside the racks, together where the same sources feed it."""
+    """Return the boxes of consumers beside the racks, together if the same sources feed them."""
     found: dict[tuple[str, ...], list[tuple[str, float | None]]] = {}
     for one in site.power.overhead.consumers:
         above = tuple(dict.fromkeys(keys[name] for name in one.fed_by if name in keys))
@@ -250,7 +250,7 @@ def _wires(made: Iterable[Box], at: Mapping[str, tuple[float, float]]) -> list[s
 
 @dataclass(frozen=True, slots=True)
 class BoxState:
-    """What the box of a source shows.
+    """Content of the box of a source.
 
     Attributes:
         words: load and capacity, or that it is lost or dead.
@@ -264,7 +264,7 @@ class BoxState:
 
     @property
     def over(self) -> bool:
-        """Whether it carries more than it may."""
+        """True if the source carries more than its limit."""
         return self.share is not None and self.share > 1 + 1e-9
 
 
@@ -361,7 +361,7 @@ def _source_parts(one: Box, x: float, y: float, state: BoxState) -> list[str]:
 
 
 def _tick(one: Box, x: float, y: float) -> list[str]:
-    """Where the bar of the worst case ends."""
+    """Return the mark at which the bar of the worst case ends."""
     if one.worst_w is None or not one.capacity_w or one.worst_lost is None:
         return []
     here = x + 10 + TRACK * min(1.0, one.worst_w / one.capacity_w)

@@ -64,7 +64,7 @@ def even_scale(title: str, unit: str, values: Iterable[float | None]) -> Scale:
 
 
 def left_scale(title: str) -> Scale:
-    """What is left of a limit, in percent: the steps are finer where little is left."""
+    """Return the scale of the rest of a limit, in percent, with finer steps where little is left."""
     return Scale(title, "%", (5.0, 10.0, 20.0, 30.0, 50.0), 100.0, falls=True)
 
 

@@ -1,4 +1,4 @@
-"""What is to happen with a comment: decided from what is there, without asking anybody."""
+"""Decisions about a comment from the comments that exist, without asking the forge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKER = re.compile(r"<!-- (rackwright:pr:[A-Za-z0-9._-]+)(?: valid-at=([0-9TZ:
 
 
 class CommentOutcome(StrEnum):
-    """What became of a comment."""
+    """Outcome of a comment."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -38,7 +38,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class CommentDecision:
-    """What is to be done.
+    """Decision about a comment.
 
     Attributes:
         id: the comment to change; None makes a new one.
@@ -66,7 +66,7 @@ def stamp(body: str, valid_at: datetime) -> str:
 
 
 def decide(existing: Sequence[Comment], body: str) -> CommentDecision:
-    """What is to be done for ``body``, which is stamped, among the comments that are there.
+    """Decide what to do with ``body``, which is stamped, among the existing comments.
 
     A body that differs in its time only is written all the same: else a run between the two would
     pass for the newest.

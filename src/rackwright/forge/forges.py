@@ -21,7 +21,7 @@ GITHUB_ACTOR = "github-actions[bot]"
 
 
 class Forge(Protocol):
-    """What a forge can do with the comments of one request."""
+    """Operations of a forge on the comments of one request."""
 
     def comments(self) -> Iterator[Comment]:
         """Every comment."""

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def patiently(action: Callable[[], T], sleep: Callable[[float], None]) -> T:
-    """What ``action`` gives, tried again while it fails in a way that may pass.
+    """Return the result of ``action``, repeated while it fails in a way that may pass.
 
     Raises:
         TransientError: all attempts failed.

@@ -1,4 +1,4 @@
-"""How Ansible reaches the hosts of an AWS site: the account, and the way to hosts that stand in private subnets.
+"""Connection of Ansible to the hosts of an AWS site: the account, and the way to private subnets.
 
 ``ansible_host`` stays the private address, which roles write into files; the way there is an option of ssh.
 """
@@ -55,7 +55,7 @@ def connections(
 
 
 def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """What lacks for hosts to be reached as the blueprint wants it, for people."""
+    """Yield the reasons why hosts cannot be reached as the blueprint asks."""
     connect = site.access.connect
     if connect == "jump" and not any(PUBLIC in known for known in hosts.values()):
         yield f"no login node of '{site.name}' has a public address to jump from: see 'ssh_from'"
@@ -63,5 +63,5 @@ def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> It
     if connect in _BY_INSTANCE and lacking:
         yield (
             f"the outputs do not tell the instances of {len(lacking):,} hosts of '{site.name}', "
-            f"which are not reached by '{connect}': write them anew with 'rackwright status --json'"
+            f"which are not reached by '{connect}': write them again with 'rackwright status --json'"
         )

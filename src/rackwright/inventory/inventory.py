@@ -313,7 +313,7 @@ class _Groups:
 
 
 def _hardware_vars(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
-    """What each kind of host must have, by the group of its hardware; what is unknown is absent."""
+    """Return the expected hardware of each kind of host, by the group of its hardware; unknowns are absent."""
     kinds = {host.hardware: host.equipment for host in hosts}
     return {
         group_name("hardware", hardware): _expectations(equipment)

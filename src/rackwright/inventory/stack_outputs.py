@@ -1,4 +1,4 @@
-"""What the stacks of an AWS site tell the inventory: where its hosts and file systems are.
+"""Outputs of the stacks of an AWS site: addresses of its hosts and file systems.
 
 Head and login nodes are single instances whose addresses a stack knows. The instances of node
 groups come and go; ``rackwright status`` asks AWS for them and tells which hosts have one. A host
@@ -52,7 +52,7 @@ Address = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What the file of an AWS site says.
+    """Content of the outputs of an AWS site.
 
     Attributes:
         servers: the addresses of each head and login node.
@@ -69,7 +69,7 @@ class Outputs:
 
 
 def read_outputs(path: Path) -> Outputs:
-    """What a file says that ``rackwright status --json`` has written.
+    """Read the outputs that ``rackwright status --json`` has written to a file.
 
     Raises:
         InventoryError: the file cannot be read, or says nothing about servers.
@@ -95,7 +95,7 @@ def read_outputs(path: Path) -> Outputs:
 
 
 def outputs_of(document: Any) -> Outputs:
-    """What a document says that ``rackwright status --json`` prints; nothing where it is another one.
+    """Return the outputs in a document of ``rackwright status --json``; none of another document.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError: it is not in that form.
@@ -141,7 +141,7 @@ def _nodes(groups: Any) -> Mapping[str, Address] | None:
 
 
 def _address(address: str, instance: str | None) -> Address:
-    """Where a host is, checked: others have written the file.
+    """Return the address of a host, checked, since others have written the file.
 
     Raises:
         ValueError: it is no address, or no id of an instance.

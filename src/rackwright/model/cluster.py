@@ -29,7 +29,7 @@ from rackwright.model.operations import Operations
 from rackwright.model.reliability import Reliability
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.users import Users
-from rackwright.model.workloads import Workload
+from rackwright.model.workloads import TrainingWorkload
 
 Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
@@ -104,7 +104,9 @@ class Blueprint(Model):
         ),
     ] = None
     costs: Annotated[Costs | None, STATEMENT, POLICIES_ONLY] = None
-    workloads: Annotated[tuple[Workload, ...], Field(max_length=100), ASKED, POLICIES_ONLY] = ()
+    workloads: Annotated[
+        tuple[TrainingWorkload, ...], Field(max_length=100), ASKED, POLICIES_ONLY
+    ] = ()
     """Training jobs that the cluster is built for."""
     facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000), STATEMENT, FOR_REVIEW] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""

@@ -214,7 +214,7 @@ class MechanicalPlant(Machine):
     kind: Annotated[PlantKind, HARDWARE]
     """Kind of machine."""
     product: Annotated[str | None, HARDWARE] = None
-    """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
+    """Catalogue id of a chiller or dry cooler. What is written beside it holds instead of the
     product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Heat that one unit carries at this site, in kW; for a pump, by its flow at the design rise. The
@@ -275,7 +275,7 @@ class RackCooling(Model):
     rear_door_loop: Annotated[Name | None, HARDWARE, OnChange("drain", _COOLED)] = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door: Annotated[str | None, HARDWARE, OnChange("drain", _COOLED)] = None
-    """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
+    """Catalogue id of the door. What is written beside it holds instead of the product's number."""
     rear_door_capacity: Annotated[
         Watts | None, Claim(looser="higher", absent="elsewhere"), OnChange("drain", _COOLED)
     ] = None

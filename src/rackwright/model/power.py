@@ -100,7 +100,7 @@ class Conductors(Model):
         return self
 
 
-class Cabling(Model):
+class SiteCabling(Model):
     """Installation of the cables of a site, from which their ampacity follows."""
 
     standard: Annotated[Literal["nec", "iec"], HARDWARE]
@@ -116,7 +116,7 @@ class Cabling(Model):
     """Loaded circuits that touch on a tray or share a conduit; each set of parallel conductors counts."""
 
     @model_validator(mode="after")
-    def _is_in_a_table(self) -> Cabling:
+    def _is_in_a_table(self) -> SiteCabling:
         known = {"nec": (60.0, 75.0, 90.0), "iec": (70.0, 90.0)}[self.standard]
         if self.temperature not in known:
             listed = ", ".join(f"{celsius:g}" for celsius in known)
@@ -180,7 +180,7 @@ class PowerSource(Model):
     """Parents. The first one carries the load, the others take over when it is lost. The source of the
     load is unknown if omitted, except for a utility or a generator."""
     product: Annotated[str | None, HARDWARE] = None
-    """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
+    """Catalogue id of a UPS, transformer or generator. What is written beside it holds instead of
     the product's number."""
     capacity: Annotated[Watts | None, Claim(looser="higher", absent="elsewhere")] = None
     """Continuous power that the source may carry in kW, derating already applied. The rating of its
@@ -324,7 +324,9 @@ class SitePower(Model):
     capping: Annotated[bool, GRANTED, POLICIES_ONLY] = False
     """True if a power-capping controller enforces the budgets."""
     cabling: Annotated[
-        Cabling | None, STATEMENT, OnChange("review", "the cables are laid otherwise or replaced")
+        SiteCabling | None,
+        STATEMENT,
+        OnChange("review", "the cables are laid otherwise or replaced"),
     ] = None
     generator_acceptance: Annotated[Seconds | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Time until the generators among the sources carry the load, in s; battery backup must outlast it."""

@@ -30,7 +30,13 @@ from rackwright.model.scheduler_settings import (
     SlurmPackages,
     Tuning,
 )
-from rackwright.model.slurm_conf_keys import BACKFILL, FIELD_OF, GENERATED_KEYS, STRUCTURE
+from rackwright.model.slurm_conf_keys import (
+    BACKFILL,
+    FIELD_OF,
+    GENERATED_KEYS,
+    STRUCTURE,
+    refused_option,
+)
 from rackwright.model.slurm_lines import NodeSettings, Option, OptionName
 from rackwright.model.units import Percent, Seconds
 
@@ -297,6 +303,9 @@ class Scheduler(Model):
             if key.lower() in taken:
                 raise ValueError(f"'{taken[key.lower()]}' is generated, it cannot be in 'extra'")
         refuse_twins("extra option", (key.lower() for key in self.extra))
+        for key, value in self.extra.items() if self.release >= (22, 5) else ():
+            if problem := refused_option(key, value):
+                raise ValueError(problem)
         given = {key.lower() for key in self.extra}
         for key, field in FIELD_OF.items():
             section, _, name = field.partition("/")

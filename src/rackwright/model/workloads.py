@@ -34,7 +34,7 @@ class WorkloadLayout(Model):
     """True if parameters are gathered when they are used (FSDP)."""
 
 
-class Workload(Model):
+class TrainingWorkload(Model):
     """A training job, and what it is expected to get."""
 
     name: Annotated[Name, KEY]
@@ -77,7 +77,7 @@ class Workload(Model):
     """Least number of tokens a day, failures included."""
 
     @model_validator(mode="after")
-    def _batch_is_of_sequences(self) -> Workload:
+    def _batch_is_of_sequences(self) -> TrainingWorkload:
         if self.batch < self.sequence:
             raise ValueError(
                 f"the batch of {self.batch:,.0f} tokens is less than one sequence of {self.sequence:,}"

@@ -15,13 +15,13 @@ from typing import Any
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.harmless import visible
 
-TIMEOUT = 60.0
+TIMEOUT = 180.0
 """Seconds until a request is given up."""
 LARGEST_ANSWER = 64 * 1024 * 1024
 """Bytes of one answer."""
 PAGE = 200
 """Objects of one page."""
-BATCH = 50
+BATCH = 25
 """Objects that one request writes: NetBox writes all of them or none."""
 ATTEMPTS = 4
 """Tries of a request that only reads."""

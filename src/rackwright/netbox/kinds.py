@@ -11,7 +11,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ObjectKind:
     """A kind of objects.
 
     Attributes:
@@ -48,32 +48,32 @@ def _cable(row: Row) -> Key | None:
     return ("", *ends[0], *ends[1])
 
 
-KINDS: Mapping[str, Kind] = {
-    "site": Kind("site", "dcim/sites", lambda row: (_name(row, "name"),)),
-    "location": Kind(
+KINDS: Mapping[str, ObjectKind] = {
+    "site": ObjectKind("site", "dcim/sites", lambda row: (_name(row, "name"),)),
+    "location": ObjectKind(
         "location", "dcim/locations", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
     ),
-    "manufacturer": Kind("manufacturer", "dcim/manufacturers", lambda row: (_name(row, "slug"),)),
-    "role": Kind("device role", "dcim/device-roles", lambda row: (_name(row, "slug"),)),
-    "type": Kind(
+    "manufacturer": ObjectKind("manufacturer", "dcim/manufacturers", lambda row: (_name(row, "slug"),)),
+    "role": ObjectKind("device role", "dcim/device-roles", lambda row: (_name(row, "slug"),)),
+    "type": ObjectKind(
         "device type", "dcim/device-types", lambda row: (_name(row, "manufacturer", "slug"), _name(row, "slug"))
     ),
-    "rack": Kind("rack", "dcim/racks", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True),
-    "device": Kind(
+    "rack": ObjectKind("rack", "dcim/racks", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True),
+    "device": ObjectKind(
         "device", "dcim/devices", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
     ),
-    "interface": Kind(
+    "interface": ObjectKind(
         "interface", "dcim/interfaces", lambda row: ("", _name(row, "device", "name"), _name(row, "name")), of_site=True
     ),
-    "cable": Kind("cable", "dcim/cables", _cable, of_site=True),
-    "panel": Kind(
+    "cable": ObjectKind("cable", "dcim/cables", _cable, of_site=True),
+    "panel": ObjectKind(
         "power panel", "dcim/power-panels", lambda row: (_name(row, "site", "name"), _name(row, "name")), of_site=True
     ),
-    "feed": Kind(
+    "feed": ObjectKind(
         "power feed", "dcim/power-feeds", lambda row: ("", _name(row, "power_panel", "name"), _name(row, "name")),
         of_site=True,
     ),
-    "address": Kind("address", "ipam/ip-addresses", lambda row: (_name(row, "address"),)),
+    "address": ObjectKind("address", "ipam/ip-addresses", lambda row: (_name(row, "address"),)),
 }  # fmt: skip
 """Kinds in the order in which they depend on each other."""
 WITHOUT_SITE = frozenset({"interface", "cable", "feed"})

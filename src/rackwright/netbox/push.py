@@ -1,4 +1,4 @@
-"""What NetBox has, made what a plan wants: objects are created and changed, and none is removed.
+"""Changes of NetBox towards a plan: objects are created and changed, and none is removed.
 
 Nothing is kept between two runs. Each asks NetBox for what it has, so one that was cut off goes on, and a second one
 changes nothing.
@@ -17,7 +17,7 @@ from rackwright.netbox.wanted import Reference, Wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectChange:
     """An object that is created, or whose fields change.
 
     Attributes:
@@ -40,7 +40,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
+class PlannedChanges:
     """The way from what NetBox has to what is wanted.
 
     Attributes:
@@ -48,7 +48,7 @@ class Changes:
         conflicts: what is otherwise in NetBox and is left to its owners.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[ObjectChange, ...]
     unchanged: int
     conflicts: tuple[str, ...]
 
@@ -137,7 +137,7 @@ class _Known:
 
 def compare(
     netbox: NetBox, site: str, wanted: Sequence[Wanted], products: Mapping[str, str]
-) -> tuple[Changes, _Known]:
+) -> tuple[PlannedChanges, _Known]:
     """Return the changes that make NetBox have what is wanted.
 
     Args:
@@ -152,7 +152,7 @@ def compare(
     known = _Known(netbox, site, products)
     kinds = {one.kind for one in wanted}
     known.load(kind for kind in KINDS if kind in kinds)
-    changes: list[Change] = []
+    changes: list[ObjectChange] = []
     conflicts: list[str] = []
     unchanged = 0
     for one in wanted:
@@ -161,15 +161,15 @@ def compare(
             if one.kind == "cable" and (told := _taken(one, known)):
                 conflicts.append(told)
             else:
-                changes.append(Change(one))
+                changes.append(ObjectChange(one))
             continue
         known.rows[one.kind].setdefault(_plain(one.key), row)
         differing = dict(_differences(one, row, known))
         if differing:
-            changes.append(Change(one, row, differing))
+            changes.append(ObjectChange(one, row, differing))
         else:
             unchanged += 1
-    return Changes(tuple(changes), unchanged, tuple(conflicts)), known
+    return PlannedChanges(tuple(changes), unchanged, tuple(conflicts)), known
 
 
 def _taken(cable: Wanted, known: _Known) -> str | None:
@@ -211,7 +211,7 @@ def _differences(
             yield name, (found, value)
 
 
-def push(changes: Changes, known: _Known) -> Iterator[tuple[str, int]]:
+def push(changes: PlannedChanges, known: _Known) -> Iterator[tuple[str, int]]:
     """Make the changes, and yield the kind and the number of objects after each request.
 
     Raises:
@@ -242,7 +242,7 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield rows[start : start + BATCH]
 
 
-def _update(change: Change, known: _Known) -> dict[str, Any]:
+def _update(change: ObjectChange, known: _Known) -> dict[str, Any]:
     made = {name: _value(new, known) for name, (_, new) in change.fields.items()}
     if "position" in made and made["position"] is not None:
         face = (change.row or {}).get("face")

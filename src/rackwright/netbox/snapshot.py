@@ -1,4 +1,4 @@
-"""What stands by a NetBox, in one file that ``init --from`` reads."""
+"""Snapshot of a NetBox, in one file that ``init --from`` reads."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.catalog.loader import KINDS, Catalogue
-from rackwright.model.hardware import Entry, RackType, fact_value
+from rackwright.model.hardware import Entry, fact_value
+from rackwright.model.racks import RackType
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, find_host, port_rate

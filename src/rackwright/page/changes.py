@@ -1,4 +1,4 @@
-"""What changed against a base, as rows of the page."""
+"""Changes against a base, as rows of the page."""
 
 from __future__ import annotations
 

@@ -71,9 +71,9 @@ def render_page(
     }
     values = {
         "policy": _content_policy(style, program),
-        "style": Markup(style),  # noqa: S704 - our own
-        "program": Markup(program),  # noqa: S704 - our own
-        "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element
+        "style": Markup(style),  # noqa: S704 - our own # nosec B704
+        "program": Markup(program),  # noqa: S704 - our own # nosec B704
+        "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element # nosec B704
         "title": printable(plan.name),
         "summary": summary(report).removeprefix(f"{printable(report.blueprint)}: "),
         "exit_code": int(report.exit_code),
@@ -88,7 +88,7 @@ def render_page(
         "uncompared": None if uncompared is None else printable(uncompared),
         "measures": MEASURES,
         "sites": sites,
-        "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape
+        "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape # nosec B704
         "cost": amount_text(plan.cost.total),
         "cost_rows": cost_table(plan.cost)[1:],
         "cost_missing": [printable(text) for text in plan.cost.missing],
@@ -128,7 +128,7 @@ def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
 
 
 def _finding_groups(rows: Sequence[FindingRow]) -> list[RowGroup]:
-    """What blocks and some of the others, then the rest."""
+    """Return the findings that block and some of the others, then the rest."""
     first = max(FIRST_FINDINGS, sum(row.state in {"crash", "blocks"} for row in rows))
     groups = [RowGroup(rows[:first]), RowGroup(rows[first:], f"{len(rows) - first} more findings")]
     return [group for group in groups if group.rows]
@@ -140,7 +140,7 @@ def embedded(data: Any) -> str:
 
 
 def _content_policy(style: str, program: str) -> str:
-    """What the page may do: its own style, its own program, and nothing else."""
+    """Return the content policy of the page: its own style, its own program, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; "

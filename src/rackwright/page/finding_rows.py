@@ -1,4 +1,4 @@
-"""What was found, as rows of the page, each with its place on it."""
+"""Findings as rows of the page, each with its place on it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _weight(result: Result) -> str:
 
 
 def pieces(rows: Sequence[FindingRow]) -> Iterator[dict[str, object]]:
-    """What the page's program needs of each finding: a short name, and where it is."""
+    """Yield the data of each finding for the page's program: a short name, and its place."""
     for row in rows:
         yield {
             "t": f"{row.policy} {row.weight}: {row.lines[0]}",

@@ -1,4 +1,4 @@
-"""Where on the page the subject of a finding is: racks, a power source, a hall, a loop, a fabric."""
+"""Places of findings on the page: racks, a power source, a hall, a loop, a fabric."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What of a site's drawings something is about, by names as they are shown there.
+    """Place in a site's drawings, by the names that they show.
 
     Nothing but the site means all of it.
 

@@ -102,7 +102,7 @@ def _facts(own: RackClass) -> list[tuple[str, str]]:
 
 
 def _fates(view: RackView) -> list[tuple[str, str]]:
-    """What becomes of the devices after the loss of each feed."""
+    """Return the fates of the devices after the loss of each feed."""
     found: dict[str, list[str]] = {}
     for one in view.fates:
         if any(feed.feed == one.lost for feed in view.feeds):

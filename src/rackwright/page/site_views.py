@@ -130,7 +130,7 @@ def view_site(
 
 
 def _svg(drawing: Drawing) -> Markup:
-    return Markup(drawing.inline())  # noqa: S704 - a drawing escapes what is in it
+    return Markup(drawing.inline())  # noqa: S704 - a drawing escapes what is in it # nosec B704
 
 
 def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
@@ -208,7 +208,7 @@ def _spans(layout: Layout) -> list[str]:
 
 
 def _fabric_data(layout: Layout | None) -> dict[str, Any]:
-    """Of a fabric that is drawn by unit: what each unit is cabled to."""
+    """Return the data of a fabric that is drawn by unit: the cabling of each unit."""
     if layout is None or is_small(layout):
         return {}
     leaf = layout.tiers[0]

@@ -13,7 +13,7 @@ Path = FieldPath
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a measure is about, and its place in the blueprint."""
+    """Subject of a measure, and its place in the blueprint."""
 
     name: str
     path: Path
@@ -29,5 +29,5 @@ class Contributor:
 
     @property
     def total(self) -> float:
-        """What all of them contribute."""
+        """Sum of all its units."""
         return self.count * self.each

@@ -16,6 +16,7 @@ from rackwright.plan.records.products import ConnectorLimits
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
     from rackwright.model.cluster import Blueprint, PolicySetting
+    from rackwright.model.cooling import FacilityWater, MechanicalPlant
     from rackwright.model.cost import Costs
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rackwright.model.security import SiteSecurity
     from rackwright.model.storage import NfsShare
     from rackwright.model.users import Users
-    from rackwright.model.workloads import Workload
+    from rackwright.model.workloads import TrainingWorkload
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.cooling.plan import CoolingPlan
     from rackwright.plan.fabric.fabrics import FabricPlan
@@ -52,7 +53,7 @@ class SitePlan:
     """The site as the blueprint declares it, with the numbers of its products."""
     path: Path
     catalogue: Catalogue = field(repr=False, compare=False)
-    """Where its products are looked up; whoever reads the plan asks its records instead."""
+    """Where its products are looked up; readers of the plan ask its records instead."""
     racks: tuple[RackClass, ...] = field(repr=False)
     """Its racks, equal ones of one rack group together, in the order of the blueprint."""
     power: PowerPlan = field(repr=False)
@@ -79,13 +80,23 @@ class SitePlan:
 
     @property
     def security(self) -> SiteSecurity | None:
-        """What the blueprint says of its security."""
+        """Security of the cluster as the blueprint declares it."""
         return self.spec.security
 
     @property
     def nfs(self) -> tuple[NfsShare, ...]:
         """Directories that hosts export to others."""
         return self.spec.nfs
+
+    @property
+    def plant(self) -> tuple[MechanicalPlant, ...]:
+        """Return the machines outside the halls that carry heat away."""
+        return self.spec.plant or ()
+
+    @property
+    def facility_water(self) -> tuple[FacilityWater, ...]:
+        """Return the water circuits of the building."""
+        return self.spec.facility_water
 
     @property
     def altitude(self) -> float | None:
@@ -103,7 +114,7 @@ class SitePlan:
 
     @cached_property
     def tray_fills(self) -> tuple[TrayFill, ...]:
-        """How full the trays of its halls are; none of halls in which no cable goes from rack to rack."""
+        """Fill of the trays of its halls; none for halls in which no cable goes from rack to rack."""
         from rackwright.plan.fabric.trays import tray_fills
 
         return tuple(tray_fills(self.spec, self.path, tuple(self._cable_routes.values())))
@@ -138,7 +149,7 @@ class SitePlan:
 
     @cached_property
     def connectors(self) -> Mapping[str, ConnectorLimits]:
-        """What the quick connectors of its devices stand, by catalogue id."""
+        """Limits of the quick connectors of its devices, by catalogue id."""
         kinds = {racks.kind for racks in self.racks}
         devices = (device for kind in kinds for device in kind.devices)
         used = sorted({device.connector for device in devices if device.connector is not None})
@@ -154,7 +165,7 @@ class SitePlan:
         }
 
     def rack_group(self, path: Path) -> RackGroup:
-        """What the blueprint says of the racks of a class, by the place that its record has."""
+        """Return the blueprint's words about the racks of a class, by the place in its record."""
         hall, row, group = (int(path[place]) for place in (-5, -3, -1))
         return self.spec.halls[hall].rows[row].rack_groups[group]
 
@@ -202,13 +213,18 @@ class Expansion:
         return self.blueprint.owner
 
     @property
+    def stage(self) -> str | None:
+        """Return how far the design is; None where the blueprint states no stage."""
+        return self.blueprint.stage
+
+    @property
     def site_names(self) -> tuple[str, ...]:
         """Names of all sites, in the order of the blueprint."""
         return tuple(site.name for site in self.blueprint.sites)
 
     @property
     def scheduler(self) -> Scheduler | None:
-        """What the blueprint says of Slurm."""
+        """Slurm as the blueprint declares it."""
         return self.blueprint.scheduler
 
     @property
@@ -223,7 +239,7 @@ class Expansion:
 
     @property
     def operations(self) -> Operations | None:
-        """How the cluster is run: software, firmware, changes, health checks."""
+        """Operation of the cluster: software, firmware, changes, health checks."""
         return self.blueprint.operations
 
     @property
@@ -232,7 +248,7 @@ class Expansion:
         return self.blueprint.costs
 
     @property
-    def workloads(self) -> tuple[Workload, ...]:
+    def workloads(self) -> tuple[TrainingWorkload, ...]:
         """Return the training jobs that the cluster is built for."""
         return self.blueprint.workloads
 

@@ -63,7 +63,7 @@ def with_stated(
 
 
 def knows(entry: Entry, field: str) -> bool:
-    """Whether an entry has a number by this name."""
+    """Return True if an entry has a number by this name."""
     value: Any = entry
     for part in field.split("."):
         value = getattr(value, part, None) if isinstance(value, Model) else None
@@ -71,7 +71,7 @@ def knows(entry: Entry, field: str) -> bool:
 
 
 def takes(entry: Entry, field: str) -> bool:
-    """Whether a fact may fill a field of an entry: one number that it lacks, of a part that it has."""
+    """Return True if a fact may fill a field of an entry: one number that it lacks, of a part that it has."""
     return fact_type(entry, field) is not None
 
 
@@ -110,7 +110,7 @@ def fill(entry: Entry, fact: ProductFact) -> Entry:
 
 
 class UnfitError(Exception):
-    """Why a fact cannot be used."""
+    """Reason why a fact cannot be used."""
 
     def __init__(self, key: str, text: str, hint: str | None = None) -> None:
         super().__init__(text)
@@ -160,7 +160,7 @@ def _is_fact(hint: Any) -> bool:
 
 
 def _holds(hint: Any) -> bool:
-    """Whether a field is a number, or a model that has some."""
+    """Return True if a field is a number, or a model with numbers."""
     return any(
         isinstance(one, type) and issubclass(one, Model) and not issubclass(one, Source)
         for one in _parts(hint)

@@ -13,7 +13,7 @@ from rackwright.plan.records.nodes import HostHardware, describe_host
 
 @dataclass(frozen=True, slots=True)
 class RackPlace:
-    """Where a host stands.
+    """Position of a host in its rack.
 
     Attributes:
         unit: number of its server, or rack-scale system, among those of its group in the rack.

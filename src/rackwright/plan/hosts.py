@@ -22,7 +22,7 @@ def host_count(group: NodeGroup, catalogue: Catalogue) -> int:
 
 
 def switch_stem(fabric: Fabric, tier: SwitchTier) -> str:
-    """What the names of a tier's switches begin with: ``compute-leaf``."""
+    """Return the prefix of the names of a tier's switches: ``compute-leaf``."""
     return f"{fabric.name}-{tier.name}"
 
 

@@ -1,4 +1,4 @@
-"""What is not known, and the fields that would make it known."""
+"""Missing facts, and the fields that would state them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Field = ProductField | Path
 
 
 class Missing(str):
-    """What is not known, in words, with the fields that would make it known.
+    """Missing fact in words, with the fields that would state it.
 
     Each of the fields does by itself; the first is the usual one. A plain text, as a rule may give
     as well, says that something is missing and not where it would be said.

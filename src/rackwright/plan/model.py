@@ -36,7 +36,7 @@ class Plan(Expansion):
 
     @cached_property
     def cost(self) -> CostSummary:
-        """What the plan costs by the price lists and the owner's own prices."""
+        """Cost of the plan by the price lists and the owner's own prices."""
         from rackwright.plan.cost.summary import summarise
 
         return summarise(self)
@@ -112,7 +112,7 @@ class Plan(Expansion):
 
     @cached_property
     def software(self) -> Mapping[str, SiteSoftware]:
-        """What the nodes of each site run, with the bill that says in which versions, by site."""
+        """Software of the nodes of each site with its versions, by site."""
         from rackwright.plan.software.versions import site_software
 
         return {one.site: one for one in site_software(self)}
@@ -137,7 +137,7 @@ class Plan(Expansion):
 
     @cached_property
     def software_needs(self) -> SoftwareNeeds:
-        """Which versions of software need which others.
+        """Versions of software that need versions of others.
 
         Raises:
             NeedsError: a table in the parameters of the policy is not one.

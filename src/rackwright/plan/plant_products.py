@@ -1,4 +1,4 @@
-"""What reports and drawings ask of a site's plant that is made of products."""
+"""Facts about a site's plant of products, for reports and drawings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rackwright.plan.power.products import unrated
 
 
 def missing_rating(planned: SitePlan, name: str) -> Missing:
-    """What is missing of the capacity of the source ``name``, which nothing says."""
+    """Return the missing fact about the capacity of the source ``name``."""
     source = planned.power.tree.sources[name]
     return unrated(source, planned.spec, planned.path, planned.catalogue)
 

@@ -1,4 +1,4 @@
-"""Why a blueprint cannot be expanded: impossible things, which no waiver can allow."""
+"""Reasons why a blueprint cannot be expanded: impossible states, which no waiver allows."""
 
 from __future__ import annotations
 

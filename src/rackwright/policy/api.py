@@ -1,4 +1,4 @@
-"""What a policy is made of.
+"""Parts of a policy.
 
 A policy is a pydantic model: its fields are its parameters. ``check`` looks at a plan and yields
 measures (a value against a limit) and findings (yes, no or unknown). It computes nothing that the
@@ -80,7 +80,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A value of the blueprint that mends a failure: the one right value, not one of several.
+    """A value of the blueprint that fixes a failure: the one right value, not one of several.
 
     Attributes:
         path: of a scalar that the blueprint has.
@@ -103,7 +103,7 @@ class Measure:
         missing: what would have to be known, when something is not. A ``Missing`` names the fields
             that would make it known, of which the report tells the files; a text does not.
         advisory: a violation only warns, whatever the enforcement of the policy.
-        suggest: the value that mends a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where nobody has to choose.
     """
 
     at: Subject
@@ -137,7 +137,7 @@ class Finding:
         message: what was found, in words that read well on their own.
         what: what is asked, the same whatever the answer; a policy that finds several things about
             one subject tells them apart by it, so that none stands for another in a baseline.
-        suggest: the value that mends a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where nobody has to choose.
     """
 
     at: Subject
@@ -214,7 +214,7 @@ def rule(
     waivable: bool | None = None,
     mandatory_since: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
-    """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
+    """Register the class of a policy, as a decorator; ``Policy`` describes each argument.
 
     What is not given stays as the class has it. The family is the folder that its file is in.
 

@@ -1,4 +1,4 @@
-"""What a report suggests to change in the files of the blueprint; nothing is ever changed here."""
+"""Changes of the blueprint's files that a report suggests; nothing is ever changed here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Read = Callable[[Path], bytes]
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What one result suggests, at the place where it really stands."""
+    """Suggestion of one result at the place where the value is written."""
 
     result: int
     item: Item

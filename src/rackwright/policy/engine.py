@@ -55,7 +55,7 @@ class Result:
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
         recorded: what it is compared with there, where that is a number.
-        suggest: the value of the blueprint that mends a failure, where there is just one.
+        suggest: the value of the blueprint that fixes a failure, where there is just one.
         edit: how a file would be changed for it; None until ``suggested.with_edits`` has looked.
     """
 
@@ -87,12 +87,12 @@ class Result:
 
     @property
     def is_measure(self) -> bool:
-        """Whether it is about a number, known or not."""
+        """True if the result is about a number, known or not."""
         return self.value is not None or self.limit is not None or bool(self.unit)
 
     @property
     def blocks(self) -> bool:
-        """Whether it stops a deployment."""
+        """True if the result stops a deployment."""
         outcome = self.outcome
         if outcome is Outcome.PASS:  # as most are
             return False
@@ -203,7 +203,7 @@ def _run(
 
 
 def failure_text(error: BaseException, policy: Policy) -> str:
-    """How ``policy`` failed, in one line: where in its file, and with what."""
+    """Return the failure of ``policy`` in one line: place in its file, and error."""
     text = f"the policy failed{_where(error, policy)}: {type(error).__name__}: {error}"
     return " ".join(text.split())
 
@@ -323,7 +323,7 @@ _WEIGHT = {
 
 
 def gravity_of(result: Result) -> tuple[bool, int]:
-    """How grave a result is; what is less comes first."""
+    """Return the rank of a result by gravity; the lowest is the gravest."""
     return not result.blocks, _WEIGHT[result.outcome]
 
 

@@ -1,4 +1,4 @@
-"""What a report says about its own exceptions: the waivers and the baseline it was judged with."""
+"""Report about exceptions: the waivers and the baseline that were applied."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.policy.api import Enforcement
 
 
 class NoticeKind(StrEnum):
-    """What is to be said about a waiver, a baseline, or how a change wants to be judged."""
+    """Kind of a notice about a waiver, a baseline, or the settings of a change."""
 
     EXPIRING = "expiring"
     EXPIRED = "expired"
@@ -45,7 +45,7 @@ PROBLEMS = frozenset(
     }
 )
 """What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
-mends something, or one that only asks for a waiver."""
+fixes something, or one that only asks for a waiver."""
 
 
 BASELINE = frozenset({NoticeKind.REGRESSED, NoticeKind.IMPROVED, NoticeKind.ABSENT})
@@ -53,7 +53,7 @@ BASELINE = frozenset({NoticeKind.REGRESSED, NoticeKind.IMPROVED, NoticeKind.ABSE
 
 
 class BaselineState(StrEnum):
-    """How a failure compares with the baseline."""
+    """Comparison of a failure with the baseline."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
@@ -62,7 +62,7 @@ class BaselineState(StrEnum):
 
     @property
     def tolerated(self) -> bool:
-        """Whether the failure is one that the baseline allows."""
+        """True if the baseline allows the failure."""
         return self in {BaselineState.UNCHANGED, BaselineState.IMPROVED}
 
 
@@ -103,7 +103,7 @@ class Notice:
 
     @property
     def problem(self) -> bool:
-        """Whether ``--strict-waivers`` fails on it."""
+        """True if ``--strict-waivers`` fails on it."""
         return self.kind in PROBLEMS
 
 
@@ -145,12 +145,12 @@ class ExceptionReport:
 
     @property
     def problems(self) -> tuple[Notice, ...]:
-        """What ``--strict-waivers`` does not tolerate."""
+        """Notices that ``--strict-waivers`` does not tolerate."""
         return tuple(notice for notice in self.notices if notice.problem)
 
     @property
     def fails(self) -> bool:
-        """Whether it makes an otherwise clean report fail."""
+        """True if it makes an otherwise clean report fail."""
         return self.strict and bool(self.problems)
 
     def count(self, kind: NoticeKind) -> int:

@@ -1,4 +1,4 @@
-"""How far a failure is beyond its limit, and whether one failure is worse than another.
+"""Excess of a failure over its limit, and comparison of two failures.
 
 A value alone does not tell: 46 kW is 1 kW over a limit of 45 kW and 41 kW over one of 5 kW. So the
 baseline, the waivers and the comparison of two revisions all ask ``trend``, which looks at three
@@ -32,12 +32,12 @@ class Mark:
 
     @property
     def is_above(self) -> bool:
-        """Whether the value is above the limit: a failure that is above it has an upper limit."""
+        """True if the value is above the limit, which is an upper one then."""
         return self.value > self.limit
 
 
 class Trend(StrEnum):
-    """How a failure compares with an older one of the same rule and subject."""
+    """Comparison of a failure with an older one of the same rule and subject."""
 
     BETTER = "better"
     """No measure is worse, and one is better."""
@@ -47,7 +47,7 @@ class Trend(StrEnum):
 
 
 def trend(then: Mark, now: Mark, *, at_most: bool) -> Trend:
-    """How ``now`` compares with ``then``; differences of rounding do not count.
+    """Compare ``now`` with ``then``; differences of rounding do not count.
 
     Args:
         then: what is recorded or permitted, or was found before.
@@ -63,7 +63,7 @@ def trend(then: Mark, now: Mark, *, at_most: bool) -> Trend:
 
 
 def is_stricter(then: Mark, now: Mark, *, at_most: bool) -> bool:
-    """Whether the limit moved towards the side where more fails."""
+    """Return True if the limit moved towards the side where more fails."""
     step = then.limit - now.limit if at_most else now.limit - then.limit
     return not step <= _slack(then.limit, now.limit)
 
@@ -75,7 +75,7 @@ def gravity(mark: Mark, *, at_most: bool) -> tuple[float, float]:
 
 
 def beyond(mark: Mark, unit: str) -> str:
-    """How far a failure is beyond its limit, like ``4.7 kW (11 %) over``, or ``short``."""
+    """Return the excess of a failure over its limit, like ``4.7 kW (11 %) over``, or ``short``."""
     gap = abs(mark.value - mark.limit)
     side = "over" if mark.is_above else "short"
     if unit == "%":  # a share of a share says nothing
@@ -99,7 +99,7 @@ def moved(then: float, now: float, unit: str, *, at_most: bool) -> str:
 
 
 def _steps(then: Mark, now: Mark, sign: int) -> Iterator[tuple[float, float]]:
-    """How much worse each measure is, and how much of it may be rounding."""
+    """Yield the increase of each measure, and the part of it that may be rounding."""
     yield sign * (now.value - then.value), _slack(now.value, then.value)
     old, new = _excess(then, sign), _excess(now, sign)
     yield new - old, _slack(then.value, then.limit, now.value, now.limit)

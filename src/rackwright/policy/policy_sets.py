@@ -48,7 +48,7 @@ STRICTEST = Regime()
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a rule stands.
+    """Standing of a rule.
 
     Attributes:
         preview: the rule is newer than the blueprint's set, and no setting names it.
@@ -61,7 +61,7 @@ class Standing:
 
 
 def regime_for(profile: str | None, policy_set: str | None, stage: str | None = None) -> Regime:
-    """What a blueprint with these words asks to be judged by.
+    """Return the profile and policy set that a blueprint asks for.
 
     An unknown set is refused by ``settings.configure``; here it is the strictest.
     """
@@ -74,7 +74,7 @@ def regime_for(profile: str | None, policy_set: str | None, stage: str | None = 
 
 
 def standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
-    """How ``policy`` stands without any setting."""
+    """Return the standing of ``policy`` without any setting."""
     later = regime.stage.before(policy.stage)
     if policy.enforcement is not Enforcement.MANDATORY and not _became_mandatory(policy, regime):
         return Standing(policy.enforcement, is_preview(policy, regime.policy_set), later)
@@ -96,7 +96,7 @@ def _became_mandatory(policy: Policy | type[Policy], regime: Regime) -> bool:
 def standing_with(
     policy: Policy | type[Policy], settings: Mapping[str, PolicySetting], regime: Regime
 ) -> Standing:
-    """How ``policy`` stands where the blueprint's ``policies:`` have the last word."""
+    """Return the standing of ``policy`` with the blueprint's ``policies:``, which take precedence."""
     setting = settings.get(policy.id)
     if setting is None or setting.enforcement is None:
         return standing(policy, regime)
@@ -106,7 +106,7 @@ def standing_with(
 
 
 def is_preview(policy: Policy | type[Policy], policy_set: str) -> bool:
-    """Whether ``policy`` came after ``policy_set``.
+    """Return True if ``policy`` came after ``policy_set``.
 
     A ``since`` that is no policy set, as a team's own numbering, is not a preview.
     """

@@ -42,14 +42,14 @@ def _weight(sign: str) -> int:
 
 
 def explained(reason: str | None, owner: str | None) -> str:
-    """What follows ``in this change``: why, and who says so."""
+    """Return the reason and its author, in words that follow ``in this change``."""
     why = f", because '{reason}'" if says_something(reason) else ", without a reason"
     who = f", for which '{owner}' answers" if owner else ""
     return why + who
 
 
 def decided(ref: str, stays: str, *, is_new: bool = False) -> str:
-    """What becomes of something milder that a change says.
+    """Return the decision about a milder claim of a change.
 
     Args:
         ref: the base.
@@ -62,7 +62,7 @@ def decided(ref: str, stays: str, *, is_new: bool = False) -> str:
 
 
 def why(reasons: Mapping[str, Reason], name: str, owner: str | None) -> str:
-    """What follows ``in this change`` of a field, or of the nearest part around it that has a reason.
+    """Return the reason of a field, or of the nearest part around it that has one.
 
     Args:
         reasons: those of the blueprint.

@@ -1,4 +1,4 @@
-"""What a policy yielded, checked before it is believed.
+"""Validation of the results that a policy yields.
 
 A comparison with NaN is false, so a value that is no number would look like one inside its limit.
 Whatever is not exactly what the API promises is an error of the policy, never a pass.
@@ -95,7 +95,7 @@ def _holds(value: Any, kind: type) -> bool:
 
 
 def _is_missing(value: str) -> bool:
-    """Whether the fields of what is missing are fields."""
+    """Return True if the fields of a missing fact are fields."""
     fields: Any = fields_of(value)
     return isinstance(fields, tuple) and all(map(_is_field, fields))
 

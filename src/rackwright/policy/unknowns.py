@@ -1,4 +1,4 @@
-"""How what is unknown becomes known: which field of which file would say it."""
+"""Remedies of unknowns: the field and the file that would state a missing fact."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class OpenQuestion:
 
 
 class Remedies:
-    """What to say, and where, so that what is missing is known.
+    """Remedies of missing facts in words, and their places.
 
     Args:
         plan: what is judged, with its products.
@@ -117,7 +117,7 @@ def own_entry(catalogue: Catalogue, product: str) -> str | None:
 
 
 def can_state(catalogue: Catalogue, field: ProductField) -> bool:
-    """Whether ``facts`` of a blueprint may state a field of a product."""
+    """Return True if ``facts`` of a blueprint may state a field of a product."""
     key = catalogue.keys.get(field.product)
     return key is not None and takes(catalogue.get(*key), field.name)
 

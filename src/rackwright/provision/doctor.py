@@ -38,7 +38,7 @@ class Check:
         name: what it is about.
         status: ``ok``; ``warn``: something optional is missing; ``fail``: nothing works without.
         detail: what was found.
-        fix: how to mend it.
+        fix: how to fix it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Check:
 
 
 def run_doctor() -> list[Check]:
-    """Every check, in the order in which to mend what they find."""
+    """Every check, in the order in which to fix what they find."""
     tool = find_pulumi()
     parts: tuple[Callable[[], Check], ...] = (
         _python,

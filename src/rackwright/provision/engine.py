@@ -418,7 +418,7 @@ def tool_error(
         return locked(f"{kind}/{site.stack}", named_locks(str(error)))
     told = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in told if "error:" in line.lower()]
-    hint = f"mend the cause and run 'rackwright {action}' again; it goes on where it stopped"
+    hint = f"fix the cause and run 'rackwright {action}' again; it goes on where it stopped"
     # Of several errors the one that names type and zone; the others often follow from it.
     if lacking := next((line for line in reversed(told) if lacks_capacity(line)), None):
         detail = lacking

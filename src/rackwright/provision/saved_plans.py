@@ -104,7 +104,7 @@ _ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
 def save_encryption(stack: automation.Stack, file: Path) -> None:
     """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
 
-    The engine's workspace is made anew for each run, and with it the salt of a passphrase.
+    The engine's workspace is made again for each run, and with it the salt of a passphrase.
     """
     settings = stack.workspace.stack_settings(stack.name)
     write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))

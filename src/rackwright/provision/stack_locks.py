@@ -139,7 +139,7 @@ def file_store(url: str | None) -> FileStore | None:
 def clear_half_written(store: FileStore, project: str) -> int:
     """Remove the attributes that a killed engine left empty beside a state; the state itself stands.
 
-    The engine replaces a state in one step, but begins ``STACK.json.attrs`` beside it anew, which
+    The engine replaces a state in one step, but begins ``STACK.json.attrs`` beside it again, which
     holds the state's digest; where that is empty it reads no state ("EOF"), where it is missing it does.
 
     Returns:

@@ -142,13 +142,13 @@ def passphrase_file(folder: Path) -> Path:
     Raises:
         StateError: it is cut short, and stacks in ``folder`` are encrypted with what it was.
     """
-    mend = (
+    remedy = (
         "put it back from a backup; without one nobody can read the stacks: remove "
         f"'{folder}', which holds nothing but the embedded AWS of this machine, and provision again"
     )
     return keep_secret(
         folder / "passphrase",
         lambda: secrets.token_urlsafe(PASSPHRASE_BYTES).encode(),
-        Secret("the passphrase of the stacks", least=PASSPHRASE_BYTES, mend=mend),
+        Secret("the passphrase of the stacks", least=PASSPHRASE_BYTES, remedy=remedy),
         in_use=any((folder / "pulumi/.pulumi/stacks").rglob("*.json*")),
     )

@@ -109,7 +109,7 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, TextSpan]:
 
 
 def _is_editable(text: str, span: TextSpan, position: Position) -> bool:
-    """Whether the scalar is on one line, and that line has the number that editors give it."""
+    """Return True if the scalar is on one line, and that line has the number that editors give it."""
     old = text[span.start : span.stop]
     if not old or span.style not in {"", "'", '"'} or len(old.splitlines()) != 1:
         return False
@@ -142,7 +142,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def changes_only(before: str, after: str, edits: Sequence[Edit]) -> bool:
-    """Whether the parser sees the same in both texts but for the scalars of ``edits``.
+    """Return True if the parser sees the same in both texts, apart from the scalars of ``edits``.
 
     Looking begins before the first edit, by more than a key can reach back, and ends soon behind the
     last one: what follows is the same text, and the parser comes to it in the same state.
@@ -172,7 +172,7 @@ _REACH = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What the parser sees, and where it begins; ``text`` is whether that is a scalar of some text."""
+    """Event of the parser and its position; ``text`` is True for a scalar with text."""
 
     seen: tuple[object, ...]
     start: int
@@ -199,12 +199,12 @@ def _events(text: str, since: int = 0) -> Iterator[_Event]:
 
 
 def _seen(scalar: str) -> tuple[object, ...]:
-    """What the parser sees of a scalar alone."""
+    """Return the parser's events of a scalar alone."""
     return next((event.seen for event in _events(scalar) if event.text), ())
 
 
 def means(scalar: str, value: object) -> bool:
-    """Whether a scalar, as it is written, is ``value``."""
+    """Return True if a scalar, as it is written, is ``value``."""
     try:
         found = read_text(scalar, "").value
     except SpecErrors:

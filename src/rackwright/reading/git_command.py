@@ -62,7 +62,7 @@ _FOREIGN = (b"dubious ownership", b"unsafe repository")
 def run_git(
     folder: Path, *arguments: str, given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """How a git command ended that reads the repository of ``folder``; its input is ``given``.
+    """Run a git command on the repository of ``folder``; its input is ``given``.
 
     Raises:
         UsageError: the folder is in no repository that can be trusted.
@@ -75,7 +75,7 @@ def run_git(
 def run_apart(
     folder: Path, *arguments: str, protocols: Sequence[str] = (), ssh: str = "false"
 ) -> subprocess.CompletedProcess[bytes]:
-    """How a git command ended that looks for no repository: none, or the one that it names.
+    """Run a git command that looks for no repository: none, or the one that it names.
 
     Args:
         folder: its working directory.
@@ -111,7 +111,7 @@ def find_top(folder: Path) -> Path:
 def refuse_nested(top: Path) -> None:
     """Refuse a repository inside another one, unless the working directory is in it.
 
-    The one around it says what a submodule is, so that a change can put one in the place of a
+    The one around it says what a submodule is, so that a change can put one instead of a
     folder, with a base of its own. A linked worktree has the same base wherever it lies.
 
     Raises:
@@ -162,7 +162,7 @@ def _git_dir(top: Path) -> Path:
     if found != entry and found.is_relative_to(top):
         raise UsageError(
             f"'{shown}' leads to files of the checkout, '{visible(str(found))}'",
-            hint="whoever changes them would choose the base; clone the repository anew",
+            hint="a change of them would choose the base; clone the repository again",
         )
     _require_trust(top, found)
     return found

@@ -42,7 +42,7 @@ def _has_twins(item: Item) -> bool:
 
 
 def _name(item: Item) -> _Name | None:
-    """What tells an item of a list from the others: its name, or what it is a fact about."""
+    """Return the identity of an item of a list: its name, or the subject of its fact."""
     if not isinstance(item.value, dict):
         return None
     for keys in (("name",), ("product", "field")):

@@ -309,7 +309,7 @@ def _no_member(given: object, members: Sequence[Mapping[str, Any]]) -> _Explanat
 
 
 def _expected(detail: Mapping[str, Any]) -> str:
-    """What would have been right, as it follows 'is not'."""
+    """Return the expected value, in words that follow 'is not'."""
     if detail["type"] in {"literal_error", "enum"}:
         return _allowed(detail)
     if detail["type"] in _EXPECTED:

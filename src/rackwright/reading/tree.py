@@ -40,7 +40,7 @@ class Item:
 
     @property
     def location(self) -> Location:
-        """Where it begins."""
+        """Position of its first character."""
         return Location(self.file, self.line, self.column)
 
 
@@ -96,7 +96,7 @@ class Tree:
         return item
 
     def locate(self, path: Path, *, key: bool = False) -> Location:
-        """Where the value at ``path`` is, or its key; the nearest ancestor when it is absent."""
+        """Return the position of the value at ``path``, or of its key; the nearest ancestor's if it is absent."""
         item = self.root
         entry: KeyValue | None = None
         for part in path:

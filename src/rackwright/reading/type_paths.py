@@ -28,7 +28,7 @@ _LABELS = {Literal: "literal[", tuple: "tuple[", list: "list[", dict: "dict[", s
 
 @dataclass(frozen=True)
 class TypePlace:
-    """Where a location of pydantic leads.
+    """Target of a location of pydantic.
 
     Attributes:
         path: its keys and indexes in the document.
@@ -44,7 +44,7 @@ class TypePlace:
 
 
 def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
-    """Where ``loc`` leads in ``data``, which was validated as ``annotation``."""
+    """Return the target of ``loc`` in ``data``, which was validated as ``annotation``."""
     path: list[str | int] = []
     labels: list[int] = []
     here, tagged = _bare(annotation)

@@ -338,7 +338,7 @@ class _Reader:
 
 
 def events(text: str) -> Iterator[yaml.Event]:
-    """What the parser sees in ``text``, one after the other; reading them takes no recursion.
+    """Yield the parser's events of ``text``; reading them takes no recursion.
 
     Raises:
         yaml.YAMLError: from here on it is not YAML.
@@ -353,7 +353,7 @@ def events(text: str) -> Iterator[yaml.Event]:
 
 
 def _meaning(text: str) -> Any:
-    """What a scalar without quotes means.
+    """Return the meaning of a scalar without quotes.
 
     Raises:
         ValueError: it is a number that is too long, too large or not finite.

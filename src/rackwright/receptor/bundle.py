@@ -1,4 +1,4 @@
-"""What a worker needs to run the playbook: one folder that is whole, to be sent and unpacked."""
+"""Bundle for a worker: one complete folder with all that a run of the playbook needs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_bundle(
     secrets: Mapping[str, Path],
     inventory: Mapping[str, Any],
 ) -> None:
-    """Write the private data folder of ansible-runner, anew.
+    """Write the private data folder of ansible-runner, again.
 
     Args:
         folder: where; what is there is removed.

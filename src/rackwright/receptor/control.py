@@ -30,7 +30,7 @@ _CREATED = re.compile(r"Work unit created with ID (\S+)\. Send stdin data and EO
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """What has become of submitted work."""
+    """State of submitted work."""
 
     state: str
     detail: str
@@ -117,7 +117,7 @@ class Control:
             yield Results(connection, reader)
 
     def unit(self, unit: str) -> WorkUnit:
-        """What has become of ``unit``.
+        """Return the state of ``unit``.
 
         Raises:
             ExternalToolError: there is no such unit.

@@ -65,7 +65,7 @@ def run_distributed(
     watcher: Watcher,
     playbook: Path = PLAYBOOK,
 ) -> Tally:
-    """What the playbook did on all machines; hosts of a worker that was lost have failed.
+    """Run the playbook on all machines and return the results; hosts of a lost worker have failed.
 
     Args:
         place: where inventory and files are.
@@ -265,7 +265,7 @@ class _Run:
                 self.watcher.tell(node, f"work unit {unit} is not released: {error.summary}")
 
     def _appears(self, node: str) -> bool:
-        """Whether ``node`` can be reached, or could within the time it may be out of reach."""
+        """Return True if ``node`` can be reached, or could within the time it may be out of reach."""
         deadline = time.monotonic() + self.workers.lost_after
         while node not in self.control.nodes():
             if time.monotonic() >= deadline or self.stop.wait(LOOK_EVERY_S):

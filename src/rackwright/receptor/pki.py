@@ -43,7 +43,7 @@ def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> 
     Args:
         workers: the nodes.
         folder: where each node has a folder.
-        renew: make all certificates of nodes anew; authority and signing key stay.
+        renew: make all certificates of nodes again; authority and signing key stay.
 
     Raises:
         ModuleNotFoundError: the extra 'workers' is not installed.
@@ -63,9 +63,9 @@ def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> 
             made.append(node)
         shutil.copyfile(folder / AUTHORITY / "ca.crt", place / "ca.crt")
     signing = folder / nodes[0] / "signing.key"
-    mend = "remove it, run this again and give every worker its new 'signing.pub'"
-    keep_secret(signing, make_signing_key, Secret("the key that signs", KEY_BYTES, mend))
-    public = _public_part(_load(signing, _load_key, mend))
+    remedy = "remove it, run this again and give every worker its new 'signing.pub'"
+    keep_secret(signing, make_signing_key, Secret("the key that signs", KEY_BYTES, remedy))
+    public = _public_part(_load(signing, _load_key, remedy))
     for node in nodes[1:]:
         write_secret(folder / node / "signing.pub", public)
     return tuple(made)
@@ -80,12 +80,12 @@ class _Authority:
 
         key_file, certificate = _folder(folder) / "ca.key", folder / "ca.crt"
         if trusted or (_is_pem(key_file) and _is_pem(certificate)):
-            mend = (
+            remedy = (
                 "put it back from a backup; without one nobody can make more certificates that "
-                f"the nodes trust: remove '{folder.parent}' and give every node what is made anew"
+                f"the nodes trust: remove '{folder.parent}' and give every node what is made again"
             )
-            self._key = _load(key_file, _load_key, mend)
-            self._certificate = _load(certificate, x509.load_pem_x509_certificate, mend)
+            self._key = _load(key_file, _load_key, remedy)
+            self._certificate = _load(certificate, x509.load_pem_x509_certificate, remedy)
             return
         self._key = ec.generate_private_key(ec.SECP256R1())
         subject = _name(f"Receptor of {name}")
@@ -235,8 +235,8 @@ def _is_pem(path: Path) -> bool:
     return is_whole(path, CERTIFICATE_BYTES)
 
 
-def _load(path: Path, read: Callable[[bytes], Any], mend: str) -> Any:
-    """What ``read`` makes of the file.
+def _load(path: Path, read: Callable[[bytes], Any], remedy: str) -> Any:
+    """Return the result of ``read`` for the file.
 
     Raises:
         StateError: it is missing or damaged.
@@ -247,4 +247,4 @@ def _load(path: Path, read: Callable[[bytes], Any], mend: str) -> Any:
         fault = "missing"
     except ValueError:
         fault = "damaged"
-    raise StateError(f"'{path}' is {fault}", hint=mend)
+    raise StateError(f"'{path}' is {fault}", hint=remedy)

@@ -53,7 +53,7 @@ class Head(Model):
     """Its name in the network of Receptor."""
     address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
     """Name or IPv4 address at which workers reach it; it stands in its certificate."""
-    listen: IPv4Address = IPv4Address("0.0.0.0")  # noqa: S104 - every node needs a certificate
+    listen: IPv4Address = IPv4Address("0.0.0.0")  # noqa: S104 - every node needs a certificate # nosec B104
     """Address of this machine that it listens on; absent, all of them."""
     port: int = Field(default=27199, ge=1, le=65535)
     """TCP port that it listens on."""
@@ -71,7 +71,7 @@ class Worker(Model):
 
 
 class Login(Model):
-    """What workers need to log in, where they do not have it already; sent with each run."""
+    """Login of workers, sent with each run; for those that do not have it already."""
 
     private_key: Path
     """The private key for every host, a file that only its owner reads; relative to this file."""
@@ -80,7 +80,7 @@ class Login(Model):
 
 
 class Workers(Model):
-    """Which Receptor node configures which hosts."""
+    """Hosts that each Receptor node configures."""
 
     apiVersion: Literal["rackwright/v1"]
     """Version of this form."""
@@ -252,7 +252,7 @@ def _cut(
 
 
 def too_many_failed(failed: int, hosts: int, per_cent: int) -> bool:
-    """Whether more than ``per_cent`` of a stage's hosts failed, so that the next must not begin."""
+    """Return True if more than ``per_cent`` of a stage's hosts failed, so that the next must not begin."""
     return failed * 100 > per_cent * hosts
 
 

@@ -57,7 +57,7 @@ class Article:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells the article from others, in any revision."""
+        """Identity of the article in any revision."""
         return self.site, self.category, self.product, self.detail
 
 

@@ -1,4 +1,4 @@
-"""Where a team's CI installs Rackwright from: an index, a wheel or a commit, each by its digest."""
+"""Source from which a team's CI installs Rackwright: an index, a wheel or a commit, each by its digest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class InstallSource:
-    """What pip is told.
+    """Arguments of pip.
 
     Attributes:
         requirement: a line for a file of requirements with digests; empty for a commit.
@@ -127,7 +127,7 @@ def _no_hash(hashes: Sequence[str]) -> list[str]:
 
 
 def _other_version(version: str) -> list[str]:
-    """What it needs is locked for the version that writes the files, and for no other."""
+    """Return the error of a lock for another version than the one that writes the files."""
     if version.partition("+")[0] == __version__:
         return []
     return [f"it is not of version {__version__}, whose 'ci init' this is"]

@@ -1,4 +1,4 @@
-"""What editors read beside a blueprint: its JSON Schema, with the products that there are."""
+"""Files that editors read beside a blueprint: its JSON Schema, with the products of the catalogue."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def write_schema(folder: Path) -> None:
     """Write the schema that the blueprint in ``folder`` names in its first line; else nothing.
 
     It is of the version that is installed, so git ignores it. A folder that is a link is left as it is:
-    whoever made it cares for what it leads to.
+    its owner cares for what it leads to.
 
     Raises:
         SpecErrors: the team's configuration or catalogue is not valid.

@@ -114,7 +114,7 @@ class _Writer:
             yield from self._list(value, path, depth)
 
     def _is_short(self, value: Any, path: Path, depth: int) -> bool:
-        """Whether a value goes on one line: nothing in it has a comment of its own."""
+        """Return True if a value goes on one line: nothing in it has a comment of its own."""
         if not isinstance(value, (Mapping, list, tuple)) or not value:
             return True
         return path not in self._above and 2 * depth + len(flow(value)) <= _WIDTH

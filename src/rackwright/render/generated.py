@@ -18,7 +18,7 @@ Action = Literal["written", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What becomes of one file.
+    """Outcome of one file.
 
     Attributes:
         before: its text, or None where it is not there.
@@ -33,7 +33,7 @@ class FileOutcome:
 
     @property
     def action(self) -> Action:
-        """What has to be done."""
+        """Action that the change needs."""
         if self.before == self.after:
             return "unchanged"
         return "removed" if self.after is None else "written"
@@ -53,7 +53,7 @@ def generate(plan: Plan) -> Mapping[str, str]:
 
 
 def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:
-    """What would change in ``folder``, in the order of the paths.
+    """Return the changes of ``folder``, in the order of the paths.
 
     Files that were generated once and no longer are have to go; others are not looked at.
 

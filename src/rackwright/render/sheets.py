@@ -117,7 +117,7 @@ def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
-    """Where a device of a name stands."""
+    """Position of a named device."""
 
     rack: str
     unit: float | None
@@ -168,7 +168,7 @@ def _end(
 
 
 def _label(end: tuple[str | None, Cell, str, Cell]) -> str:
-    """What stands on a cable at one end: rack, unit, device and port, as far as they are known."""
+    """Return the label of a cable at one end: rack, unit, device and port, as far as known."""
     rack, unit, device, port = end
     at = "" if rack is None else f"{rack} " if unit is None else f"{rack} U{unit:g} "
     return f"{at}{device} {port}"

@@ -50,7 +50,7 @@ _SOURCES: Mapping[str, str] = {
     "file_systems": "See the sizing of the file system, or a measurement.",
 }
 """Where such a thing is found, by a key on the way to it."""
-_ELSEWHERE = "Ask whoever runs the cluster: what is so counts, not what should be."
+_ELSEWHERE = "Ask the operators of the cluster: what is so counts, not what should be."
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class _Layer:
         self.fields = 0
 
     def add(self, wanted: Wanted) -> bool:
-        """Whether there is an entry that makes it known."""
+        """Add the entry that would make it known, and return True if there is one."""
         for one in fields_of(wanted.missing):
             leaf = self._leaf(one)
             if leaf is not None:
@@ -306,7 +306,7 @@ def _entry(key: str, child: _Node | _Leaf, indent: str) -> Iterator[str]:
 
 
 def _explained(leaf: _Leaf, indent: str) -> Iterator[str]:
-    """What a field is, who needs it, and where it is found."""
+    """Yield the text about a field: its meaning, the rules that need it, and its source."""
     text = f"{'; '.join(leaf.words)}. {leaf.text}".rstrip()
     who = f"Needed by {', '.join(leaf.needed_by)}. " if leaf.needed_by else ""
     return _comment([text, f"{who}{leaf.source}"], indent)
@@ -345,7 +345,7 @@ def _from(path: Path) -> str:
 
 
 def _text(model: type[Model], name: str) -> str:
-    """What the schema says of a field; of one inside, by its dotted name."""
+    """Return the schema's text about a field; a field inside another one by its dotted name."""
     text = describe_fields(model).get(name.rsplit(".", maxsplit=1)[-1], "")
     return " ".join(text.replace("``", "'").split())
 
@@ -466,7 +466,7 @@ def _model(hint: Any) -> type[Model] | None:
 
 
 def _is_plain(hint: Any) -> bool:
-    """Whether a value, or a list of values, may stand there."""
+    """Return True if a value, or a list of values, may be written there."""
     options = _options(hint)
     return bool(options) and all(
         _is_plain(get_args(one)[0])

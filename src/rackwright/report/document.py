@@ -181,7 +181,7 @@ class ResultDocument(TypedDict):
     fix: str | None
     """A remedy of a failure, or the fields that would make an unknown known."""
     suggestion: SuggestionDocument | None
-    """The change of one value that mends it; null where a person has to choose, or where the value
+    """The change of one value that fixes it; null where a person has to choose, or where the value
     cannot be changed alone."""
     missing: list[str]
     """What would have to be known."""

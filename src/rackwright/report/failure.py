@@ -1,4 +1,4 @@
-"""What a pull request is told when its blueprint cannot be judged at all."""
+"""Comment on a pull request whose blueprint cannot be checked at all."""
 
 from __future__ import annotations
 

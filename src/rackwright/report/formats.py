@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What a form may need beside the report.
+    """Settings that a format may need beside the report.
 
     Attributes:
         file: the blueprint; findings without a position of their own are put there.

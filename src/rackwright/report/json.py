@@ -92,7 +92,7 @@ def _with_results(report: Report, results: list[ResultDocument]) -> ReportDocume
 
 
 def hygiene_document(hygiene: ExceptionReport) -> HygieneDocument:
-    """What is to be said about waivers and baseline, as plain data."""
+    """Return the notices about waivers and baseline as plain data."""
     return {
         "today": hygiene.today.isoformat(),
         "sources": list(hygiene.sources),

@@ -58,13 +58,13 @@ class Section:
 
     @property
     def opening(self) -> str:
-        """What stands before the items."""
+        """Text before the items."""
         folded = f"<details><summary>{self.fold}</summary>\n\n" if self.fold else ""
         return f"\n{folded}{self.head}"
 
     @property
     def closing(self) -> str:
-        """What stands behind the items."""
+        """Text behind the items."""
         return "\n</details>\n" if self.fold else ""
 
 

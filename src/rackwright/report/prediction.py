@@ -1,4 +1,4 @@
-"""What workloads get, as text and as JSON, schema ``rackwright.prediction/v1``."""
+"""Prediction of workloads as text and as JSON, schema ``rackwright.prediction/v1``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rackwright.harmless import json_text
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.economy import Economy
 from rackwright.plan.workload.prediction import Prediction
-from rackwright.plan.workload.run import Range
+from rackwright.plan.workload.run import Bounds
 from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.prediction/v1"
@@ -97,7 +97,7 @@ def _where(one: Prediction) -> str:
     return f"{placement.accelerators:,} × {placement.board.model} of {place}"
 
 
-def _between(value: Range) -> str:
+def _between(value: Bounds) -> str:
     return f"{amount(value.value)} ({amount(value.low)} to {amount(value.high)})"
 
 
@@ -151,5 +151,5 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
     return document
 
 
-def _range(value: Range | None) -> dict[str, float] | None:
+def _range(value: Bounds | None) -> dict[str, float] | None:
     return None if value is None else {"low": value.low, "value": value.value, "high": value.high}

@@ -12,7 +12,7 @@ from rackwright.policy.packs.loader import documentation
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """What a report says about a rule.
+    """Text of a report about a rule.
 
     Attributes:
         summary: its first paragraph, in one line.

@@ -253,7 +253,7 @@ def _word(kind: NoticeKind) -> str:
 
 
 def _notice(notice: Notice) -> str:
-    """What is to be said about a waiver or the baseline."""
+    """Return the notice about a waiver or the baseline."""
     where = f"{printable(str(notice.location))}  " if notice.location else ""
     word = _word(notice.kind)
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"

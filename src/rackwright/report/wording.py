@@ -46,7 +46,7 @@ def quantity_of(value: float | None, limit: float | None, unit: str) -> str:
 
 
 def lowered_line(rule: Lowered) -> str:
-    """What the blueprint makes of a rule, and why, in one line."""
+    """Return the change of a rule by the blueprint, and its reason, in one line."""
     reason = f": {printable(rule.reason)}" if rule.reason else ""
     return f"{rule.policy}  {rule.enforcement}, by itself {rule.own}{reason}"
 
@@ -70,9 +70,9 @@ def alike(results: Iterable[Result]) -> list[list[Result]]:
 
 
 def in_preview(result: Result) -> bool:
-    """Whether it is found by a rule that is newer than the blueprint's set, and nothing more.
+    """Return True if a rule finds it that is newer than the blueprint's set, and nothing more.
 
-    Whoever has not moved to the newer set sees how much there is, not every finding of it.
+    A team that has not moved to the newer set sees how much there is, not every finding of it.
     """
     return result.preview and not result.blocks and result.outcome in FOUND
 
@@ -175,7 +175,7 @@ def permission(waiver: Permission) -> str:
 
 
 def standing(result: Result) -> str | None:
-    """Why a failure does not block, or blocks again, when that is not its own enforcement."""
+    """Return the reason why a failure does not block, or blocks again, apart from its own enforcement."""
     if result.waiver:
         return permission(result.waiver)
     if result.baseline_state and result.baseline_state.tolerated:

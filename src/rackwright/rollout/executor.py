@@ -1,4 +1,4 @@
-"""What a change in waves does on the hosts, by Ansible."""
+"""Steps of a change in waves on the hosts, by Ansible."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class AnsibleExecutor:
         return {host: self.versions[host] for host in hosts if host in self.versions}
 
     def _judged(self, hosts: Sequence[str]) -> list[HostExpectations]:
-        """What drained hosts must have."""
+        """Return the expectations of drained hosts."""
         return [
             replace(
                 self.expected[host],
@@ -164,13 +164,13 @@ class AnsibleExecutor:
         ]
 
     def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
-        """What a playbook did, on this machine or on the workers."""
+        """Run a playbook on this machine or on the workers, and return its results."""
         if self.workers is None:
             return run_playbook(self.place, options, watcher, playbook=playbook)
         return run_distributed(self.place, options, self.workers, self.login, watcher, playbook)
 
     def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
-        """What the hosts have, with ``versions`` kept of it."""
+        """Return the facts of the hosts, and keep their ``versions``."""
         for host in expected:
             self.versions.pop(host.name, None)
         answers = self._collect(expected)
@@ -179,7 +179,7 @@ class AnsibleExecutor:
         return answers
 
     def _collect(self, expected: Sequence[HostExpectations]) -> Answers:
-        """What the hosts have; a worker asks its own."""
+        """Return the facts of the hosts; a worker asks its own."""
         limit = ",".join(host.name for host in expected)
         if self.workers is None:
             return collect(
@@ -214,7 +214,7 @@ class _Hearer(Lines):
 
 
 def verdict(host: HostAcceptance) -> str | None:
-    """Why a host is not accepted; None where it is.
+    """Return the reason why a host is not accepted; None if it is.
 
     What nobody has said is not known before the change either, and keeps no host out of service;
     what the host does not tell does.
@@ -255,7 +255,7 @@ def quarantine(
 def digest(
     place: Workspace, inventory: Inventory, tags: Sequence[str], more: Sequence[Path]
 ) -> str:
-    """What the hosts are configured from, so that half a change is not gone on with as another."""
+    """Return a digest of the hosts' configuration, so that half a change is not continued as another."""
     found = hashlib.sha256(json.dumps([__version__, inventory, list(tags)]).encode())
     files = sorted(place.slurm.iterdir()) if place.slurm.is_dir() else []
     for path in (*files, *(path for path in more if path.is_file())):

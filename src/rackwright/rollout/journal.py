@@ -1,4 +1,4 @@
-"""How far a change in waves has come: kept on disk before each step, so that any end is a clear one."""
+"""Progress of a change in waves, kept on disk before each step, so that any interruption is recoverable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = "rackwright.waves/v1"
 
 
 class ProgressError(RackwrightError):
-    """What is kept of a change cannot be read."""
+    """Unreadable progress of a change."""
 
     code = "waves"
 

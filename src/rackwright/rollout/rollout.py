@@ -56,7 +56,7 @@ class RolloutExecutor(Protocol):
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to wait for what, in seconds, and how much may fail.
+    """Waiting times of a change in seconds, and the number of hosts that may fail.
 
     Attributes:
         drain: for jobs to end.
@@ -126,7 +126,7 @@ class Rollout:
         self.keep(self.progress)
 
     def _wave(self, number: int, wave: Wave, hosts: Sequence[str]) -> str | None:
-        """Why the change cannot go on after this wave; None where it can."""
+        """Return the reason why the change cannot continue after this wave; None if it can."""
         progress = self.progress
         label = f"wave {number + 1} of {len(progress.waves)} ({wave.title})"
         nodes = {progress.nodes[host]: host for host in hosts if host in progress.nodes}
@@ -185,7 +185,7 @@ class Rollout:
     def _verdict(
         self, wave: Wave, told: Sequence[str], failed: Collection[str], busy: Collection[str]
     ) -> str | None:
-        """Why the change cannot go on; ``told`` are the hosts that say something about it."""
+        """Return the reason why the change cannot continue; ``told`` are the hosts with a say in it."""
         if wave.kind in _FIRST and (failed or busy):
             names = compress_hostlist(failed or busy)
             what = "others depend on" if wave.kind is WaveKind.SERVICE else "is tried first"

@@ -1,4 +1,4 @@
-"""How the nodes of a cluster are now: by state, what they share that are out of service, what differs from the bill.
+"""State of a cluster's nodes: by state, shared parts of those out of service, differences from the bill.
 
 Pure; ``rackwright.cli.options.site_status`` asks Slurm and the hosts.
 """
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """What nodes that are out of service have in common.
+    """Part that nodes out of service share.
 
     Attributes:
         nodes: those of them, sorted.
@@ -53,7 +53,7 @@ class SharedPart:
 
 @dataclass(frozen=True, slots=True)
 class SiteStatus:
-    """How a cluster is.
+    """State of a cluster.
 
     Attributes:
         states: nodes by their state, as Slurm writes it without marks.
@@ -76,7 +76,7 @@ class SiteStatus:
 
 
 def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
-    """What nodes of the cluster hang on, with the nodes; nodes in the cloud hang on nothing that is known."""
+    """Return the parts that nodes of the cluster depend on, with the nodes; none is known in the cloud."""
     found: dict[Part, set[str]] = {}
     sites: dict[str, str] = {}
     for host in _node_hosts(plan):
@@ -110,7 +110,7 @@ def _node_hosts(plan: Plan) -> list[Host]:
 def shared_parts(
     parts: Mapping[Part, frozenset[str]], troubled: Collection[str]
 ) -> tuple[tuple[SharedPart, ...], tuple[str, ...]]:
-    """What nodes in trouble have in common, and those that share nothing.
+    """Return the parts that nodes in trouble share, and the nodes that share none.
 
     A node is counted once: with the part of which the largest share is in trouble, of equal ones the one
     with the most of them, then the nearest.
@@ -133,7 +133,7 @@ def shared_parts(
 def status_of(
     plan: Plan, nodes: Mapping[str, NodeState], acceptance: Acceptance, silent: Mapping[str, str]
 ) -> SiteStatus:
-    """How a cluster is, from what Slurm and the hosts told.
+    """Return the state of a cluster from the answers of Slurm and the hosts.
 
     Args:
         plan: the cluster.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OUT_OF_SERVICE = ("DRAIN", "DOWN", "FAIL", "ERROR", "FUTURE", "INVAL", "POWER", "REBOOT")
-"""Beginnings of words in a node's state with which it gets no jobs, whoever has brought it there.
+"""Beginnings of words in a node's state with which it gets no jobs, for whatever reason it is there.
 
 A maintenance reservation is none: the node is in service for those who have reserved it. Nor is
 ``UNKNOWN``, which all nodes are just after a controller has started.
@@ -41,12 +41,12 @@ class NodeState:
 
     @property
     def in_service(self) -> bool:
-        """Whether it may get jobs, now or as soon as it answers."""
+        """True if the node may get jobs, now or as soon as it answers."""
         return not any(w.startswith(bad) for w in _words(self.state) for bad in OUT_OF_SERVICE)
 
     @property
     def takes_jobs(self) -> bool:
-        """Whether it gets jobs now; one that does not answer gets none."""
+        """True if the node gets jobs now; one that does not answer gets none."""
         words = set(_words(self.state))
         return (
             self.in_service and "*" not in self.state and not words & {"NOT_RESPONDING", "UNKNOWN"}
@@ -153,7 +153,7 @@ def _with_reason(whys: Iterable[str]) -> str:
 
 @dataclass
 class NodesSeen:
-    """What one run of the playbook has told.
+    """Results of one run of the playbook.
 
     Attributes:
         before: the nodes before anything was done to them.

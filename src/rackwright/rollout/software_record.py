@@ -18,12 +18,12 @@ from rackwright.plan.model import Plan
 from rackwright.plan.slurm.releases import name_of, release_of
 
 SCHEMA = "rackwright.software/v1"
-MEND = "remove it and say with --from which blueprint the hosts were configured from"
+REMEDY = "remove it and say with --from which blueprint the hosts were configured from"
 
 
 @dataclass(frozen=True, slots=True)
 class SoftwareRecord:
-    """What a blueprint says of versions.
+    """Versions of a blueprint.
 
     Attributes:
         slurm: the scheduler's release; None where there is no scheduler.
@@ -40,7 +40,7 @@ class SoftwareRecord:
 
 
 def record_of(plan: Plan) -> SoftwareRecord:
-    """What ``plan`` says of versions."""
+    """Return the versions of ``plan``."""
     return SoftwareRecord(
         slurm=None if plan.scheduler is None else plan.scheduler.version,
         bills=() if plan.operations is None else plan.operations.software,
@@ -78,7 +78,7 @@ def load_record(path: Path) -> SoftwareRecord | None:
     Raises:
         StateError: it is damaged.
     """  # noqa: DOC501 - damaged() makes the StateError
-    data = read_state(path, mend=MEND)
+    data = read_state(path, remedy=REMEDY)
     if data is None:
         return None
     try:
@@ -86,7 +86,7 @@ def load_record(path: Path) -> SoftwareRecord | None:
             return read_record(data)
     except (ValueError, ValidationError):
         pass
-    raise damaged(path, mend=MEND)
+    raise damaged(path, remedy=REMEDY)
 
 
 def check_release(path: Path, plan: Plan) -> None:
@@ -107,5 +107,5 @@ def check_release(path: Path, plan: Plan) -> None:
         raise UsageError(
             f"the hosts were brought to Slurm {name_of(before)}, and the blueprint says {name_of(after)}",
             hint="'rackwright upgrade' exchanges it, daemon after daemon; where the hosts were "
-            f"installed anew, remove '{path}'",
+            f"installed again, remove '{path}'",
         )

@@ -1,4 +1,4 @@
-"""What an upgrade does on the hosts of a wave: packages, reboot, configuration, and the way back."""
+"""Steps of an upgrade on the hosts of a wave: packages, reboot, configuration, and the way back."""
 
 from __future__ import annotations
 

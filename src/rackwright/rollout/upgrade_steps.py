@@ -1,4 +1,4 @@
-"""What an upgrade changes on which hosts, from the bill before and the bill after: pure.
+"""Changes of an upgrade by host, from the bill before to the bill after: pure.
 
 What needs a drain agrees with the table of ``rackwright diff``; kernel modules are exchanged by a
 reboot, since what uses them holds the old ones.
@@ -20,7 +20,7 @@ from rackwright.plan.software.versions import system_of
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a component is exchanged.
+    """Manner of a component's exchange.
 
     Attributes:
         drain: jobs on the host have to end first.
@@ -81,12 +81,12 @@ class UpgradeStep:
 
     @property
     def drain(self) -> bool:
-        """Whether jobs have to end first."""
+        """True if jobs have to end first."""
         return self.after is not None and MANNERS[self.component].drain
 
     @property
     def reboot(self) -> bool:
-        """Whether the hosts have to be rebooted."""
+        """True if the hosts have to be rebooted."""
         return self.after is not None and MANNERS[self.component].reboot
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class UpgradeStep:
 
 
 def upgrade_steps(before: Plan, after: Plan) -> tuple[UpgradeStep, ...]:
-    """What changes from ``before`` to ``after``, on the hosts that ``after`` has.
+    """Return the changes from ``before`` to ``after``, on the hosts that ``after`` has.
 
     Raises:
         ReleaseError: Slurm's change is outside SchedMD's window.
@@ -196,7 +196,7 @@ def check_installed(
 
 
 def remarks(steps: Collection[UpgradeStep]) -> tuple[str, ...]:
-    """What to see to by hand before the upgrade."""
+    """Return the tasks to do by hand before the upgrade."""
     told = []
     slurm = [s for s in steps if s.component == SLURM and s.before and s.after]
     changed = {step.component for step in steps}
@@ -226,5 +226,5 @@ def _check_system(before: Plan, after: Plan, host: Host) -> None:
     if old is not None and new is not None and old != new:
         raise UsageError(
             f"the hosts of '{host.group}' in '{host.site}' would go from {old} to {new}",
-            hint="another system is installed anew, group by group; then configure the hosts",
+            hint="another system is installed again, group by group; then configure the hosts",
         )

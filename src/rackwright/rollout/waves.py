@@ -25,7 +25,7 @@ from rackwright.plan.model import Plan
 
 
 class Domain(StrEnum):
-    """What fails together, and is changed together."""
+    """Hosts that fail together, and are changed together."""
 
     UNIT = "unit"
     """A server, or a rack-scale system."""
@@ -36,7 +36,7 @@ class Domain(StrEnum):
 
 
 class WaveKind(StrEnum):
-    """What the hosts of a wave do."""
+    """Kind of the hosts of a wave."""
 
     SERVICE = "service"
     CANARY = "canary"
@@ -46,7 +46,7 @@ class WaveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many hosts may be out of service at a time; a limit of neither is none.
+    """Limit on the hosts out of service at a time; a limit of neither kind is none.
 
     Attributes:
         hosts: of all of them.
@@ -287,7 +287,7 @@ def _part(unit: WaveUnit, chosen: AbstractSet[str]) -> WaveUnit | None:
 
 
 class _Room:
-    """How much fits into a wave."""
+    """Room of a wave."""
 
     def __init__(self, limit: Limit, sizes: Mapping[str, int]) -> None:
         self.limit = limit
@@ -299,7 +299,7 @@ class _Room:
         )
 
     def holds(self, out: Counter[str], more: Counter[str]) -> bool:
-        """Whether ``more`` hosts by pool, all of them under ``""``, fit beside ``out``.
+        """Return True if ``more`` hosts by pool, all of them under ``""``, fit beside ``out``.
 
         Nothing fits beside what is over the limit by itself, not even of another pool.
         """

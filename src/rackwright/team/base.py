@@ -1,4 +1,4 @@
-"""What a team's configuration lists at a base revision, and the folders as that revision has them.
+"""Configuration of a team at a base revision, with the folders as that revision has them.
 
 A folder in the repository is written out from the base's commit, so that neither the checkout nor a
 link in it decides what it holds. One outside the repository is taken as the base pins it.
@@ -35,7 +35,7 @@ class BaseConfig:
     loaded: Loaded[TeamConfig]
 
     def pins(self, listing: Listing) -> tuple[Pin, ...]:
-        """What one of its lists holds."""
+        """Entries of one of its lists."""
         found: tuple[Pin, ...] = getattr(self.loaded.value, listing)
         return found
 
@@ -109,5 +109,5 @@ def _write_out(top: Path, commit: str, inside: str) -> Path:
 
 @cache
 def _room() -> tempfile.TemporaryDirectory[str]:
-    """Where folders are written out; it is removed when this process ends."""
+    """Return the folder into which folders are written; it is removed when this process ends."""
     return tempfile.TemporaryDirectory(prefix="rackwright-base-")

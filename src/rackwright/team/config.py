@@ -74,7 +74,7 @@ class Pin(Model):
         return self.path or self.package or ""
 
     def folder(self, top: Path, listing: Listing) -> Path:
-        """Where it is.
+        """Folder of the entry.
 
         Args:
             top: the folder of the configuration.
@@ -95,7 +95,7 @@ class Pin(Model):
 
 
 class TeamConfig(Model):
-    """What holds for all blueprints of a team."""
+    """Settings for all blueprints of a team."""
 
     packs: tuple[Pin, ...] = ()
     """Policies that judge beside the built-in ones."""
@@ -169,7 +169,7 @@ def checked_pin(
 def _problem(
     pin: Pin, folder: Path, top: Path, where: tuple[Listing, int], tree: Tree
 ) -> SpecError | None:
-    """Why an entry cannot be used, or None."""
+    """Return the reason why an entry cannot be used; None if it can."""
     listing = where[0]
 
     def at(key: str) -> Location:

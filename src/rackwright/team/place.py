@@ -1,4 +1,4 @@
-"""Where a team's configuration lies; this much is looked at by every command."""
+"""Place of a team's configuration, which every command looks for."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def _launch(folder: Path) -> Embedded:
 
 
 def _ended(log: Path, began: int, status: int) -> ExternalToolError:
-    """Why the process has ended: what it said last in its part of the log."""
+    """Return the error about the ended process, with the last words of its part of the log."""
     with log.open("rb") as file:
         file.seek(began)
         text = file.read().decode("utf-8", "replace")

@@ -63,8 +63,8 @@ class StateFile:
             raise
         except Exception:  # noqa: BLE001 - a damaged pickle raises whatever it likes
             _LOG.exception("the state in '%s' cannot be read", self._path)
-            mend = "remove it and the folder 'pulumi' with its stacks, and provision again"
-            raise damaged(self._path, mend=mend) from None
+            remedy = "remove it and the folder 'pulumi' with its stacks, and provision again"
+            raise damaged(self._path, remedy=remedy) from None
 
     def save(self) -> None:
         """Returns once a write that began after this call has reached the disk.

@@ -18,7 +18,6 @@ from rackwright_lab.embedded_aws.operations import Operation
 
 NOT_FOUND: Mapping[str, str] = {
     "igw": "InvalidInternetGatewayID.NotFound",
-    "lt": "InvalidLaunchTemplateId.NotFound",
     "nat": "NatGatewayNotFound",
     "rtb": "InvalidRouteTableID.NotFound",
     "sg": "InvalidGroup.NotFound",
@@ -26,7 +25,7 @@ NOT_FOUND: Mapping[str, str] = {
     "vpc": "InvalidVpcID.NotFound",
 }
 """Errors of reads that come too early, by the beginning of an id (Amazon EC2 API Reference, "Eventual consistency" and
-"Error codes")."""
+"Error codes"). Launch templates are not among them: AWS's own provider reads a new one once."""
 _THROTTLED: Mapping[str, str] = {"ec2": "RequestLimitExceeded", "autoscaling": "Throttling"}
 _MADE = re.compile(rf">(({'|'.join(NOT_FOUND)})-[0-9a-f]+)<")
 _KEY = re.compile(r"<AccessKeyId>(\w+)</AccessKeyId>")

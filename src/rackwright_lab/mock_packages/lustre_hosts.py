@@ -1,4 +1,4 @@
-"""What the programs of the stand-in of Lustre share: devices, NIDs, and asking other hosts.
+"""Functions that the stand-in programs of Lustre share: devices, NIDs, and requests to other hosts.
 
 Only the standard library, for the Python of a lab host, where it lies under the same name.
 """
@@ -21,7 +21,7 @@ TIMEOUT_S = 2.0
 
 
 def run(*words: str) -> str:
-    """What a command prints.
+    """Return the output of a command.
 
     Raises:
         OSError: it fails.
@@ -42,7 +42,7 @@ def fail(text: str, code: int) -> int:
 
 
 def read_disk(device: str, name: str = "mountdata") -> Any:
-    """What was written to a device under ``name``, None where it is no target of Lustre."""
+    """Return the text on a device under ``name``; None if it is no target of Lustre."""
     words = ("debugfs", "-R", f"cat CONFIGS/{name}", device)
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else None
@@ -79,7 +79,7 @@ def own_nids() -> list[str]:
 
 
 def ask(nid: str, **question: Any) -> Any:
-    """What the host of a NID answers, None where it does not."""
+    """Return the answer of the host of a NID; None if there is none."""
     address, _, net = nid.partition("@")
     if net not in nets():
         return None

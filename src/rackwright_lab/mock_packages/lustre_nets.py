@@ -78,7 +78,7 @@ def modinfo(words: list[str]) -> int:
 
 
 def refused(entity: str, code: int, text: str) -> int:
-    """What lnetctl says of an error and ends with."""
+    """Print an error as lnetctl does, and return its exit code."""
     said = f'add:\n    - {entity}:\n          errno: {code}\n          descr: "{text}"'
     return fail(said, code % 256)
 

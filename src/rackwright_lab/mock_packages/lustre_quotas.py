@@ -34,7 +34,7 @@ targets. Real ones of a version tell them in one way, either as the MDT here or 
 
 
 def quotas(change: dict[str, Any]) -> dict[str, Any]:
-    """What the MGS here keeps of the quotas of a file system, after a change to it."""
+    """Return the quotas of a file system that the MGS here keeps, after a change to them."""
     device = mounted().get("MGS")
     if device is None:
         return {}
@@ -51,7 +51,7 @@ def quotas(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask_quotas(nids: str, **change: Any) -> dict[str, Any] | None:
-    """What the MGS that has one of the NIDs keeps of quotas, None where none has it."""
+    """Return the quotas that the MGS with one of the NIDs keeps; None if none has it."""
     for nid in re.split("[,:]", nids):
         answer = ask(nid, quotas=change)
         if answer and "MGS" in answer["targets"]:

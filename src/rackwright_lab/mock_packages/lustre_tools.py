@@ -172,7 +172,7 @@ def lnetctl(words: list[str]) -> int:
         return unload()
     if words == ["accept"]:
         socketserver.ThreadingTCPServer.allow_reuse_address = True
-        with socketserver.ThreadingTCPServer(("0.0.0.0", PORT), Acceptor) as server:  # noqa: S104
+        with socketserver.ThreadingTCPServer(("0.0.0.0", PORT), Acceptor) as server:  # noqa: S104 - a host of the lab # nosec B104
             server.serve_forever()
     if words[:1] == ["import"]:
         return import_nets(Path(words[1]).read_text())
@@ -225,7 +225,7 @@ def registry(device: str | None) -> Any:
 
 
 def register(entry: dict[str, Any]) -> bool:
-    """Whether the MGS here takes a target: not where another device has its index."""
+    """Return True if the MGS here takes a target: not if another device has its index."""
     device = mounted().get("MGS")
     if device is None:
         return False
@@ -256,7 +256,7 @@ def mount(words: list[str]) -> int:
 
 
 def numbered(source: str) -> str:
-    """A source with addresses in the place of names: the kernel can look up none."""
+    """A source with addresses instead of names: the kernel can look up none."""
 
     def look_up(match: re.Match[str]) -> str:
         return f"{match[1]}{socket.gethostbyname(match[2])}@"

@@ -19,7 +19,7 @@ _SERVICE = """\
 Description=lnet management (stand-in of a lab)
 Requires=network-online.target
 After=network-online.target
-# In the place of /proc/sys/lnet: it does not start over modules that are loaded.
+# Instead of /proc/sys/lnet: it does not start over modules that are loaded.
 ConditionPathExists=!/run/lustre-stand-in.json
 
 [Service]

@@ -308,3 +308,34 @@ def test_slurm_authenticates_by_itself_from_a_release_on_that_can() -> None:
     refuse("'auth: slurm' needs Slurm 23.11; this is 23.02", auth="slurm", version="23.02")
     made = Scheduler.model_validate(a_scheduler(auth="slurm", version="23.11"))
     assert made.auth == "slurm"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("NoSuchOption", "1", "Slurm has no option 'NoSuchOption'"),
+        ("SlurmctldTimeout", "abc", "'SlurmctldTimeout' is a whole number in Slurm, not 'abc'"),
+        ("slurmctldtimeout", "1.5", "'SlurmctldTimeout' is a whole number in Slurm"),
+        ("SlurmctldTimeout", "65536", "'SlurmctldTimeout' is 0 to 65535 in Slurm, not 65536"),
+        ("MaxStepCount", "-5", "'MaxStepCount' is 0 to 4294967295 in Slurm"),
+        ("TrackWCKey", "maybe", "'TrackWCKey' is yes or no in Slurm"),
+    ],
+)
+def test_extra_option_that_slurm_refuses_is_found(option: str, value: str, said: str) -> None:
+    """Each was given to slurm.conf of 22.05, which then read nothing of it."""
+    refuse(said, extra={option: value})
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("SlurmctldTimeout", "65535"),
+        ("SlurmctldTimeout", "0x10"),
+        ("SlurmctldTimeout", "UNLIMITED"),
+        ("TrackWCKey", "1"),
+        ("MetricsType", "metrics/openmetrics"),
+        ("MailProg", "/usr/bin/mail"),
+    ],
+)
+def test_extra_option_that_slurm_reads_is_taken(option: str, value: str) -> None:
+    Scheduler.model_validate(a_scheduler(extra={option: value}))

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         if path.exists() and not arguments.force:
             raise UsageError(
                 f"there is a baseline, '{path}'",
-                hint="'rackwright baseline update' tightens it; --force records everything anew",
+                hint="'rackwright baseline update' tightens it; --force records everything again",
             )
         report = _judge(arguments, use_baseline=False)
         entries = created(report)

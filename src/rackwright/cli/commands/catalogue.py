@@ -329,7 +329,7 @@ def _require_kind(kind: str) -> None:
 
 
 def _free(folder: Path, kind: str, entry_id: str) -> Path:
-    """Where the file of a new product goes.
+    """Return the path of the file of a new product.
 
     Raises:
         UsageError: there is one, or a product has that id.

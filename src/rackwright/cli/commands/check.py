@@ -165,7 +165,7 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
 
 
 def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
-    """What rules cannot be judged for want of it."""
+    """Return the facts that rules lack."""
     from rackwright.policy.api import Outcome
     from rackwright.policy.unknowns import Remedies
     from rackwright.render.todo import Wanted

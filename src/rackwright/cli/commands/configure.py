@@ -175,7 +175,7 @@ def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bo
         f"{tally.changed} {'thing' if tally.changed == 1 else 'things'} {verb}"
     )
     if tally.failed and not check:
-        lines.append("run 'rackwright configure … --retry' when the failed hosts are mended")
+        lines.append("run 'rackwright configure … --retry' when the failed hosts are fixed")
     elif not check and not kept:
         lines.append("run 'rackwright verify …' next: the cluster is up only when that passes")
     return "\n".join(lines) + "\n"

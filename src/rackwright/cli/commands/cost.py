@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _unpriced(
     loaded: LoadedPlan, summary: CostSummary, comparisons: Sequence[RentComparison]
 ) -> list[Wanted]:
-    """What costs are not known for want of it."""
+    """Return the facts that costs lack."""
     from rackwright.policy.unknowns import Remedies
     from rackwright.render.todo import Wanted
 

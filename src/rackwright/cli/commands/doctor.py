@@ -1,4 +1,4 @@
-"""``doctor``: what is installed, what is missing and how to mend it."""
+"""``doctor``: what is installed, what is missing and how to fix it."""
 
 from __future__ import annotations
 

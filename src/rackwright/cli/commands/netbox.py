@@ -15,7 +15,7 @@ from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rackwright.netbox.client import NetBox
-    from rackwright.netbox.push import Changes
+    from rackwright.netbox.push import PlannedChanges
 
 TOKEN = "NETBOX_TOKEN"  # noqa: S105 - the name of a variable
 MOST_SHOWN = 40
@@ -122,7 +122,7 @@ def _push(netbox: NetBox, arguments: argparse.Namespace) -> int:
     return ExitCode.VIOLATION if conflicts else ExitCode.CLEAN
 
 
-def _show(changes: Changes, *, whole: bool) -> None:
+def _show(changes: PlannedChanges, *, whole: bool) -> None:
     from rackwright.harmless import visible
     from rackwright.netbox.kinds import KINDS
 

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="folder for them, with a folder for each node; keep it to yourself",
     )
     parser.add_argument(
-        "--renew", action="store_true", help="make the certificates of all nodes anew"
+        "--renew", action="store_true", help="make the certificates of all nodes again"
     )
 
 

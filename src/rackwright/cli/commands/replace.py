@@ -1,4 +1,4 @@
-"""``replace``: nodes of an AWS site are drained, ended and launched anew, by name."""
+"""``replace``: nodes of an AWS site are drained, ended and launched again, by name."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
 
 
 def _told(choice: Choice) -> Sequence[str]:
-    """What is going to happen, as lines."""
+    """Return the planned steps as lines."""
     from rackwright.model.names import compress_hostlist
 
     verb = "ended" if choice.removed else "replaced"

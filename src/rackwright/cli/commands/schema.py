@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
-    """What makes the schema of each kind; that of blueprints offers the products there are ``beside``."""
+    """Return the maker of the schema of each kind; that of blueprints offers the products ``beside`` it."""
     from rackwright.catalog.loader import FOLDERS
     from rackwright.design.answer.form import design_schema
     from rackwright.design.model import DesignDocument

@@ -184,7 +184,7 @@ def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
 
 
 def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:
-    """Whether 'up' is to replace outdated nodes as well.
+    """Return True if 'up' replaces outdated nodes as well.
 
     Raises:
         UsageError: arguments contradict each other.
@@ -258,7 +258,7 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
 
 
 def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) -> bool:
-    """Whether instances that are there would get a name or a record, or would have to go.
+    """Return True if running instances would get a name or a record, or would have to go.
 
     Raises:
         ExternalToolError: nobody can tell, and ``strict`` wants it told.

@@ -134,7 +134,7 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
 
 
 def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
-    """What the hosts run: of the upgrade to go on with, of a blueprint, else as recorded.
+    """Return the software of the hosts: of the interrupted upgrade, of a blueprint, else as recorded.
 
     Raises:
         UsageError: ``--resume`` is given with ``--from``, or there is no upgrade to go on with; or

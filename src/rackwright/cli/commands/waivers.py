@@ -199,7 +199,7 @@ def _add(arguments: argparse.Namespace) -> int:
 def _results(
     arguments: argparse.Namespace, packs: Sequence[Path], *, only: str | None = None
 ) -> Sequence[Result]:
-    """What the blueprint as it is now gives, without waivers; of one policy, or of all."""
+    """Return the results of the present blueprint without waivers, of one policy or of all."""
     from rackwright.policy.check import check_blueprint
 
     layers = tuple(arguments.layer)
@@ -208,7 +208,7 @@ def _results(
 
 
 def _of_finding(arguments: argparse.Namespace, results: Sequence[Result]) -> dict[str, object]:
-    """What a waiver of the finding that ``--from`` names says; options that are given hold.
+    """Return the waiver of the finding that ``--from`` names; options take precedence.
 
     Raises:
         UsageError: there is no such finding, it has nothing to waive, or it is named twice.
@@ -310,7 +310,7 @@ def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> N
         near = did_you_mean(waiver.policy, policies)
         raise UsageError(f"there is no policy '{waiver.policy}'", hint=near)
     if not policy.waivable:
-        raise UsageError(f"'{policy.id}' admits no waivers", hint="mend what it finds")
+        raise UsageError(f"'{policy.id}' admits no waivers", hint="fix what it finds")
     left, longest = (waiver.expires - today).days, LONGEST_DAYS[policy.severity]
     if not 0 <= left <= longest:
         raise UsageError(

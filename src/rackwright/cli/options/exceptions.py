@@ -57,7 +57,7 @@ def add_today(parser: argparse.ArgumentParser) -> None:
 
 
 def choice_of(arguments: argparse.Namespace) -> ExceptionChoice:
-    """What the arguments ask for; arguments that a command lacks are as if not given.
+    """Return the exceptions that the arguments ask for; missing arguments count as not given.
 
     Raises:
         UsageError: they contradict each other.

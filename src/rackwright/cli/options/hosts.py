@@ -57,7 +57,7 @@ def check_hosts(arguments: argparse.Namespace) -> None:
 
 
 def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
-    """How the hosts of a lab are reached; nothing where names and a team's variables say it.
+    """Return the connections of a lab's hosts; empty if names and a team's variables have them.
 
     Raises:
         UsageError: there is no such lab.
@@ -76,7 +76,7 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
 def watcher(
     inventory: Inventory, limit: str | None = None, *, as_json: bool = False
 ) -> AbstractContextManager[Watcher]:
-    """What shows on stderr how far a run over the hosts that match ``limit`` is.
+    """Return the display on stderr of the progress of a run over the hosts that match ``limit``.
 
     With ``as_json`` a program reads what is told: each line as it always was, and no counts.
     """

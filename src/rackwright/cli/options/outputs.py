@@ -174,7 +174,7 @@ def _render(report: Report, form: str, context: Context) -> str:
 
 
 def own_in(form: str, *, colour: bool = False) -> re.Pattern[str] | None:
-    """What is our own in a report of ``form``, and meant to be obeyed."""
+    """Return the pattern of the parts of a report of ``form`` that are ours, and meant to be obeyed."""
     if form == "github":
         return ANNOTATIONS
     return COLOURS if form == "text" and colour else None

@@ -1,4 +1,4 @@
-"""What ``preview`` and ``up`` say and ask before another instance takes the place of a head node, or a data volume."""
+"""Questions of ``preview`` and ``up`` before another instance replaces a head node, or a data volume."""
 
 from __future__ import annotations
 

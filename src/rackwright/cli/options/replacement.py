@@ -57,7 +57,7 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which instances have to go.
+    """Instances that have to go.
 
     Attributes:
         ends: the instance of each host; empty where a host has none.
@@ -244,7 +244,7 @@ class _Change:
         return ReplacementExecutor(executor, renew, executor.reach, progress.nodes)
 
     def _addresses(self, place: Workspace) -> Path:
-        """An inventory that says where the hosts of the site are, written anew for each new instance."""
+        """An inventory that says where the hosts of the site are, written again for each new instance."""
         from rackwright.provision import nodes
 
         path = place.folder / "inventory/instances.json"

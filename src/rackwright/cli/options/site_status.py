@@ -20,7 +20,7 @@ _OF_HOSTS = ("inventory", "lab", "limit")
 
 
 def shows_hosts(arguments: argparse.Namespace) -> bool:
-    """Whether hosts are asked for, and not an AWS site.
+    """Return True if hosts are asked for, and not an AWS site.
 
     Raises:
         UsageError: an argument is for the other one.

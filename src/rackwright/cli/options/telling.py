@@ -1,4 +1,4 @@
-"""What is said beside an answer: how far a run is, and what to do next. ``--quiet`` leaves it out.
+"""Notes beside an answer: progress of a run, and the next step. ``--quiet`` leaves them out.
 
 Answers, warnings and errors are said in any case.
 """
@@ -16,7 +16,7 @@ def be_quiet(*, quiet: bool) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether nothing is said beside answers."""
+    """Return True if answers come without notes."""
     return _SAID["quiet"]
 
 

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
-    """Whether the change is to go in waves.
+    """Return True if the change goes in waves.
 
     Raises:
         UsageError: arguments contradict each other.
@@ -148,7 +148,7 @@ def roll_out(
 
 
 def is_whole(progress: RolloutProgress, plan: Plan) -> bool:
-    """Whether a change has brought every host of ``plan`` to all that it says."""
+    """Return True if a change has brought every host of ``plan`` to its whole state."""
     from rackwright.ansible_runs.tags import is_everything
 
     names = {host.inventory_name for host in plan.hosts}
@@ -208,7 +208,7 @@ def run_waves(
 
 
 def pace_of(arguments: argparse.Namespace) -> Pace:
-    """How long to wait for jobs, and how many hosts may fail.
+    """Return the waiting time for jobs, and the number of hosts that may fail.
 
     Raises:
         UsageError: the time is none.
@@ -226,7 +226,7 @@ def pace_of(arguments: argparse.Namespace) -> Pace:
 
 
 def limit_of(arguments: argparse.Namespace, plan: Plan) -> Limit:
-    """What the command line says, within what the blueprint says.
+    """Return the limit of the command line, within that of the blueprint.
 
     Raises:
         UsageError: ``--wave-limit`` is no limit, or is above that of the blueprint.
@@ -336,7 +336,7 @@ def go_on(
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
-            hint=f"begin anew with {again}; nodes that are drained already are known",
+            hint=f"begin again with {again}; nodes that are drained already are known",
         )
     return before
 
@@ -443,7 +443,7 @@ def _as_text(
 
 
 def _leftovers(progress: RolloutProgress, controllers: Sequence[str]) -> str:
-    """Which nodes the change has left drained, and how to go on."""
+    """Return the nodes that the change has left drained, and the way to continue."""
     from rackwright.model.names import compress_hostlist
 
     lines = []

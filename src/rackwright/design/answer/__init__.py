@@ -1,1 +1,1 @@
-"""What is told of a design: what binds it and what more would bring, as text and as JSON."""
+"""Answer of a design: its limits and the gain of more, as text and as JSON."""

@@ -1,4 +1,4 @@
-"""What binds a layout: what would have to be more so that more fits, and how much more would."""
+"""Limits of a layout: resources that would have to grow so that more fits, and the gain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Binding:
 
 
 def bindings_of(found: Design) -> tuple[Binding, ...]:
-    """What binds the layout of ``found``, which has one; empty where more is not what is looked for.
+    """Return the limits of the layout of ``found``, which has one; empty if more is not the objective.
 
     Each budget is widened alone, then all of one kind together where none of them helps alone.
     """
@@ -76,7 +76,7 @@ class _Kind:
 
     @property
     def names(self) -> tuple[tuple[str, str], ...]:
-        """What has such a budget."""
+        """Names of the parts with such a budget."""
         return tuple(dict.fromkeys((x.budget.key[0], x.budget.key[1]) for x in self.lines))
 
 
@@ -104,7 +104,7 @@ def _alone(found: Design, problem: LayoutProblem, kind: _Kind) -> Iterator[Bindi
 def _widened(
     found: Design, problem: LayoutProblem, lines: Sequence[LoadLine], what: str
 ) -> Iterator[Binding]:
-    """What more of some budgets would bring; nothing where they alone do not bind."""
+    """Yield the gain of more of some budgets; nothing if they alone are not the limit."""
     fullest = max(lines, key=lambda one: _share(one, found.racks))
     names = {line.budget.key[:2] for line in lines}
     wide = [line for line in problem.lines if line.budget.key[:2] not in names]
@@ -145,7 +145,7 @@ def _widened(
 
 
 def _positions(found: Design, problem: LayoutProblem) -> Iterator[Binding]:
-    """What more positions would bring."""
+    """Yield the gain of more positions."""
     here, room = sum(found.racks), problem.most_racks
     if here < room:
         return

@@ -74,7 +74,7 @@ def value_text(objective: Objective, value: float) -> str:
 
 
 def ending_text(found: Design) -> str:
-    """How a search ended, in words."""
+    """Return the ending of a search in words."""
     if found.ending == "optimal":
         return "optimal"
     if found.ending == "bounded" and found.bound is not None and found.value is not None:
@@ -128,9 +128,9 @@ def _judged(best: Design, wanted: DesignWish) -> str:
 
 
 def _racks(outcome: DesignOutcome) -> Iterator[str]:
-    """Which racks hold how many units."""
+    """Yield the racks in words, with the number of units in each."""
     best, classes = outcome.best, outcome.builder.classes
-    assert best.layout is not None  # noqa: S101 - whoever calls has looked
+    assert best.layout is not None  # noqa: S101 - the caller has looked
     rows = [("racks", "units in each", "positions", "hall", "rows")]
     for number, units, names in outcome.builder.standing_by_class(best.layout):
         one = classes[number]
@@ -161,17 +161,17 @@ def _row(outcome: DesignOutcome, one: Design) -> tuple[str, ...]:
 
 
 def power_of(found: Design) -> float | None:
-    """What the racks of a layout draw, in W; None where it is unknown, or without a layout."""
+    """Return the power of the racks of a layout in W; None if it is unknown, or without a layout."""
     return _sum_of(found, lambda option: option.power_w)
 
 
 def cost_of(found: Design) -> int | None:
-    """What the racks of a layout cost a year, in dollars; None where it is unknown."""
+    """Return the cost of the racks of a layout in dollars a year; None if it is unknown."""
     return _sum_of(found, lambda option: option.dollars)
 
 
 def _sum_of(found: Design, each: Callable[[RackOption], _Amount | None]) -> _Amount | None:
-    """What the racks of a layout come to; None where one is unknown, or without a layout."""
+    """Return the sum over the racks of a layout; None if one is unknown, or without a layout."""
     total = None
     for option, count in zip(found.survey.options, found.racks, strict=False):
         if count:
@@ -224,7 +224,7 @@ def _to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Iterator[s
 
 
 def to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Mapping[str, Sequence[str]]:
-    """What would make known what ``results`` ask for, with the rules that ask for it."""
+    """Return the facts that ``results`` lack, with the rules that need them."""
     found: dict[str, dict[str, None]] = {}
     for result in results:
         said = remedy(outcome.builder, result) or result.message
@@ -234,7 +234,7 @@ def to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Mapping[str
 
 
 def binding_text(one: Binding, product: str) -> str:
-    """What binds, with what more of it would bring."""
+    """Return the limit in words, with the gain of more of it."""
     load, limit = (format_quantity(value, one.unit) for value in (one.load, one.limit))
     text = f"{one.what}: {load} of {limit}"
     if not one.units:
@@ -245,7 +245,7 @@ def binding_text(one: Binding, product: str) -> str:
 
 
 def gain_text(first: DesignOutcome, other: DesignOutcome) -> str:
-    """What an alternative brings, as a sentence; empty where it has no layout of what is wanted."""
+    """Return the gain of an alternative as a sentence; empty if it has no layout that is wanted."""
     before, after = first.best, other.best
     if after.layout is None or (before.passes and not after.passes):
         return ""
@@ -253,7 +253,7 @@ def gain_text(first: DesignOutcome, other: DesignOutcome) -> str:
 
 
 def _gain(before: Design, after: Design) -> str:
-    """What ``after`` has more than ``before``, or less; empty where that is nothing."""
+    """Return the difference of ``after`` to ``before``; empty if there is none."""
     more = after.accelerators - before.accelerators
     product = after.product.type
     most = after.objective == "most-accelerators"

@@ -247,7 +247,7 @@ class ComparisonDocument(TypedDict):
     head: SideDocument
     exit_code: Count
     """The verdict on the head; 5 as well when data would be destroyed, or a mandatory rule fails
-    anew or worse."""
+    newly or worse."""
     summary: str
     """The verdict in words."""
     empty: bool

@@ -29,7 +29,7 @@ _TRUNCATED = "\n*Details that did not fit are left out; the job's artefacts hold
 
 
 def render_markdown(comparison: Comparison, *, largest: int = LARGEST_PART) -> str:
-    """What changes, to be a part of the comment of ``check``: the budgets first, details folded.
+    """Return the changes as a part of the comment of ``check``: the budgets first, details folded.
 
     The result has at most ``largest`` bytes of UTF-8; details are dropped from the end.
     """
@@ -73,7 +73,7 @@ def _sides(comparison: Comparison) -> str:
 
 
 def _news(comparison: Comparison) -> str:
-    """Which findings are new, worse and fixed, a line each; what they say is told elsewhere."""
+    """Return the new, worse and fixed findings, a line each; their messages are elsewhere."""
     found = comparison.findings
     lines = []
     for title, pairs in (("New", found.new), ("Worse", found.regressions), ("Fixed", found.fixed)):

@@ -25,7 +25,7 @@ _COLOURS = {Action.REFUSED: "31", Action.REPLACE: "31", Action.REVIEW: "33", Act
 
 
 def render_text(comparison: Comparison, *, colour: bool = False, verbose: bool = False) -> str:
-    """What changes, and one line with the verdict; ``verbose`` shortens nothing."""
+    """Return the changes, and one line with the verdict; ``verbose`` shortens nothing."""
     paint = _Paint(colour=colour)
     parts = [
         _budgets(comparison.budgets, paint, verbose=verbose),

@@ -14,7 +14,7 @@ from rackwright.diff.results import Pair
 from rackwright.diff.yields import YieldChange
 from rackwright.exit_codes import ExitCode
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.workload.run import Range
+from rackwright.plan.workload.run import Bounds
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import moved
@@ -99,7 +99,7 @@ def limit(budget: Budget) -> str:
 
 
 def standing(budget: Budget) -> str:
-    """What the head's measure means: ``PWR-001 blocks``, ``ok (88 %)``, ``gone``."""
+    """Return the meaning of the head's measure: ``PWR-001 blocks``, ``ok (88 %)``, ``gone``."""
     if budget.outcome is None:
         return "gone"
     if budget.outcome is Outcome.PASS:
@@ -113,7 +113,7 @@ def standing(budget: Budget) -> str:
     return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
 
 
-def tokens(value: Range | None) -> str:
+def tokens(value: Bounds | None) -> str:
     """Return the tokens of a day, ``unknown`` where they are not known."""
     return "unknown" if value is None else f"{amount(value.value)} tokens/day"
 
@@ -133,7 +133,7 @@ def dollars(cost: Cost | None, *, hourly: bool) -> str:
 
 
 def difference(before: Cost | None, after: Cost | None, *, hourly: bool) -> str:
-    """How much more it costs, where both are known whole."""
+    """Return the increase of the cost, if both are known whole."""
     if before is None or after is None or not (before.complete and after.complete):
         return NOTHING
     one, other = ((cost.per_hour if hourly else cost.per_year) for cost in (before, after))
@@ -142,7 +142,7 @@ def difference(before: Cost | None, after: Cost | None, *, hourly: bool) -> str:
 
 
 def message(pair: Pair) -> str:
-    """What the newer result says, and how its limit moved; of a subject that is gone, that it is."""
+    """Return the newer message with the move of its limit; for a subject that is gone, that it is gone."""
     if pair.after is None:
         return "it is not there any more"
     step = limit_step(pair)
@@ -161,7 +161,7 @@ def limit_step(pair: Pair) -> str:
 
 
 def weight(result: Result) -> str:
-    """Why a finding does not block by itself: ``advisory``, or what permits it; empty if it does."""
+    """Return the reason why a finding does not block: ``advisory``, or its permission; empty if it blocks."""
     if result.blocks or result.outcome not in BAD | {Outcome.WAIVED}:
         return ""
     if result.enforcement is not Enforcement.MANDATORY:

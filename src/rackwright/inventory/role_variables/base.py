@@ -48,7 +48,7 @@ def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], d
 
 
 def _builds_modules(plan: Plan, host: Host) -> bool:
-    """Whether the bill brings a host software with modules for its kernel."""
+    """Return True if the bill brings a host software with modules for its kernel."""
     bill = plan.software[host.site].bill
     if bill is None:
         return False
@@ -57,7 +57,7 @@ def _builds_modules(plan: Plan, host: Host) -> bool:
 
 
 def _boots_securely(plan: Plan, site: str) -> bool:
-    """Whether the blueprint says so of every node of a site of bare metal."""
+    """Return True if every node of a bare-metal site is declared to boot securely."""
     stated = (one.security for one in plan.onprem if one.name == site)
     return any(security is not None and security.secure_boot is True for security in stated)
 
@@ -85,7 +85,7 @@ def name_variables(plan: Plan, site: str) -> dict[str, Any]:
 
 
 def own_address(plan: Plan, host: Host) -> dict[str, Any]:
-    """What a host's own name stands for; nothing where no address is planned for it."""
+    """Return the address of a host's own name; empty if none is planned."""
     found = (plan.names.address_of(host.site, host.name, version) for version in (4, 6))
     address = next(filter(None, found), None)
     return {} if address is None else {"base_address": address}

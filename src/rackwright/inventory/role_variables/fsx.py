@@ -32,14 +32,14 @@ _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
 
 @dataclass(frozen=True, slots=True)
 class FileSystemAddress:
-    """Where clients find a file system."""
+    """Address of a file system for its clients."""
 
     dns_name: str
     mount_name: str
 
     @property
     def source(self) -> str:
-        """What is mounted."""
+        """Source of the mount."""
         return f"{self.dns_name}@tcp:/{self.mount_name}"
 
 
@@ -109,7 +109,7 @@ def fsx_variables(
 
 
 def fsx_lines(plan: Plan, site: str) -> Iterator[str]:
-    """What people have to know of how hosts of an AWS site mount its file systems."""
+    """Yield the lines of a listing about the mounts of an AWS site's file systems."""
     clients = {
         group: [system for system in mine if system.efa] for group, mine in _mounted(plan, site)
     }

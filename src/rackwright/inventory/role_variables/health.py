@@ -1,4 +1,4 @@
-"""What health checks ask of GPUs and ports, as variables of the role ``health_check``."""
+"""Expectations of GPUs and ports, as variables of the role ``health_check``."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ EFS_OPTIONS = (
 
 
 def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
-    """What each host exports, by site and host."""
+    """Return the exports of each host, by site and host."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for planned in plan.onprem:
         for share in planned.nfs:
@@ -44,7 +44,7 @@ def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def nfs_clients(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
-    """What the hosts of each group mount, by site and node group."""
+    """Return the mounts of the hosts of each group, by site and node group."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for planned in plan.onprem:
         for share in planned.nfs:

@@ -78,7 +78,7 @@ def standby_controllers(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...
 
 
 def _qos(entry: Qos) -> dict[str, Any]:
-    """What differs from the defaults of the role."""
+    """Return the settings that differ from the defaults of the role."""
     found: dict[str, Any] = {
         "name": entry.name,
         "priority": entry.priority,

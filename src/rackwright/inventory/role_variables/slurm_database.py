@@ -12,7 +12,7 @@ _OF_SLURMCTLD = frozenset({"nodes", "partitions"})
 
 
 def database_variables(scheduler: Scheduler, accounting: Accounting) -> dict[str, Any]:
-    """What slurmdbd is told; without the defaults of the role."""
+    """Return the variables of slurmdbd, without the defaults of the role."""
     made: dict[str, Any] = {"slurm_database_host": accounting.address or accounting.host}
     if scheduler.auth != "munge":
         made["slurm_database_auth"] = scheduler.auth

@@ -49,7 +49,7 @@ def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
 
 
 def quota_of_all(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
-    """Limits of every account, for file systems that may know no limit of whoever is not named."""
+    """Limits of every account, for file systems that may know no limit of accounts that are not named."""
     return _quota(quota, users, users.accounts)
 
 
@@ -78,7 +78,7 @@ def _directory(directory: Directory) -> dict[str, Any]:
 
 
 def _account(account: Account) -> dict[str, Any]:
-    """What differs from the defaults of the role, so that a long list stays short."""
+    """Return the settings that differ from the defaults of the role, so that a long list stays short."""
     return account.model_dump(mode="json", exclude_defaults=True)
 
 

@@ -1,1 +1,1 @@
-"""What a plan is looked through for: secrets, and what it uses of the catalogue."""
+"""Searches of a plan: secrets, and the catalogue entries that it uses."""

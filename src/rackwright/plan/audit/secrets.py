@@ -50,7 +50,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SecretPlace:
-    """Where a blueprint holds what looks like a secret.
+    """Place of a likely secret in a blueprint.
 
     Attributes:
         name: the place with dots, items of lists by their ``name`` where they have one.
@@ -72,7 +72,7 @@ def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
 
 
 def _may_hold_one(blueprint: BaseModel) -> bool:
-    """Whether any text looks like a secret, or is kept under such a name, wherever it is.
+    """Return True if any text looks like a secret, or has a key that names one.
 
     Nearly no blueprint has one, and most of its texts are repeated: that none of them is there is told
     without the places of all.
@@ -125,7 +125,7 @@ def _look(value: Any, path: Path, names: tuple[str, ...], found: list[SecretPlac
 
 @lru_cache(maxsize=16_384)  # the sites and racks of a blueprint repeat most of their words
 def _kind(text: str) -> str | None:
-    """What ``text`` looks like, or None where it looks like no secret."""
+    """Return the kind of secret that ``text`` looks like; None if it looks like none."""
     if len(text) < _SHORTEST:
         return None
     return next((kind for kind, shape in _SHAPES.items() if shape.search(text)), None)
@@ -133,5 +133,5 @@ def _kind(text: str) -> str | None:
 
 @lru_cache(maxsize=1_024)
 def _names_one(key: str) -> bool:
-    """Whether what is kept under ``key`` is a secret by its name."""
+    """Return True if ``key`` names a secret."""
     return _KEY.search(key) is not None

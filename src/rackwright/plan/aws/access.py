@@ -36,7 +36,7 @@ def parameter_path(cluster: str, site: str) -> str:
 def readable_parameters(cluster: str, site: str, role: InstanceRole) -> tuple[str, ...]:
     """Names of the parameters that instances of a role may read, as IAM matches them.
 
-    Whoever may read a path by ``GetParametersByPath`` gets all that lies below it, so a compute node is
+    A role that may read a path by ``GetParametersByPath`` gets all that lies below it, so a compute node is
     granted the outputs of the stacks by name and not the path that they share with the head's own.
     Users have shells on login nodes, which read nothing.
     """

@@ -81,7 +81,7 @@ def lines_of_efa(
     planned: AwsSitePlan,
     clients: Mapping[str, Collection[LustreFileSystem]],
 ) -> Iterator[str]:
-    """Return the lines of a listing about Lustre over EFA at a site.
+    """Yield the lines of a listing about Lustre over EFA at a site.
 
     Args:
         planned: the site.

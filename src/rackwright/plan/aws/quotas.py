@@ -83,7 +83,7 @@ class QuotaUse:
 
 
 def quota_uses(sites: Sequence[AwsSitePlan]) -> Iterator[QuotaUse]:
-    """Return the use of each quota by ``sites``, region by region; unused quotas are left out.
+    """Yield the use of each quota by ``sites``, region by region; unused quotas are left out.
 
     Sites of one blueprint in one region are taken to be in one account.
     """

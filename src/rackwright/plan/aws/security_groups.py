@@ -110,7 +110,7 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
 
 
 def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
-    """Return the rules that admit the cluster to mount targets of EFS; answers need no rule."""
+    """Yield the rules that admit the cluster to mount targets of EFS; answers need no rule."""
     groups = ["efs"] if made_efs(site) else []
     groups += [
         group
@@ -122,13 +122,13 @@ def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
 
 
 def _calls_back(group: str) -> Iterator[SecurityRule]:
-    """Return the rules that admit servers of a group to clients."""
+    """Yield the rules that admit servers of a group to clients."""
     for ports in LUSTRE_PORTS:
         yield SecurityRule("cluster", "ingress", "tcp", ports, f"sg:{group}", "Lustre")
 
 
 def _lustre_rules(group: str, peers: tuple[str, ...], *, efa: bool) -> Iterator[SecurityRule]:
-    """Return the rules of the security group of a file system, in both directions."""
+    """Yield the rules of the security group of a file system, in both directions."""
     directions: tuple[Literal["ingress", "egress"], ...] = ("ingress", "egress")
     for direction in directions:
         for ports in LUSTRE_PORTS:

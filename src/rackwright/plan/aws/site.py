@@ -22,7 +22,7 @@ from rackwright.plan.aws.access import (
 )
 from rackwright.plan.aws.data_volume import volume_args
 from rackwright.plan.aws.file_systems.efs import made_efs
-from rackwright.plan.aws.file_systems.fsx import bucket_names, made_file_systems
+from rackwright.plan.aws.file_systems.fsx import bucket_names, kept_versions, made_file_systems
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -222,6 +222,10 @@ class AwsSitePlan:
         """The buckets that it makes for its file systems, each once, in order."""
         return bucket_names(self.spec)
 
+    def kept_versions(self, bucket: str) -> float | Literal["forever"] | None:
+        """Return the time for which a bucket keeps old versions, in s; None if no link states one."""
+        return kept_versions(self.spec, bucket)
+
     @property
     def access(self) -> AwsAccess:
         """Roles and keys that its account has already, and how hosts are reached."""
@@ -273,7 +277,7 @@ class AwsSitePlan:
 
     @property
     def node_user_data(self) -> str:
-        """Return the user data that names compute nodes at each boot."""
+        """User data that names compute nodes at each boot."""
         return node_user_data(self.spec)
 
     def server_user_data(self, host: str) -> str:
@@ -344,7 +348,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
 def _public_subnet(
     site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
 ) -> list[PlanProblem]:
-    """Return the missing fact about the public subnet of login nodes in an existing VPC."""
+    """Return the problem of login nodes that need a public subnet in an existing VPC without one."""
     existing = site.network.existing
     public = any(plan.public for plan in servers)
     if existing is None or existing.public_subnet is not None or not public:

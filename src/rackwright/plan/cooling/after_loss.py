@@ -1,4 +1,4 @@
-"""What is left of each stage of cooling when a source is lost, with all that hangs on it alone."""
+"""Rest of each stage of cooling after the loss of a source, with all that hangs on it alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOISE = 1e-9
 
 
 class _Left(NamedTuple):
-    """What is left after a loss, or while nothing is lost.
+    """Rest of a stage after a loss, or while nothing is lost.
 
     Attributes:
         lost: name of the source; None where nothing is lost.

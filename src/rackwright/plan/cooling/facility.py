@@ -30,7 +30,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Counts(NamedTuple):
-    """What stands on a site, in pieces.
+    """Number of devices of a site, by product.
 
     Attributes:
         accelerators: number of accelerators.

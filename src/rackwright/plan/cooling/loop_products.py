@@ -1,4 +1,4 @@
-"""What each loop cools, by product: what one device gives to it, and asks of it."""
+"""Devices on each loop, by product: heat of one device, and what it asks of the loop."""
 
 from __future__ import annotations
 

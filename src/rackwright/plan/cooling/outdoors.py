@@ -1,4 +1,4 @@
-"""What rejects heat to the air outside, on the hottest day that a site is designed for."""
+"""Units that reject heat to the air outside, on the design day of a site."""
 
 from __future__ import annotations
 

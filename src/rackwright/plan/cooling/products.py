@@ -1,6 +1,6 @@
 """Chillers and dry coolers that are products of the catalogue: what their entries say of them.
 
-A number that the blueprint writes beside a product holds in the place of the product's. The capacity of
+A number that the blueprint writes beside a product holds instead of the product's. The capacity of
 a product holds at temperatures: those of the site have to be as easy as these, or easier.
 """
 
@@ -71,7 +71,7 @@ def _carried(plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSit
 
 
 def _by_water(plant: MechanicalPlant) -> bool:
-    """Whether it gives its heat to another circuit."""
+    """Return True if the plant gives its heat to another circuit."""
     return plant.kind == "chiller" and plant.rejects_to not in {None, OUTDOORS}
 
 
@@ -88,7 +88,7 @@ def _number(entry: Entry, name: str) -> float | None:
 def _unfit(
     plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSite, at: Path = ()
 ) -> tuple[Unfit, ...]:
-    """Why the capacity of a product does not hold for ``plant``, or nobody knows whether it does."""
+    """Return the reasons why the capacity of a product is invalid or unknown for ``plant``."""
     found = [_supplied(plant, entry, site)]
     if plant.kind == "chiller" and plant.rejects_to is None:
         found.append(Unfit("nobody says what it rejects its heat to", ((*at, "rejects_to"),)))
@@ -100,7 +100,7 @@ def _unfit(
 
 
 def _supplied(plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSite) -> Unfit | None:
-    """Whether it would have to supply colder water than its capacity holds for."""
+    """Return the reason if the plant supplies colder water than its capacity holds for."""
     coldest, here, place = _number(entry, "supply_temperature"), *_water(plant.water, site)
     if coldest is None:
         return _unsaid(entry, "supply_temperature")
@@ -115,7 +115,7 @@ def _supplied(plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSi
 def _condensed(
     plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSite
 ) -> Unfit | None:
-    """Whether the water at its condenser is warmer than its capacity holds for."""
+    """Return the reason if the water at its condenser is warmer than its capacity holds for."""
     warmest, here, place = _number(entry, "condenser_temperature"), *_water(plant.rejects_to, site)
     if warmest is None:
         return _unsaid(entry, "condenser_temperature")
@@ -136,7 +136,7 @@ def _water(name: str | None, site: OnPremSite) -> tuple[float | None, tuple[Fiel
 
 
 def _outdoors(plant: MechanicalPlant, entry: Chiller | DryCooler) -> Unfit | None:
-    """Whether it is said to carry its capacity in hotter air than its entry says."""
+    """Return the reason if the plant is declared for hotter air than its entry states."""
     hottest, here = _number(entry, "outdoor_temperature"), plant.outdoor_temperature
     if hottest is None:
         return _unsaid(entry, "outdoor_temperature")
@@ -146,7 +146,7 @@ def _outdoors(plant: MechanicalPlant, entry: Chiller | DryCooler) -> Unfit | Non
 
 
 def _high(entry: Chiller | DryCooler, site: OnPremSite) -> Unfit | None:
-    """Whether nobody says how thin the air is."""
+    """Return the reason if the density of the air is unknown."""
     if site.altitude is None:
         return Unfit(f"the capacity of {entry.id} holds at sea level", (("altitude",),))
     if at_density(1, density_ratio(site.altitude)) is None:
@@ -159,7 +159,7 @@ def _unsaid(entry: Entry, name: str) -> Unfit:
 
 
 def uncarried(site: OnPremSite, path: Path, catalogue: Catalogue) -> Mapping[str, Missing]:
-    """What is missing of the capacity of each plant that has none, by its name.
+    """Return the missing facts about the capacity of each plant without one, by its name.
 
     Args:
         site: with the numbers of its products.

@@ -1,6 +1,6 @@
 """Rear doors: heat exchangers that take heat from the air behind a rack into its loop.
 
-A number that the blueprint writes beside the product of a door holds in the place of the product's.
+A number that the blueprint writes beside the product of a door holds instead of the product's.
 """
 
 from __future__ import annotations

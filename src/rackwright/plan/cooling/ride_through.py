@@ -1,4 +1,4 @@
-"""How long air, coolant and water hold the heat of the racks while cooling waits for generators.
+"""Time for which air, coolant and water hold the heat of the racks while cooling waits for generators.
 
 UPSs carry the racks from the loss of the utility on. Machines that hang on no UPS stand still until
 the generators carry load, and cool again when they have restarted; a dip of the voltage stops them, too.
@@ -50,7 +50,7 @@ class _Gap(NamedTuple):
 
 
 class _Store(NamedTuple):
-    """What takes heat while nothing cools.
+    """Stores of heat while nothing cools.
 
     Attributes:
         capacity: J/K; None when unknown.
@@ -174,7 +174,7 @@ class _Waiting:
         return HeatStage("CDUs", loop.name, where, (), (loop.name,), (), lambda _: heat, ())
 
     def _in_tanks(self, loop: str) -> bool:
-        """Whether all that a loop cools lies in tanks, whose fluid takes heat without flow."""
+        """Return True if all devices on a loop stand in tanks, whose fluid takes heat without flow."""
         return all(
             racks.kind.mode == "immersion" for racks in self._classes if racks.kind.loop == loop
         )

@@ -47,7 +47,7 @@ class Units:
     lacks: Missing | None
 
     def alive(self, dead: AbstractSet[str] = NOTHING) -> int:
-        """How many of them live."""
+        """Return the number of units with power."""
         return sum(part.count for part in self.parts if part.name not in dead)
 
     def capacity(self, dead: AbstractSet[str] = NOTHING) -> float | None:
@@ -80,7 +80,7 @@ class HeatStage:
     lacks: tuple[str, ...]
 
     def alive(self, dead: AbstractSet[str] = NOTHING) -> int:
-        """How many units live."""
+        """Return the number of units with power."""
         return sum(units.alive(dead) for units in self.units)
 
     def capacity(self, dead: AbstractSet[str] = NOTHING) -> float | None:
@@ -117,7 +117,7 @@ class HeatPaths:
         loops: Iterable[LoopLoad],
         uncarried: Mapping[str, Missing],
     ) -> None:
-        """Of ``site`` at ``path``, with the records of what stands there and what plants lack."""
+        """Prepare the stages of ``site`` at ``path``, with its records and the facts that plants lack."""
         self._uncarried = uncarried
         self._site, self._path = site, path
         self._halls = {row.hall: row for row in halls}
@@ -218,12 +218,12 @@ class HeatPaths:
             yield _stage("heat rejection", water.name, where, takers, heat, halls, loops, lacks)
 
     def _nowhere(self, machine: Machine, name: str, path: Path) -> Iterator[Missing]:
-        """What would say where a machine gives its heat to."""
+        """Yield the fields that would state where a machine gives its heat to."""
         if machine.water is None:
             yield Missing(f"'water' of the {name}", (*path, "water"))
 
     def _loose(self) -> Iterator[Missing]:
-        """What would say which circuit a machine is on that may be on any."""
+        """Yield the fields that would state the circuit of a machine that may be on any."""
         for index, hall in enumerate(self._site.halls):
             if hall.air is not None:
                 where = (*self._path, "halls", index, "air")
@@ -236,7 +236,7 @@ class HeatPaths:
                 yield Missing(f"'water' of the {name}", (*self._machines[name][0].path, "water"))
 
     def _undrained(self, plants: Iterable[MechanicalPlant]) -> Iterator[Missing]:
-        """What would say where chillers give their heat to."""
+        """Yield the fields that would state where chillers give their heat to."""
         for plant in plants:
             if plant.kind == "chiller" and plant.rejects_to is None:
                 name = units_of_plant(plant.name)

@@ -1,1 +1,1 @@
-"""What a plan costs, owned and rented."""
+"""Cost of a plan, owned and rented."""

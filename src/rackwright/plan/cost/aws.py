@@ -56,7 +56,7 @@ class AwsPricing:
         }
 
     def offer(self, name: str) -> Offer:
-        """How instances of a type are bought that are in no capacity block."""
+        """Return the offer by which instances of a type outside capacity blocks are bought."""
         return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
@@ -204,7 +204,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made: one that exists is paid for by whoever has it."""
+    """Those that are made: an existing one is paid for by its owner."""
     for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue

@@ -108,7 +108,7 @@ def compare(
 
 
 def _otherwise(matches: Sequence[Match], market: _Market) -> Iterator[tuple[Offer, Amount]]:
-    """What the same instances cost under terms other than on demand, where all have a price."""
+    """Yield the cost of the same instances under other terms than on demand, if all have a price."""
     for offer in (Offer.CAPACITY_BLOCK, Offer.RESERVED):
         amount = add_up(_rented(match, market, offer) for match in matches)
         if not amount.missing:

@@ -1,4 +1,4 @@
-"""What a cost consists of: lines, each with its price or with what is missing."""
+"""Lines of a cost, each with its price or with the facts that are missing."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class OwnedPricing:
         object.__setattr__(self, "rates", self.costs.rates(self.site.spec.name))
 
     def rate(self, name: str) -> Path:
-        """Where the owner says a rate: of this site, if there is something of it, or of all."""
+        """Return the place at which the owner states a rate: of this site, if it has something, or of all."""
         site = self.site.spec.name
         return ("costs", "sites", site, name) if site in self.costs.sites else (*_OWNED, name)
 
@@ -155,7 +155,7 @@ def _line(
 
 
 def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
-    """What stands on the site, by product and purpose, in the order of the racks."""
+    """Return the contents of the site by product and purpose, in the order of the racks."""
     found: dict[tuple[str, str], _Group] = {}
 
     def add(name: str, entry: str, path: Path, count: int) -> _Group:

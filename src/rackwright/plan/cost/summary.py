@@ -1,4 +1,4 @@
-"""What a plan costs in an hour and in a year, by site and by group.
+"""Cost of a plan per hour and per year, by site and by group.
 
 Costs are in US dollars. A cost with a missing part is unknown: it has a lower bound and says what
 is missing. ``money`` states the rounding.
@@ -29,7 +29,7 @@ NOT_COUNTED = {
 
 @dataclass(frozen=True, slots=True)
 class GroupCost:
-    """What a node group, a switch tier, a file system, the network, the racks, ... cost."""
+    """Cost of a node group, a switch tier, a file system, the network, the racks and so on."""
 
     name: str
     count: int
@@ -39,7 +39,7 @@ class GroupCost:
 
 @dataclass(frozen=True, slots=True)
 class SiteCost:
-    """What one site costs."""
+    """Cost of one site."""
 
     name: str
     provider: Literal["aws", "onprem"]
@@ -51,7 +51,7 @@ class SiteCost:
 
 @dataclass(frozen=True)
 class CostSummary:
-    """What a plan costs, line by line and in total."""
+    """Cost of a plan, line by line and in total."""
 
     lines: tuple[CostLine, ...]
     sites: tuple[SiteCost, ...]
@@ -73,7 +73,7 @@ class CostSummary:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What would have to be known for the total."""
+        """Facts that are missing for the total."""
         return self.total.missing
 
     @property

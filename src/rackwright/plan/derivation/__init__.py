@@ -1,1 +1,1 @@
-"""What follows from the short form of a blueprint: its full form, with the rule behind each value."""
+"""Derivation of the full form of a blueprint from its short form, with the rule behind each value."""

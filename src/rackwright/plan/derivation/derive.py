@@ -94,7 +94,7 @@ def named_rules(tree: Tree) -> Tree:
 
 
 def _said(data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What is said in the short form, by the index of its site."""
+    """Yield the short form of each site, by the index of the site."""
     sites = data.get("sites") if isinstance(data, Mapping) else None
     for index, site in enumerate(sites if isinstance(sites, list) else ()):
         is_onprem = isinstance(site, Mapping) and site.get("provider") == "onprem"
@@ -103,7 +103,7 @@ def _said(data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _unnamed(tree: Tree, said: Mapping[int, Mapping[str, Any]]) -> SpecError | None:
-    """What to say of words of the short form in a document that names no set of rules.
+    """Return the error about words of the short form in a document that names no set of rules.
 
     Nothing where they are misspelt words of the full form, which the model tells.
     """

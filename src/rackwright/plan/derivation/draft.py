@@ -40,7 +40,7 @@ class Draft:
 
     @property
     def derivations(self) -> tuple[Derivation, ...]:
-        """What was derived, in the order of the full form."""
+        """Derived values in the order of the full form."""
         order = {path: number for number, path in enumerate(_paths(self._root, ()))}
         return tuple(sorted(self._found.values(), key=lambda one: order[one.path]))
 
@@ -50,7 +50,7 @@ class Draft:
         return Tree(self._root, to_data(self._root), self._files, self._unfilled)
 
     def data(self, path: Path) -> Any:
-        """What is at ``path``, as plain data; None where nothing is."""
+        """Return the plain data at ``path``; None if there is none."""
         item = self.item(path)
         return None if item is None else to_data(item)
 
@@ -59,7 +59,7 @@ class Draft:
         return Tree(self._root, None, ()).find(path)
 
     def place(self, path: Path) -> Location:
-        """Where what is at ``path`` begins, or the nearest thing around it."""
+        """Return the position of the value at ``path``, or of the nearest value around it."""
         return Tree(self._root, None, ()).locate(path)
 
     def take(self, path: Path) -> Item | None:
@@ -148,7 +148,7 @@ class Draft:
     def pop(self, path: Path, index: int) -> Item:
         """Take an item out of the list at ``path``."""
         around = self.item(path)
-        assert around is not None  # noqa: S101 - whoever asks has found the item in it
+        assert around is not None  # noqa: S101 - the caller has found the item in it
         taken: Item = around.value.pop(index)
         return taken
 

@@ -1,4 +1,4 @@
-"""What follows from the preset of a fabric: switches, tiers, cables, managers, addresses."""
+"""Derivation from the preset of a fabric: switches, tiers, cables, managers, addresses."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _put_tiers(
 
 
 def _reasons(found: Shape) -> Iterator[str]:
-    """Why there are so many switches in each tier."""
+    """Yield the reason for the number of switches in each tier."""
     layout, (down, up) = found.layout, found.leaf
     units = ""
     if any(hosts.rails for hosts in layout.hosts):

@@ -118,7 +118,7 @@ def put_feeds(
 
 
 def _ends(said: Item, racks: Mapping[str, KeyValue]) -> dict[str, Item]:
-    """What each feed ends in: as the racks say, else as the site does; a ``null`` leaves it out."""
+    """Return the end of each feed: as the racks state, otherwise as the site does; ``null`` leaves it out."""
     entries = {key: racks.get(key) or said.value.get(key) for key in _ENDS}
     return {
         key: entry.item

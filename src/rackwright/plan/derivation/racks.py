@@ -1,4 +1,4 @@
-"""Which racks there are, and which of them nodes and switches stand in."""
+"""Derivation of racks, and of the racks in which nodes and switches stand."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class RackRules:
 
     @staticmethod
     def _held(loads: Sequence[Placing], racks: int, room: RackRoom) -> Room:
-        """Whether each of so many racks holds its part of the loads."""
+        """Return the fit of the loads into so many racks, each with its part."""
         parts = [(one.data, _each(one, racks)) for one in loads]
         return room.holds(
             [part for part, one in zip(parts, loads, strict=True) if not one.is_switch],
@@ -274,7 +274,7 @@ class RackRules:
 
 
 def _kinds(said: Item) -> tuple[Kind, Kind]:
-    """What is said of the racks of nodes, and of those of the network."""
+    """Return the words about the racks of nodes, and those about the racks of the network."""
     words = said.value if isinstance(said.value, dict) else {}
     network = words["network"].item.value if "network" in words else None
     layers = [words, {**words, **(network if isinstance(network, dict) else {})}]

@@ -62,7 +62,7 @@ def refused(
     hint: str | None = None,
     place: Location | None = None,
 ) -> SpecErrors:
-    """Why nothing can be derived of what is at ``path``; ``place`` is where to look, if elsewhere."""
+    """Return the error that nothing can be derived from the value at ``path``; ``place`` is where to look."""
     where = draft.tree.describe(path)
     text = f"{where}: {message}" if where else message
     return SpecErrors([SpecError(text, hint=hint, location=place or draft.place(path))])

@@ -1,4 +1,4 @@
-"""What fits into a rack: a site with that rack alone is planned, and the plan is asked."""
+"""Room of a rack: a site with that rack alone is planned and checked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.hardware import Node, RackType, Switch
+from rackwright.model.hardware import Node, Switch
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.reading import TRIAL, read
@@ -24,7 +25,7 @@ USUAL = 48.0
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Whether something fits into one rack.
+    """Fit of a load into one rack.
 
     Attributes:
         fits: it does as far as the numbers are known.
@@ -93,7 +94,7 @@ class RackRoom:
         nodes: Sequence[tuple[Mapping[str, Any], int]],
         tiers: Sequence[tuple[Mapping[str, Any], int]],
     ) -> Room:
-        """Whether so many units of node groups and of switch tiers fit into one rack.
+        """Return the fit of so many units of node groups and of switch tiers into one rack.
 
         Raises:
             SpecErrors: the site is not valid.

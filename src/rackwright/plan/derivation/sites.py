@@ -92,7 +92,7 @@ def _by_name(draft: Draft, path: Path, name: str) -> int | None:
 
 
 def _power_words(draft: Draft, site: Path) -> Item:
-    """What is said of the power of a site in the short form, taken out of the document."""
+    """Return the short form of the power of a site, taken out of the document."""
     path = (*site, "power")
     place = draft.place(path)
     taken: dict[str, KeyValue] = {}

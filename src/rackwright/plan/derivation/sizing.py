@@ -1,4 +1,4 @@
-"""How many switches a preset needs: the tiers are tried in the plan's own layout until they fit.
+"""Number of switches of a preset: tiers are tried in the plan's own layout until they fit.
 
 No number of switches is computed here: ``needed_switches`` says them, as it does for NET-001.
 """

@@ -115,7 +115,7 @@ def _switch_cage(tier: Tier) -> str | None:
 
 
 def mismatches(layout: Layout, link: Cables) -> tuple[tuple[str, str], ...]:
-    """Yield each mismatch along a kind of cables, with its remedy."""
+    """Return each mismatch along a kind of cables, with its remedy."""
     return tuple(dict.fromkeys(_mismatches(layout, link)))
 
 

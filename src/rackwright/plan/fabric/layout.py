@@ -136,7 +136,7 @@ class Layout:
 
     @cached_property
     def technology(self) -> str | None:
-        """Return the declared technology, otherwise that of the switches if they agree."""
+        """Declared technology, otherwise that of the switches if they agree."""
         kinds = {tier.technology for tier in self.tiers}
         return self.fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
 

@@ -76,7 +76,7 @@ class TrayFill:
 
 
 def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> Iterator[TrayFill]:
-    """Return the fill of the trays of each hall through which cables go from rack to rack.
+    """Yield the fill of the trays of each hall through which cables go from rack to rack.
 
     Args:
         site: as the blueprint declares it.

@@ -52,7 +52,7 @@ def rack_subnets(
 def check_rack_subnets(
     network: SiteNetwork, prefix: IpNetwork, length: int, layout: Layout, path: Path
 ) -> PlanProblem | None:
-    """Why the network at ``path`` cannot be cut by rack; None where it can."""
+    """Return the reason why the network at ``path`` cannot be cut by rack; None if it can."""
     where = (*path, "rack_prefix")
     if layout.rack_sets is None:
         message = f"the hosts of the fabric '{layout.fabric.name}' are not cabled by rack"

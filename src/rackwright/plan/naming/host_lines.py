@@ -35,7 +35,7 @@ def _named_in_several_sites(names: NamePlan) -> set[str]:
 
 
 def _in_several_sites(names: NamePlan) -> set[str]:
-    """What names of hosts and switches of more than one site begin with."""
+    """Return the prefixes of names of hosts and switches that several sites share."""
     sites: dict[str, set[str]] = {}
     for network in names.networks:
         for one in network.ranges:

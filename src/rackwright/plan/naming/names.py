@@ -48,7 +48,7 @@ def plan_names(plan: Expansion) -> NamePlan:
 
 
 def find_name_problems(plan: Expansion) -> list[PlanProblem]:
-    """What is declared twice, does not fit or leads nowhere."""
+    """Return each name that is declared twice, does not fit or leads nowhere."""
     names, problems = _build(plan)
     return [*problems, *shared_domains(plan), *shared_prefixes(plan, names)]
 
@@ -282,7 +282,7 @@ class _Site:
         return 1
 
     def zone(self, own: NamePlan) -> DnsZone:
-        """Where the site's names are served, given who has which address."""
+        """Return the zone of the site's names, by the owner of each address."""
         servers: dict[str, tuple[IpAddress, ...]] = {}
         outside = []
         for index, server in enumerate(self.declared.name_servers):
@@ -310,7 +310,7 @@ class _Site:
         )
 
     def _is_of_here(self, name: str) -> bool:
-        """Whether something in this site is, or might be, called so."""
+        """Return True if a host or switch of this site has, or might have, this name."""
         own = [one for one in self.own_names.values() if one is not None]
         stems = [of for of in self.groups if self.own_names[of] is None]
         return any(called_so(name, of) for of in (*stems, *self.switches)) or any(

@@ -1,4 +1,4 @@
-"""What is wrong with the names and addresses that sites declare: numbers, and where they stand."""
+"""Mistakes in the names and addresses that sites declare: numbers, and their places."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def usable(prefix: IpNetwork) -> tuple[int, int]:
 
 
 def called_so(name: str, stem: str) -> bool:
-    """Whether ``name`` is, or begins like, that of a host or switch of ``stem``."""
+    """Return True if ``name`` is, or begins like, that of a host or switch of ``stem``."""
     return re.fullmatch(rf"{re.escape(stem)}-\d+(-.+)?", name) is not None
 
 
@@ -103,7 +103,7 @@ def _claim(one: Range) -> NumberRange:
 
 
 def _things(one: Range) -> str:
-    """What a range is of, like ``the 64 hosts of 'dgx'``."""
+    """Return the owners of a range in words, like ``the 64 hosts of 'dgx'``."""
     noun = "switch" if one.is_switches else "host"
     plural = "es" if one.is_switches else "s"
     many = f"the {one.count:,} {noun}{plural}" if one.count > 1 else f"the {noun}"
@@ -131,7 +131,7 @@ def _inside(first: int, last: int, prefix: IpNetwork) -> bool:
 
 
 def _outside(one: Range, made: PlannedNetwork) -> PlanProblem:
-    """Why a range does not fit into its network."""
+    """Return the reason why a range does not fit into its network."""
     prefix, path = made.prefix, (*one.path, "first")
     lowest, highest = usable(prefix)
     first = _text(one.first, one.version)

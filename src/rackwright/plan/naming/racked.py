@@ -1,4 +1,4 @@
-"""Which host and which switch is which device of its rack."""
+"""Hosts and switches as the devices of their racks."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rackwright.model.power import Cabling, Conductors
+from rackwright.model.power import Conductors, SiteCabling
 
 _AWG = (
     2.08, 3.31, 5.26, 8.37, 13.3, 21.2, 26.7, 33.6, 42.4, 53.5, 67.4, 85.0, 107.2,
@@ -95,7 +95,7 @@ def highest_ampacity(conductors: Conductors) -> float | None:
     return each * conductors.parallel
 
 
-def ampacity(conductors: Conductors, cabling: Cabling) -> Ampacity | None:
+def ampacity(conductors: Conductors, cabling: SiteCabling) -> Ampacity | None:
     """Return the ampacity of a line by the tables of its standard; None where none lists it."""
     area, metal = conductors.cross_section, conductors.material
     if area is None or metal is None:
@@ -126,7 +126,7 @@ def _of_size(sizes: Sequence[float], amperes: Sequence[float], area: float) -> f
     return 0.0 if place < 0 else float(amperes[min(place, len(amperes) - 1)])
 
 
-def _ambient(cabling: Cabling) -> float:
+def _ambient(cabling: SiteCabling) -> float:
     factors = _AMBIENT[cabling.standard, cabling.temperature]
     place = bisect_left(_STEPS, cabling.ambient)
     return factors[place] if place < len(factors) else 0.0

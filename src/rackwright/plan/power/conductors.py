@@ -27,7 +27,7 @@ OfFeeds = Mapping[tuple[RackClass, str], Conductors | None]
 
 
 class Impedance(NamedTuple):
-    """Of one line, in Ω."""
+    """Impedance of one line, in Ω."""
 
     resistance: float = 0.0
     reactance: float = 0.0
@@ -38,7 +38,7 @@ class Impedance(NamedTuple):
 
 
 def in_service(conductors: Conductors) -> Impedance:
-    """Of one line of ``conductors`` at their temperature in service."""
+    """Return the impedance of one line of ``conductors`` at their temperature in service."""
     metres = conductors.length / conductors.parallel / 1000
     resistance, reactance = conductors.resistance, conductors.reactance
     if resistance is None or reactance is None:

@@ -1,4 +1,4 @@
-"""What draws power on a site beside its racks: air handlers, CDUs, chillers, pumps."""
+"""Consumers of a site beside its racks: air handlers, CDUs, chillers, pumps."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ class Consumer:
 
     @property
     def lacks(self) -> Missing | None:
-        """What keeps its power from being put on a source; None where nothing does."""
+        """Missing fact that keeps its power from being put on a source; None if there is none."""
         if not self.fed_by:
             return self.unfed
         return None if self.each is not None else self.unrated
 
     @property
     def unfed(self) -> Missing:
-        """What would say which sources feed it."""
+        """Fields that would state the sources that feed it."""
         return Missing(f"'fed_by' of the {self.machine}", (*self.path, "fed_by"))
 
     @property
     def unstarted(self) -> Missing:
-        """What would say how long it takes to cool again."""
+        """Fields that would state how long it takes to cool again."""
         missing = f"'restart' of the {self.machine}"
         place = (*self.path, "restart")
         if self.product is None or not self.says_restart:
@@ -81,7 +81,7 @@ class Consumer:
 
     @property
     def unrated(self) -> Missing:
-        """What would say the power that it draws."""
+        """Fields that would state its power."""
         entry = () if self.product is None else (ProductField(self.product, "power"),)
         return Missing(f"'power' of the {self.machine}", (*self.path, "power"), *entry)
 
@@ -138,22 +138,22 @@ def _split(
 
 
 def air_handlers(hall: str) -> str:
-    """What people call the air handlers of a hall."""
+    """Return the name of the air handlers of a hall in reports."""
     return f"air handlers of hall '{hall}'"
 
 
 def cdus(loop: str) -> str:
-    """What people call the CDUs of a loop."""
+    """Return the name of the CDUs of a loop in reports."""
     return f"CDUs of loop '{loop}'"
 
 
 def units_of_plant(name: str) -> str:
-    """What people call the units of a plant."""
+    """Return the name of the units of a plant in reports."""
     return f"plant '{name}'"
 
 
 def check_consumers(consumers: Iterable[Consumer], sources: Iterable[str]) -> Iterator[PlanProblem]:
-    """What is fed by sources that are not there."""
+    """Yield each consumer that is fed by sources that do not exist."""
     known = set(sources)
     for consumer in consumers:
         for name in consumer.fed_by:

@@ -1,4 +1,4 @@
-"""What hangs on power sources: what racks draw through their feeds, and the loads that come of it."""
+"""Demand on power sources: draw of racks through their feeds, and the loads that follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FeedWatts = tuple[float | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class FeedDemand:
-    """What equal racks draw through their feeds, by the set of feeds that are dead.
+    """Draw of equal racks through their feeds, by the set of feeds that are dead.
 
     Attributes:
         sources: source of each feed.

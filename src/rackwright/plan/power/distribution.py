@@ -63,7 +63,7 @@ class PowerTree:
         path: Path = (),
         consumers: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Of ``sources``, and of consumers beside the racks by name, with what feeds them."""
+        """Join ``sources`` and consumers beside the racks by name, with the sources that feed them."""
         self.path = path
         self.sources = {source.name: source for source in sources}
         fed_by = {source.name: source.fed_by for source in sources} | dict(consumers or {})
@@ -91,7 +91,7 @@ class PowerTree:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """What keeps loads from being known: the sources that lack parents."""
+        """Sources without known parents, which make loads unknown."""
         found = [Missing(f"what feeds '{name}'", self.place(name, "fed_by")) for name in self.unfed]
         return first_of(found, "what feeds {} more sources")
 
@@ -114,7 +114,7 @@ class PowerTree:
         return {name: index for index, name in enumerate(self.sources)}
 
     def alive(self, lost: str | None) -> dict[str, bool]:
-        """Whether each source and consumer is live when ``lost`` is not."""
+        """Return for each source and consumer whether it is live while ``lost`` is dead."""
         if lost is None:
             return dict.fromkeys(reversed(self.order), True)
         state: dict[str, bool] = {}
@@ -162,7 +162,7 @@ class PowerTree:
         return frozenset(found)
 
     def dead(self, lost: str | None) -> AbstractSet[str]:
-        """What has no power when the source ``lost`` is lost; nothing where it is None."""
+        """Return the sources and consumers without power while ``lost`` is lost; none if it is None."""
         return frozenset() if lost is None else self.outages.dead[lost]
 
 

@@ -53,7 +53,7 @@ def line_deviation(legs: Legs) -> float:
 
 
 def spread(count: int, places: int, *, start: int = 0) -> tuple[int, ...]:
-    """How many of ``count`` things each of ``places`` gets when dealt in turn from ``start``."""
+    """Return the number of ``count`` things in each of ``places``, dealt in turn from ``start``."""
     base, rest = divmod(count, places)
     extra = {(start + index) % places for index in range(rest)}
     return tuple(base + (place in extra) for place in range(places))

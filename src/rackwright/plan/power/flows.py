@@ -1,4 +1,4 @@
-"""What the sources carry, normally and after any other one is lost.
+"""Loads of the sources, normally and after the loss of any other.
 
 There are several kinds of load on one tree: what racks draw, what they draw while all devices peak,
 the same with cooling and losses. Each is a flow. A number of a source may take several of them, like
@@ -40,7 +40,7 @@ class Flow:
         consumed: Mapping[str, float] | None = None,
         draws: Draws = AS_CARRIED,
     ) -> None:
-        """Of racks and of consumers by name, with what sources draw by what they carry."""
+        """Join the demand of racks, consumers by name, and the draw of sources by their load."""
         self.demands = demands
         self.draws = draws
         self._users: dict[str, list[FeedDemand]] = {}
@@ -108,10 +108,10 @@ def judge_flows(
 
 
 class LoadsAfterLoss:
-    """What the sources of a site carry, with cooling and losses, after each single loss."""
+    """Loads of the sources of a site, with cooling and losses, after each single loss."""
 
     def __init__(self, tree: PowerTree, flows: Sequence[Flow], value: Value) -> None:
-        """Of ``flows``, from which ``value`` makes the load of a source."""
+        """Prepare the loads of ``flows``, from which ``value`` makes the load of a source."""
         self._tree = tree
         self._kinds = _Kinds(flows)
         self._value = value

@@ -116,7 +116,7 @@ class _Hanging:
 
 
 def _is_first(tree: PowerTree, generator: str, demands: Iterable[FeedDemand]) -> bool:
-    """Whether a generator carries anything while nothing is lost; most stand by."""
+    """Return True if a generator carries load while nothing is lost; most stand by."""
     children = tree.outages.children.get(generator, ())
     return any(tree.parents[child][0] == generator for child in children) or any(
         generator in demand.sources for demand in demands
@@ -140,7 +140,7 @@ def _carried(
     losses: Draws,
     dead: AbstractSet[str],
 ) -> tuple[Mapping[str, Steps], Loads]:
-    """What ``hanging`` draws from each source when some are dead: by step, and of racks alone."""
+    """Return the draw of ``hanging`` on each source while some are dead: by step, and of racks alone."""
     racks = _leaves(hanging.demands, dead)
     steps: dict[str, Steps] = defaultdict(dict)
     for name, load in racks.items():
@@ -168,7 +168,7 @@ def _carried(
 
 
 def _leaves(demands: Sequence[FeedDemand], lost: AbstractSet[str]) -> Loads:
-    """What racks draw from each source that lives."""
+    """Return the draw of racks on each source that is live, in W."""
     loads: Loads = {}
     for demand in demands:
         dead = frozenset(n for n, name in enumerate(demand.sources) if name in lost)
@@ -208,7 +208,7 @@ def _largest(
 
 
 def _is_larger(one: LargestStep, other: LargestStep | None) -> bool:
-    """Whether a step is larger than another one; an unknown one is larger than any."""
+    """Return True if a step is larger than another one; an unknown one is larger than any."""
     if other is None:
         return True
     return other.load is not None and (one.load is None or one.load > other.load)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rackwright.model.power import Cabling, Conductors, PowerSource, SitePower
+from rackwright.model.power import Conductors, PowerSource, SiteCabling, SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.ampacity import ampacity, highest_ampacity
@@ -108,7 +108,7 @@ def _words(conductors: Conductors) -> str:
     return each if conductors.parallel == 1 else f"{conductors.parallel} × {each}"
 
 
-def _rated(conductors: Conductors, cabling: Cabling | None) -> dict[str, float | None]:
+def _rated(conductors: Conductors, cabling: SiteCabling | None) -> dict[str, float | None]:
     """Return the ampacity of a line as fields of its record: the stated one, or that of the tables."""
     highest = highest_ampacity(conductors)
     if conductors.ampacity is not None:
@@ -121,7 +121,7 @@ def _rated(conductors: Conductors, cabling: Cabling | None) -> dict[str, float |
 
 
 def _unrated(
-    conductors: Conductors, cabling: Cabling | None, unsaid: Missing, place: Path
+    conductors: Conductors, cabling: SiteCabling | None, unsaid: Missing, place: Path
 ) -> tuple[str, ...]:
     """Return the fact that would make the ampacity of a line known; nothing where it is."""
     if _rated(conductors, cabling)["carries_a"] is not None:

@@ -1,4 +1,4 @@
-"""What a facility draws beside its racks: cooling, pumps, and losses of UPSs and transformers.
+"""Power of a facility beside its racks: cooling, pumps, and losses of UPSs and transformers.
 
 A blueprint states it in two ways. What has an entry of its own, with a power and what feeds it, is a
 load like any other, and a UPS or transformer whose efficiency is known draws its losses from what
@@ -32,7 +32,7 @@ _NOISE = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:
-    """What a site draws beside its racks.
+    """Power of a site beside its racks.
 
     Attributes:
         path: the place of the site in the blueprint.
@@ -76,7 +76,7 @@ class Overhead:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What keeps it from being known, beside the power of racks and what feeds sources."""
+        """Facts that make it unknown, beside the power of racks and the parents of sources."""
         if self.beyond is not None:
             return ()
         if self.pue is None:
@@ -102,7 +102,7 @@ def overhead_of(
     declared: Loads,
     racks: float | None,
 ) -> Overhead:
-    """What ``site`` draws beside its racks.
+    """Return the power of ``site`` beside its racks.
 
     Args:
         site: the site.
@@ -174,7 +174,7 @@ def _inefficient(tree: PowerTree) -> Iterator[tuple[str, Missing]]:
 
 
 def losses_of(tree: PowerTree) -> Draws:
-    """What UPSs and transformers draw by what they carry, where their efficiency or losses are known."""
+    """Return the losses of UPSs and transformers by their load, where their efficiency or losses are known."""
     return Draws(
         gain={
             name: 100 / source.efficiency

@@ -1,6 +1,6 @@
 """Sources that are products of the catalogue: what their entries say of them.
 
-A number that the blueprint writes beside a product holds in the place of the product's.
+A number that the blueprint writes beside a product holds instead of the product's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Count = Callable[[PowerSource], int | None]
 
 
 class Unfit(NamedTuple):
-    """Why the rating of a product may not hold at a site.
+    """Reason why the rating of a product may be invalid at a site.
 
     Attributes:
         words: for people.
@@ -132,7 +132,7 @@ def rated_power(entry: Entry, power_factor: float) -> float:
 
 
 def _unfit(entry: Entry, site: OnPremSite) -> tuple[Unfit, ...]:
-    """Why the rating of a product does not hold at ``site``, or nobody knows whether it does."""
+    """Return the reasons why the rating of a product is invalid or unknown at ``site``."""
     found = [_beyond(entry, "max_altitude", "m", site, "altitude")]
     if isinstance(entry, Generator):
         found.append(_beyond(entry, "max_ambient", "°C", site, "design_dry_bulb"))
@@ -140,7 +140,7 @@ def _unfit(entry: Entry, site: OnPremSite) -> tuple[Unfit, ...]:
 
 
 def _beyond(entry: Entry, limit: str, unit: str, site: OnPremSite, field: str) -> Unfit | None:
-    """Whether a number of the site is more than the one up to which a rating holds."""
+    """Return the reason if a number of the site exceeds the one up to which a rating holds."""
     most, here = _number(entry, limit), getattr(site, field)
     if most is None:
         return Unfit(f"{entry.id} does not say up to which '{field}' of a site its rating holds",
@@ -157,7 +157,7 @@ def _beyond(entry: Entry, limit: str, unit: str, site: OnPremSite, field: str) -
 
 
 def unrated(source: PowerSource, site: OnPremSite, path: Path, catalogue: Catalogue) -> Missing:
-    """What is missing of the capacity of a source, whose product may have a rating that does not hold.
+    """Return the missing fact about the capacity of a source, whose product may have an invalid rating.
 
     Args:
         source: it, with nothing that says its capacity.
@@ -190,7 +190,7 @@ def missing_capacity(what: str, field: Path, unfit: Sequence[Unfit], path: Path)
 
 
 def _capacity_field(source: PowerSource) -> Path:
-    """Where a source with a product, or one that says nothing, would state its capacity."""
+    """Return the field in which a source with a product, or without one, would state its capacity."""
     return ("capacity",) if source.modules is None else ("modules", "capacity")
 
 

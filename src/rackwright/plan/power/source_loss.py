@@ -1,4 +1,4 @@
-"""What the loss of one source changes, worked out without walking the whole plant.
+"""Effect of the loss of one source, computed without walking the whole plant.
 
 Losing an RPP concerns its racks, their other feeds, and what lies above those; a large site has
 thousands of sources, so only what a loss touches is looked at.
@@ -35,7 +35,7 @@ class Outages:
         parents: Mapping[str, Sequence[str]],
         order: Sequence[str],
     ) -> None:
-        """Of ``sources``, with the parents of each and of each consumer; children come first in ``order``."""
+        """Prepare ``sources`` with the parents of each and of each consumer; children come first in ``order``."""
         self._order = order
         self.place = {name: place for place, name in enumerate(order)}
         self._parents = parents
@@ -148,7 +148,7 @@ class Outages:
 
 
 def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loads:
-    """What the feeds of ``affected`` draw more or less, by source."""
+    """Return the change of the draw of the feeds of ``affected``, by source."""
     change: Loads = {}
     for demand in affected:
         gone = frozenset([n for n, source in enumerate(demand.sources) if source in dead])

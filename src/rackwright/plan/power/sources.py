@@ -131,7 +131,7 @@ def plan_sources(
 
 
 class _Uncounted(NamedTuple):
-    """What devices whose supplies nobody has counted put on each source at most, in W.
+    """Draw of devices with an unknown number of supplies on each source at most, in W.
 
     Attributes:
         racks: what they draw.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rackwright.model.hardware import fact_value
 from rackwright.model.reliability import JobProfile
-from rackwright.plan.missing import each_once, of_product
+from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.records.nodes import NodeGroupPlan
 
 
@@ -87,4 +87,12 @@ def _lacks(group: NodeGroupPlan) -> Iterator[str]:
     if _highest(group) is None:
         yield of_product(group.product.id, "peak_power", "published peak power")
     if group.without_accelerators_w is None:
+        yield from lacks_of_rest(group)
+
+
+def lacks_of_rest(group: NodeGroupPlan) -> Iterator[Missing]:
+    """Yield what the power of a unit without its accelerators lacks: its power, or their TDP."""
+    if group.product.max_power is None:
+        yield of_product(group.product.id, "max_power", "published power")
+    if group.product.accelerators is None or group.product.accelerators.tdp is None:
         yield of_product(group.product.id, "accelerators.tdp", "published TDP of an accelerator")

@@ -149,7 +149,7 @@ def _passed_on(
     row: SourceLoad,
     power_factor: float,
 ) -> _Supply:
-    """What is left at the output of a source that regulates nothing."""
+    """Return the rest of the voltage at the output of a source that regulates nothing."""
     name = source.name
     load = row.facility_worst_w if source.redundancy == "N-1" else row.facility_w
     lacks = [text for supply in above for text in supply.lacks]

@@ -121,7 +121,7 @@ def _counts(device: RackDevice, quantity: Quantity) -> bool:
 
 
 def _unsaid(site: SitePlan, name: str, racks: str, where: Path) -> Missing:
-    """Yield the fields of the site that would state doors or manifolds of racks."""
+    """Return the fields of the site that would state doors or manifolds of racks."""
     door = site.rack_group(where).cooling.rear_door if name == _DOOR_WEIGHT else None
     place = (*where, "cooling", *name.split("."))
     return Missing(f"'{name}' of racks {racks}", place, *ways_of(door, "weight"))

@@ -25,7 +25,7 @@ def missing_of_doors(site: SitePlan, racks: Iterable[RackClass]) -> tuple[str, .
 
 
 def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
-    """Return the fields that would state the pressure drop of the door of racks: of the site, or its product.
+    """Yield the fields that would state the pressure drop of the door of racks: of the site, or its product.
 
     What decides its flow is not told here.
     """

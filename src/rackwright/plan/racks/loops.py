@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import RackType
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import Cdu
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.racks.placement import PlacedGroup
@@ -16,7 +16,7 @@ from rackwright.plan.racks.placement import PlacedGroup
 def check_loops(
     site: OnPremSite, path: Path, groups: Sequence[PlacedGroup], catalogue: Catalogue
 ) -> Iterator[PlanProblem]:
-    """Return the mistakes in the CDUs of ``site``, whose products are in the catalogue."""
+    """Yield the mistakes in the CDUs of ``site``, whose products are in the catalogue."""
     for index, loop in enumerate(site.loops):
         if catalogue.get(Cdu, loop.cdu).in_rack is loop.in_rack:
             continue

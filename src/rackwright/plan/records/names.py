@@ -166,7 +166,7 @@ class PlannedNetwork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DnsZone:
-    """Where the names of a site are served.
+    """Zone in which the names of a site are served.
 
     Attributes:
         site: name of the site.

@@ -100,7 +100,7 @@ class RatePorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostHardware:
-    """What one host of a product has by the catalogue.
+    """Hardware of one host of a product by the catalogue.
 
     Attributes:
         unit_hosts: hosts of one unit of the product.
@@ -123,7 +123,7 @@ class HostHardware:
 
 
 def describe_host(product: Node | Instance) -> HostHardware:
-    """What one host of ``product`` has."""
+    """Return the hardware of one host of ``product``."""
     board, hosts = product.accelerators, product.hosts
     ports = product.ports if isinstance(product, Node) else ()
     totals: dict[tuple[Technology, float], int] = {}
@@ -155,6 +155,6 @@ def describe_host(product: Node | Instance) -> HostHardware:
 
 
 def _share(count: int, hosts: int) -> int | None:
-    """What each of ``hosts`` has of ``count``; None where it is no whole number."""
+    """Return the share of each of ``hosts`` in ``count``; None if it is not a whole number."""
     each, rest = divmod(count, hosts)
     return None if rest else each

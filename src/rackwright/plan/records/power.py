@@ -134,7 +134,7 @@ class VoltageDrop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autonomy:
-    """How long a UPS or a generator of a site with generators carries its load by itself.
+    """Time for which a UPS or a generator of a site with generators carries its load by itself.
 
     Attributes:
         source: its name.

@@ -11,7 +11,7 @@ NO_PRODUCTS = (MANIFOLD, REAR_DOOR, FLUID)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorLimits:
-    """What a liquid quick connector stands; None where the catalogue does not say.
+    """Limits of a liquid quick connector; None where the catalogue does not state them.
 
     Attributes:
         connector: its catalogue id.

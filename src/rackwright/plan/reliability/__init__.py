@@ -1,1 +1,1 @@
-"""How often things fail, and what one loss takes along."""
+"""Failure rates, and the extent of a single loss."""

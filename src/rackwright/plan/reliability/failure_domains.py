@@ -1,4 +1,4 @@
-"""What the loss of one rack, power source, leaf switch or CDU takes of a node group.
+"""Hosts of a node group that the loss of one rack, power source, leaf switch or CDU takes.
 
 The work grows with rack classes, sources and runs of equal hosts, not with hosts.
 """
@@ -132,7 +132,7 @@ class FailureDomains:
     def _fates(
         self, racks: RackClass, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
     ) -> Sequence[bool | None]:
-        """Whether each device stops when feeds die, by itself or with a CDU of its rack."""
+        """Return for each device whether it stops when feeds die, by itself or with a CDU of its rack."""
         fates = [is_off(row, dead, feeds) for row in rows]
         stopped = [is_off(row, dead, feeds) for row in _own_cdus(racks.kind)]
         off = stopped.count(True)
@@ -225,7 +225,7 @@ def _own_cdus(kind: RackKind) -> Sequence[RackDevice]:
 
 
 def _carries_less_one(row: LoopLoad) -> bool:
-    """Whether the other CDUs of a loop, or of a rack, are known to carry it when one is lost."""
+    """Return True if the other CDUs of a loop, or of a rack, are known to carry it when one is lost."""
     heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
     if heat is None or flow is None or most is None:
         return False
@@ -233,7 +233,7 @@ def _carries_less_one(row: LoopLoad) -> bool:
 
 
 def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:
-    """Whether a device stops when the feeds in ``dead`` die; None when that is not known.
+    """Return True if a device stops when the feeds in ``dead`` die; None if that is unknown.
 
     Args:
         device: the device.
@@ -259,7 +259,7 @@ def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | Non
 
 
 def _unsaid(device: RackDevice) -> tuple[str, str]:
-    """What a catalogue entry lacks for ``is_off``: the field, and what it is."""
+    """Return the field that a catalogue entry lacks for ``is_off``, and its name in words."""
     if device.psus is None:
         return "power_supplies.count", "number of power supplies"
     return "power_supplies.degraded", "fewest power supplies that it runs on"

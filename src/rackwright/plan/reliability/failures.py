@@ -1,4 +1,4 @@
-"""How often things fail, and what that costs: pure arithmetic and what it is applied to.
+"""Failure rates and their cost: pure arithmetic and its subjects.
 
 Times are in seconds, failure rates in failures of one host in a day: 0.0065 for a rate of 6.5
 per 1,000 host-days, as in arXiv:2410.21680. The rates were measured with large jobs; small ones

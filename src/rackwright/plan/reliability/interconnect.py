@@ -1,4 +1,4 @@
-"""What spans sites, the lines between them, and what is left when one is lost.
+"""Work that spans sites, the lines between them, and the rest when one is lost.
 
 Bandwidths are in Gbps, round-trip times in seconds; None is unknown.
 """

@@ -78,7 +78,7 @@ class SlurmCluster:
 
     @cached_property
     def problems(self) -> tuple[PlanProblem, ...]:
-        """Return the problems that keep its files from being written: names, numbers, settings, topologies."""
+        """Problems that keep its files from being written: names, numbers, settings, topologies."""
         return (
             *check_references(self.plan, self.nodes),
             *check_numbers(self.nodes),

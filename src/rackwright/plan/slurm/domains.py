@@ -33,7 +33,7 @@ class TrayLoss:
 
 
 def tray_losses(plan: Expansion, nodes: Sequence[NodeSet]) -> Iterator[TrayLoss]:
-    """Return the loss of each compute group with NVLink domains after the loss of one tray.
+    """Yield the loss of each compute group with NVLink domains after the loss of one tray.
 
     A job that asks for blocks gets whole ones alone (manual of topology.conf, block plugin): with the
     tray goes the block that it belongs to, and nothing where it is a spare beside the blocks.

@@ -73,7 +73,7 @@ def switches_layer(switches: Sequence[TreeSwitch]) -> str:
 
 
 def _lines(switches: Sequence[TreeSwitch]) -> Iterator[str]:
-    yield "# What AWS tells of the network of its instances: 'rackwright hosts --topology FILE' writes it anew.\n"
+    yield "# What AWS tells of the network of its instances: 'rackwright hosts --topology FILE' writes it again.\n"
     yield "scheduler:\n  topology:\n    switches:\n"
     for switch in switches:
         if switch.nodes:

@@ -1,4 +1,4 @@
-"""Which versions of GPU software need which others: the tables, and what follows from them.
+"""Requirements between versions of GPU software: tables and their conclusions.
 
 One place for the policy that judges a bill and for the roles that install from it.
 """
@@ -27,7 +27,7 @@ class NeedsError(RackwrightError):
 
 
 class PluginNeeds(Model):
-    """What aws-ofi-nccl needs from a version on."""
+    """Requirements of aws-ofi-nccl from a version on."""
 
     plugin: Version
     nccl: Version
@@ -42,7 +42,7 @@ class InstallerNeeds(Model):
 
 
 class Bundle(Model):
-    """What an EFA installer brings along."""
+    """Versions that an EFA installer brings."""
 
     installer: Version
     libfabric: Version
@@ -142,7 +142,7 @@ def oldest_installer(nccl: str, table: Sequence[InstallerNeeds]) -> str | None:
 
 
 def bundle_of(installer: str, table: Sequence[Bundle]) -> Bundle | None:
-    """What ``installer`` brings; None where that is not known."""
+    """Return the versions that ``installer`` brings; None if unknown."""
     same = (bundle for bundle in table if numbers(bundle.installer) == numbers(installer))
     return next(same, None)
 

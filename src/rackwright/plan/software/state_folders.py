@@ -1,4 +1,4 @@
-"""What a cluster loses with a host: folders of Slurm's controller and of its accounting database."""
+"""Folders that a cluster loses with a host: state of Slurm's controller and its accounting database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StateFolder:
 
 
 def state_folders(plan: Expansion, host: Host) -> tuple[StateFolder, ...]:
-    """The folders that a cluster cannot do without on ``host``; empty on hosts that can be made anew."""
+    """The folders that a cluster cannot do without on ``host``; empty on hosts that can be made again."""
     return tuple(_folders(plan, host))
 
 

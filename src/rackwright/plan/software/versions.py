@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class SiteSoftware:
-    """What the nodes of one site run, and the bill that says in which versions.
+    """Software of the nodes of one site, and the bill with its versions.
 
     Attributes:
         bill: None where no bill covers the site.
@@ -57,7 +57,7 @@ class SiteSoftware:
 
 
 def site_software(plan: Expansion) -> Iterator[SiteSoftware]:
-    """What each site of ``plan`` needs; sites without accelerators and Lustre as well."""
+    """Yield the software of each site of ``plan``; sites without accelerators and Lustre as well."""
     operations = plan.operations
     for site in plan.onprem:
         yield _onprem(site, *bill_of(operations, site.name))
@@ -130,7 +130,7 @@ def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 
 
 def has_nvswitch(board: Accelerators) -> bool:
-    """Whether the host of ``board`` has NVSwitches that its own fabric manager sets up."""
+    """Return True if the host of ``board`` has NVSwitches that its own fabric manager sets up."""
     return board.gres in NVSWITCH and board.count >= 8
 
 
@@ -157,5 +157,5 @@ def upstream(version: str) -> str:
 
 
 def at_least(version: str, minimum: str) -> bool:
-    """Whether ``version`` is ``minimum`` or newer."""
+    """Return True if ``version`` is ``minimum`` or newer."""
     return numbers(version) >= numbers(minimum)

@@ -36,7 +36,7 @@ practical ranges, quoted second-hand)."""
 
 
 def aggregate(targets: int, servers: int, per_target: float, per_server: float) -> float:
-    """What all servers move together when the targets are spread evenly over them."""
+    """Return the rate of all servers together with targets spread evenly over them, in MB/s."""
     each, more = divmod(targets, servers)
     return more * min((each + 1) * per_target, per_server) + (servers - more) * min(
         each * per_target, per_server
@@ -181,7 +181,7 @@ class FileSystem:
     fsx: LustreFileSystem | None = None
 
     def remedy(self, direction: str, demand: float) -> str | None:
-        """What to buy so that ``direction`` moves ``demand`` MB/s, or None when unknown."""
+        """Return the purchase by which ``direction`` moves ``demand`` MB/s; None if unknown."""
         if self.fsx is not None:
             throughput = self.fsx.size.throughput
             if throughput is None:
@@ -228,7 +228,7 @@ def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
 
 
 def _unrecorded(system: LustreFileSystem, path: Path) -> Iterator[Missing]:
-    """What nobody has recorded of an FSx file system that exists."""
+    """Yield the facts of an existing FSx file system that are not recorded."""
     for name, value in system.size._asdict().items():
         if value is None:
             yield Missing(
@@ -237,7 +237,7 @@ def _unrecorded(system: LustreFileSystem, path: Path) -> Iterator[Missing]:
 
 
 def serves_lustre(plan: Expansion, site: str, group: str) -> bool:
-    """Whether the hosts of a node group of a bare-metal site serve a Lustre file system there."""
+    """Return True if the hosts of a node group of a bare-metal site serve a Lustre file system there."""
     return any(
         service is not None and service.servers == group
         for planned in plan.onprem
@@ -357,7 +357,7 @@ def _network_references(system: ParallelFileSystem) -> Iterator[tuple[Path, tupl
 
 
 def mount_source(system: ParallelFileSystem) -> str | None:
-    """What clients mount, like ``10.1.0.1@o2ib:10.1.0.2@o2ib:/scratch``; None when unknown.
+    """Return the source of a client's mount, like ``10.1.0.1@o2ib:10.1.0.2@o2ib:/scratch``; None if unknown.
 
     Commas part the NIDs of one server, colons the servers (mount.lustre).
     """

@@ -1,4 +1,4 @@
-"""Whether the servers and clients of a Lustre file system reach each other over LNet."""
+"""Reachability of the servers and clients of a Lustre file system over LNet."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[
 
 
 def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> NetworkDemand:
-    """Whether a NID lies in one of the networks of the file system."""
+    """Check that a NID lies in one of the networks of the file system."""
     address, name = nid
     text = f"{address}@{name}"
     question = f"place of the NID {text}"
@@ -93,7 +93,7 @@ def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> NetworkDeman
 
 
 def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterator[NetworkDemand]:
-    """Whether the servers of the MGS are as many as there are hosts, distinct and alike."""
+    """Check that the servers of the MGS are as many as the hosts, distinct and alike."""
     path: Path = ("management", "nids")
     if servers is not None:
         ok = 0 < len(nids) <= servers
@@ -131,7 +131,7 @@ def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
 
 
 def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[NetworkDemand]:
-    """Whether the other servers reach the MGS, and clients reach all servers."""
+    """Check that the other servers reach the MGS, and clients reach all servers."""
     servers: list[_Part] = [("the MGS", mgs, ("management", "nids"))]
     for place in ("metadata", "objects"):
         part = system.metadata if place == "metadata" else system.objects
@@ -158,7 +158,7 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
 
 
 def _judge_pair(path: Path, mine: _Part, yours: _Part) -> NetworkDemand:
-    """Whether two parts have a network in common."""
+    """Check that two parts have a network in common."""
     (one, networks, here), (other, theirs, there) = mine, yours
     question = f"{one} reach {other}"
     if networks is None or theirs is None:

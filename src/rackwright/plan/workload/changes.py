@@ -9,7 +9,7 @@ from rackwright.plan.workload.prediction import Prediction, with_links
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Improvement:
     """A change of the blueprint, and what it brings.
 
     Attributes:
@@ -23,13 +23,13 @@ class Change:
     gain: float
 
 
-def changes(prediction: Prediction) -> Iterator[Change]:
+def changes(prediction: Prediction) -> Iterator[Improvement]:
     """Yield what lifts the tokens of a day, the most first."""
     found = [one for one in _candidates(prediction) if one.gain >= 0.001]
     yield from sorted(found, key=lambda one: -one.gain)
 
 
-def _candidates(prediction: Prediction) -> Iterator[Change]:
+def _candidates(prediction: Prediction) -> Iterator[Improvement]:
     placement, step = prediction.placement, prediction.step
     if placement is None or placement.links is None or step is None:
         return
@@ -39,12 +39,12 @@ def _candidates(prediction: Prediction) -> Iterator[Change]:
         flat = with_links(prediction, oversubscription=1.0)
         if flat is not None:
             told = f"oversubscription {links.oversubscription:.3g}:1 → 1:1"
-            yield Change(f"{site}.fabrics", told, step.seconds / flat.seconds - 1)
+            yield Improvement(f"{site}.fabrics", told, step.seconds / flat.seconds - 1)
     if links.rail:
         faster = with_links(prediction, rail=2 * links.rail)
         if faster is not None:
             told = f"{links.rail * 8 / 1e9:.0f} → {links.rail * 16 / 1e9:.0f} Gbps an accelerator"
-            yield Change(f"{site}.node_groups", told, step.seconds / faster.seconds - 1)
+            yield Improvement(f"{site}.node_groups", told, step.seconds / faster.seconds - 1)
     if prediction.effective:
         lost = 1 / prediction.effective - 1
-        yield Change("reliability", "no failures, no checkpoints", lost)
+        yield Improvement("reliability", "no failures, no checkpoints", lost)

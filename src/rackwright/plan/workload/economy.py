@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.workload.prediction import Prediction
-from rackwright.plan.workload.run import Range, cost_per_trillion, energy_per_trillion
+from rackwright.plan.workload.run import Bounds, cost_per_trillion, energy_per_trillion
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Economy:
         missing: what would have to be known.
     """
 
-    kwh: Range | None
-    dollars: Range | None
+    kwh: Bounds | None
+    dollars: Bounds | None
     missing: tuple[str, ...] = ()
 
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator, GemmSpeed, Precision
-from rackwright.plan.workload.transformer import Gemm, Transformer
+from rackwright.plan.workload.transformer import Gemm, LanguageModel
 
 COPIED = 0.8
 """Share of its memory's bandwidth that an element-wise kernel reaches."""
@@ -29,8 +29,8 @@ class Work:
         stage: accelerators among which the experts of a stage lie.
     """
 
-    model: Transformer
-    layout: Layout
+    model: LanguageModel
+    layout: ModelLayout
     accelerator: Accelerator
     links: Links
     software: Software

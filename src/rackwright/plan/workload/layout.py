@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from rackwright.plan.workload.transformer import Transformer
+from rackwright.plan.workload.transformer import LanguageModel
 
 
 @dataclass(frozen=True)
-class Layout:
+class ModelLayout:
     """A spread of a model, in the field's terms.
 
     Attributes:
@@ -62,7 +62,7 @@ class Layout:
 
 
 def mistakes(
-    model: Transformer, layout: Layout, accelerators: int, sequences: int
+    model: LanguageModel, layout: ModelLayout, accelerators: int, sequences: int
 ) -> Iterator[str]:
     """Yield why ``layout`` does not divide what it has to divide; nothing where it does."""
     if accelerators % layout.of_replica:

@@ -12,12 +12,12 @@ from pydantic import Field
 from rackwright.model.base import Model
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator, Basis, GemmSpeed, Host, Precision
-from rackwright.plan.workload.transformer import Transformer, read_config
+from rackwright.plan.workload.transformer import LanguageModel, read_config
 from rackwright.reading.loader import load
 from rackwright.resources import bundled
 
 
-class Source(Model):
+class TableSource(Model):
     """Where numbers come from."""
 
     title: str
@@ -62,15 +62,15 @@ class AcceleratorEntry(Model):
     """Kind of the processor beside it."""
     basis: Basis = "measured"
     """Measured operators, or the maker's peaks."""
-    source: Source | None = None
-    """Source, where it is another than the file's."""
+    source: TableSource | None = None
+    """TableSource, where it is another than the file's."""
 
 
 class AcceleratorFile(Model):
     """Accelerators by their type in Slurm's GRES."""
 
-    source: Source
-    """Source of the measured ones."""
+    source: TableSource
+    """TableSource of the measured ones."""
     accelerators: dict[str, AcceleratorEntry]
     """Entries by type."""
 
@@ -78,8 +78,8 @@ class AcceleratorFile(Model):
 class ModelFile(Model):
     """Models by name, each with keys of its config.json."""
 
-    source: Source
-    """Source of the sizes."""
+    source: TableSource
+    """TableSource of the sizes."""
     models: dict[str, dict[str, Any]]
     """Sizes by name."""
 
@@ -91,8 +91,8 @@ class ProgramEntry(Model):
     """Name for people."""
     based_on: str | None = None
     """Program whose numbers hold where this entry has none."""
-    source: Source | None = None
-    """Source of the rows that it was fitted to."""
+    source: TableSource | None = None
+    """TableSource of the rows that it was fitted to."""
     spread: dict[str, tuple[float, float]] | None = None
     """Measured over predicted speed of unseen rows, by kind of model: tenth and ninetieth percentile."""
     numbers: dict[str, Any] = Field(default_factory=dict)
@@ -116,7 +116,7 @@ def known_accelerators() -> Mapping[str, Accelerator]:
 
 
 @lru_cache(maxsize=1)
-def known_models() -> Mapping[str, Transformer]:
+def known_models() -> Mapping[str, LanguageModel]:
     """Return the models by name."""
     file = load(_path("models"), ModelFile).value
     return {name: read_config(name, config) for name, config in file.models.items()}

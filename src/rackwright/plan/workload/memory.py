@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.speeds import Precision
-from rackwright.plan.workload.transformer import Transformer
+from rackwright.plan.workload.transformer import LanguageModel
 
 RESERVED = 4.0e9
 """Bytes of the context, NCCL's buffers and fragments."""
@@ -50,8 +50,8 @@ class MemoryNeed:
 
 
 def memory_need(
-    model: Transformer,
-    layout: Layout,
+    model: LanguageModel,
+    layout: ModelLayout,
     *,
     accelerators: int,
     sequences: int,
@@ -80,7 +80,12 @@ def memory_need(
 
 
 def _states(
-    model: Transformer, layout: Layout, accelerators: int, precision: Precision, *, frozen: bool
+    model: LanguageModel,
+    layout: ModelLayout,
+    accelerators: int,
+    precision: Precision,
+    *,
+    frozen: bool,
 ) -> float:
     split, stages = layout.tensor, layout.pipeline
     if frozen:
@@ -98,7 +103,7 @@ def _states(
     )
 
 
-def _bytes_per_token(model: Transformer, split: int, precision: Precision) -> float:
+def _bytes_per_token(model: LanguageModel, split: int, precision: Precision) -> float:
     """Return the bytes that one layer keeps of one token."""
     operand = 2 if precision == "bf16" else 1
     attention = (12 * model.hidden + 6 * model.heads * model.head_dim) / split

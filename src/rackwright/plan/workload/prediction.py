@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Accelerators
 from rackwright.model.reliability import JobProfile
-from rackwright.model.workloads import Workload
+from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
@@ -19,15 +19,15 @@ from rackwright.plan.reliability.failures import (
     effective_time,
     failures_a_day,
 )
-from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
-from rackwright.plan.workload.run import Range, tokens_a_day
+from rackwright.plan.workload.run import Bounds, tokens_a_day
 from rackwright.plan.workload.search import fastest
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
-from rackwright.plan.workload.step import Job, StepTime, step_time
-from rackwright.plan.workload.transformer import Transformer, read_config
+from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
+from rackwright.plan.workload.transformer import LanguageModel, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
@@ -37,7 +37,7 @@ CLOUD_DOMAIN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class JobPlacement:
     """Where a workload runs.
 
     Attributes:
@@ -69,20 +69,20 @@ class Prediction:
         memory: bytes of one accelerator; None where it is not known.
     """
 
-    workload: Workload
+    workload: TrainingWorkload
     path: Path
-    placement: Placement | None
-    layout: Layout | None = None
+    placement: JobPlacement | None
+    layout: ModelLayout | None = None
     step: StepTime | None = None
-    speed: Range | None = None
+    speed: Bounds | None = None
     effective: float | None = None
-    a_day: Range | None = None
+    a_day: Bounds | None = None
     missing: tuple[str, ...] = ()
     problem: str | None = None
     memory: float | None = None
 
     @property
-    def days(self) -> Range | None:
+    def days(self) -> Bounds | None:
         """Return the days of the whole run; None without a number of tokens."""
         if self.a_day is None or self.workload.tokens is None:
             return None
@@ -95,7 +95,7 @@ def predictions(plan: Expansion) -> Iterator[Prediction]:
         yield predict(plan, workload, ("workloads", index))
 
 
-def predict(plan: Expansion, workload: Workload, path: Path) -> Prediction:
+def predict(plan: Expansion, workload: TrainingWorkload, path: Path) -> Prediction:
     """Return what one workload gets of the plan."""
     placement = place(plan, workload)
     if placement is None:
@@ -126,9 +126,9 @@ def predict(plan: Expansion, workload: Workload, path: Path) -> Prediction:
 
 def _predicted(
     plan: Expansion,
-    workload: Workload,
+    workload: TrainingWorkload,
     path: Path,
-    placement: Placement,
+    placement: JobPlacement,
     accelerator: Accelerator,
 ) -> Prediction:
     job, software = job_of(workload), software_of(workload)
@@ -139,7 +139,7 @@ def _predicted(
     layout, step = found
     low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
     value = step.tokens / step.seconds
-    speed = Range(value * low, value, value * high)
+    speed = Bounds(value * low, value, value * high)
     effective, missing = _effective(plan, workload, placement)
     return Prediction(
         workload,
@@ -155,9 +155,9 @@ def _predicted(
     )
 
 
-def job_of(workload: Workload) -> Job:
+def job_of(workload: TrainingWorkload) -> TrainingJob:
     """Return the job of a workload whose model is known (``check_workloads``)."""
-    return Job(
+    return TrainingJob(
         model_of(workload),
         workload.sequences,
         workload.sequence,
@@ -166,7 +166,7 @@ def job_of(workload: Workload) -> Job:
     )
 
 
-def model_of(workload: Workload) -> Transformer:
+def model_of(workload: TrainingWorkload) -> LanguageModel:
     """Return the model of a workload: built in, or of its own ``config``.
 
     Raises:
@@ -177,20 +177,20 @@ def model_of(workload: Workload) -> Transformer:
     return known_models()[workload.model]
 
 
-def software_of(workload: Workload) -> Software:
+def software_of(workload: TrainingWorkload) -> Software:
     """Return the training program of a workload, the default where it names none."""
     programs = known_programs()
     return programs[workload.software] if workload.software else next(iter(programs.values()))
 
 
 def _laid_out(
-    workload: Workload,
-    job: Job,
-    placement: Placement,
+    workload: TrainingWorkload,
+    job: TrainingJob,
+    placement: JobPlacement,
     accelerator: Accelerator,
     links: Links,
     software: Software,
-) -> tuple[Layout, StepTime] | str:
+) -> tuple[ModelLayout, StepTime] | str:
     """Return the layout with its step, or why there is none."""
     count = placement.accelerators
     if workload.layout is None:
@@ -199,7 +199,7 @@ def _laid_out(
             return best
         memory = accelerator.memory / 1e9
         return f"no layout of {workload.model} fits {count:,} accelerators of {memory:.0f} GB"
-    layout = Layout(**workload.layout.model_dump())
+    layout = ModelLayout(**workload.layout.model_dump())
     wrong = list(mistakes(job.model, layout, count, job.sequences))
     if wrong:
         return "; ".join(wrong)
@@ -216,7 +216,7 @@ def _laid_out(
     return told if best is None else f"{told}; this one fits: {best[0]}"
 
 
-def place(plan: Expansion, workload: Workload) -> Placement | None:
+def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
     """Return where a workload runs; None where its hosts have no accelerators."""
     for site in plan.onprem:
         if site.name == workload.site:
@@ -232,7 +232,7 @@ def place(plan: Expansion, workload: Workload) -> Placement | None:
             bandwidth = group.instance.bandwidth
             accelerator = known_accelerators().get(board.gres)
             if accelerator is None or bandwidth is None:
-                return Placement(
+                return JobPlacement(
                     board, hosts * each, hosts, None, (f"network bandwidth of {group.instance.id}",)
                 )
             links = Links(
@@ -241,11 +241,11 @@ def place(plan: Expansion, workload: Workload) -> Placement | None:
                 delay=accelerator.delay,
                 rail=bandwidth.value / 8 * 1e9 / each,
             )
-            return Placement(board, hosts * each, hosts, links)
+            return JobPlacement(board, hosts * each, hosts, links)
     return None
 
 
-def _on_metal(site: SitePlan, workload: Workload) -> Placement | None:
+def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None:
     group = site.groups_by_name.get(workload.group)
     if group is None or group.product.accelerators is None:
         return None
@@ -255,7 +255,7 @@ def _on_metal(site: SitePlan, workload: Workload) -> Placement | None:
     domain = board.domain.value if board.domain else board.count
     count = hosts * each
     if accelerator is None:
-        return Placement(board, count, hosts, None, (f"speeds of {board.model}",))
+        return JobPlacement(board, count, hosts, None, (f"speeds of {board.model}",))
     rail, pod, over, missing = _rails(site, workload.group, each)
     links = Links(
         domain=domain,
@@ -266,8 +266,8 @@ def _on_metal(site: SitePlan, workload: Workload) -> Placement | None:
         oversubscription=over,
     )
     if count > domain and not rail:
-        return Placement(board, count, hosts, None, missing)
-    return Placement(board, count, hosts, links)
+        return JobPlacement(board, count, hosts, None, missing)
+    return JobPlacement(board, count, hosts, links)
 
 
 def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tuple[str, ...]]:
@@ -297,7 +297,7 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tu
 
 
 def _effective(
-    plan: Expansion, workload: Workload, placement: Placement
+    plan: Expansion, workload: TrainingWorkload, placement: JobPlacement
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return the share of time that failures and checkpoints leave, and what is missing for it."""
     profile = _profile(plan, workload)
@@ -322,12 +322,12 @@ def _effective(
     ), ()
 
 
-def _profile(plan: Expansion, workload: Workload) -> JobProfile | None:
+def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:
     jobs: Sequence[JobProfile] = plan.reliability.jobs if plan.reliability else ()
     return next((job for job in jobs if job.name == workload.job), None)
 
 
-def replace_hosts(profile: JobProfile, workload: Workload, hosts: int) -> JobProfile:
+def replace_hosts(profile: JobProfile, workload: TrainingWorkload, hosts: int) -> JobProfile:
     """Return the profile of a job on the hosts of the workload."""
     part = profile.parts[0].model_copy(
         update={"site": workload.site, "group": workload.group, "hosts": hosts}

@@ -5,26 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DAY = 86_400.0
+"""Seconds of a day."""
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Bounds:
     """A number that is known within bounds."""
 
     low: float
     value: float
     high: float
 
-    def scaled(self, factor: float) -> Range:
+    def scaled(self, factor: float) -> Bounds:
         """Return the range times a factor above 0."""
-        return Range(self.low * factor, self.value * factor, self.high * factor)
+        return Bounds(self.low * factor, self.value * factor, self.high * factor)
 
-    def inverse(self, of: float) -> Range:
+    def inverse(self, of: float) -> Bounds:
         """Return ``of`` divided by the range."""
-        return Range(of / self.high, of / self.value, of / self.low)
+        return Bounds(of / self.high, of / self.value, of / self.low)
 
 
-def tokens_a_day(speed: Range, effective: float) -> Range:
+def tokens_a_day(speed: Bounds, effective: float) -> Bounds:
     """Return the tokens of a day.
 
     Args:
@@ -34,11 +35,11 @@ def tokens_a_day(speed: Range, effective: float) -> Range:
     return speed.scaled(DAY * effective)
 
 
-def energy_per_trillion(watts: float, a_day: Range) -> Range:
+def energy_per_trillion(watts: float, a_day: Bounds) -> Bounds:
     """Return the kWh of 10¹² tokens, of a power and the tokens of a day."""
     return a_day.inverse(watts / 1000 * 24 * 1e12)
 
 
-def cost_per_trillion(per_hour: float, a_day: Range) -> Range:
+def cost_per_trillion(per_hour: float, a_day: Bounds) -> Bounds:
     """Return the dollars of 10¹² tokens, of dollars an hour and the tokens of a day."""
     return a_day.inverse(per_hour * 24 * 1e12)

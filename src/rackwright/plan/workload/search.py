@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import memory_need
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
-from rackwright.plan.workload.step import Job, StepTime, step_time
-from rackwright.plan.workload.transformer import Transformer
+from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
+from rackwright.plan.workload.transformer import LanguageModel
 
 LONG = 8192
 """Tokens on one accelerator from which on a sequence is worth sharing."""
 MICRO_BATCHES = (1, 2, 4, 8)
 
 
-def layouts(job: Job, accelerators: int, links: Links, software: Software) -> Iterator[Layout]:
+def layouts(
+    job: TrainingJob, accelerators: int, links: Links, software: Software
+) -> Iterator[ModelLayout]:
     """Yield the layouts that divide the job evenly.
 
     Tensor parallelism stays inside an NVLink domain and a node's eight; pipelines have stages of
@@ -28,7 +30,7 @@ def layouts(job: Job, accelerators: int, links: Links, software: Software) -> It
     for tensor in _powers(min(8, links.domain, accelerators)):
         for context in _powers(max(1, min(64, job.sequence // LONG))):
             for pipeline in _stages(model, accelerators // (tensor * context)):
-                base = Layout(tensor=tensor, pipeline=pipeline, context=context)
+                base = ModelLayout(tensor=tensor, pipeline=pipeline, context=context)
                 for micro_batch in MICRO_BATCHES:
                     for expert in _expert_shares(model, accelerators // pipeline):
                         one = replace(base, expert=expert, micro_batch=micro_batch)
@@ -40,14 +42,14 @@ def layouts(job: Job, accelerators: int, links: Links, software: Software) -> It
 
 
 def fastest(
-    job: Job,
+    job: TrainingJob,
     accelerators: int,
     accelerator: Accelerator,
     links: Links,
     software: Software,
-) -> tuple[Layout, StepTime] | None:
+) -> tuple[ModelLayout, StepTime] | None:
     """Return the layout with the shortest step among those that fit; None where none does."""
-    best: tuple[Layout, StepTime] | None = None
+    best: tuple[ModelLayout, StepTime] | None = None
     for layout in layouts(job, accelerators, links, software):
         need = memory_need(
             job.model,
@@ -73,14 +75,14 @@ def _powers(most: int) -> Iterator[int]:
         value *= 2
 
 
-def _stages(model: Transformer, most: int) -> Iterator[int]:
+def _stages(model: LanguageModel, most: int) -> Iterator[int]:
     """Yield numbers of stages: powers of two, and those that divide the layers."""
     seen = set(_powers(min(most, model.layers)))
     seen |= {n for n in (3, 6, 9, 12, 18) if n <= most and model.layers % n == 0}
     yield from sorted(seen)
 
 
-def _virtual(model: Transformer, stages: int) -> Iterator[int]:
+def _virtual(model: LanguageModel, stages: int) -> Iterator[int]:
     """Yield parts of a stage's layers: all at once, some, one layer each."""
     if stages == 1:
         yield 1
@@ -89,7 +91,7 @@ def _virtual(model: Transformer, stages: int) -> Iterator[int]:
     yield from sorted({1, each, *(n for n in (2, 4) if n < each)})
 
 
-def _expert_shares(model: Transformer, stage: int) -> Iterator[int]:
+def _expert_shares(model: LanguageModel, stage: int) -> Iterator[int]:
     if not model.experts:
         yield 1
         return

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rackwright.plan.workload.layer import Parts, Work, layer_parts, output_seconds
-from rackwright.plan.workload.layout import Layout
+from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import MemoryNeed, memory_need
 from rackwright.plan.workload.software import Software, Task
 from rackwright.plan.workload.speeds import Accelerator, Precision
-from rackwright.plan.workload.transformer import Transformer
+from rackwright.plan.workload.transformer import LanguageModel
 
 UPDATE = 30
 """Bytes of memory traffic of the optimizer for each parameter."""
@@ -25,7 +25,7 @@ SEEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class TrainingJob:
     """A training job: what is trained, in which steps.
 
     Attributes:
@@ -33,7 +33,7 @@ class Job:
         sequence: tokens of one.
     """
 
-    model: Transformer
+    model: LanguageModel
     sequences: int
     sequence: int
     precision: Precision
@@ -107,8 +107,8 @@ class StepTime:
 
 
 def step_time(
-    job: Job,
-    layout: Layout,
+    job: TrainingJob,
+    layout: ModelLayout,
     accelerators: int,
     accelerator: Accelerator,
     links: Links,

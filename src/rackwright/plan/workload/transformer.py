@@ -40,7 +40,7 @@ class Gemm:
 
 
 @dataclass(frozen=True, slots=True)
-class Transformer:
+class LanguageModel:
     """A decoder-only transformer.
 
     Attributes:
@@ -197,7 +197,7 @@ class Transformer:
         return 6 * self.active_parameters + scores
 
 
-def read_config(name: str, config: Mapping[str, Any]) -> Transformer:
+def read_config(name: str, config: Mapping[str, Any]) -> LanguageModel:
     """Read a ``config.json`` as Hugging Face's Transformers writes it.
 
     Raises:
@@ -231,7 +231,7 @@ def read_config(name: str, config: Mapping[str, Any]) -> Transformer:
             _size(name, config, "qk_rope_head_dim"),
             _size(name, config, "v_head_dim"),
         )
-    return Transformer(
+    return LanguageModel(
         name=name,
         layers=layers,
         hidden=hidden,

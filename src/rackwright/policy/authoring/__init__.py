@@ -1,1 +1,1 @@
-"""What authors of rules are given: a scaffold, examples, and checks of documentation."""
+"""Tools for authors of rules: a scaffold, examples, and checks of documentation."""

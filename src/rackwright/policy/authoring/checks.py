@@ -1,4 +1,4 @@
-"""What a policy must come with: documentation with its headings, examples of every kind."""
+"""Checks of a policy's parts: documentation with its headings, examples of every kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEVER_FAILS = "This policy never fails"
 
 
 def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
-    """What ``policy`` lacks.
+    """Yield the parts that ``policy`` lacks.
 
     Raises:
         SpecErrors: its examples cannot be read.

@@ -36,7 +36,7 @@ KINDS = ("pass", "fail", "boundary", "unknown")
 
 
 class ExpectedFinding(Model):
-    """What must be found.
+    """Finding that an example expects.
 
     A value or limit is a number in the canonical unit, or the text that a report shows.
     """
@@ -194,7 +194,7 @@ def matching(example: Example, results: tuple[Result, ...]) -> list[Result]:
 
 
 def compare(example: Example, results: tuple[Result, ...]) -> str | None:
-    """Why ``results`` are not what the example expects, or None."""
+    """Return the reason why ``results`` differ from the example's expectation; None if they do not."""
     expect = example.expect
     near = _near(expect, results)
     found = matching(example, results)

@@ -185,7 +185,7 @@ class _Walk:
                 self._take((*path, name))
                 return True
             if rule.absent is Absent.MILD:
-                return True  # whoever asks for more is judged so
+                return True  # a request for more is checked so
             was = strictest(model, name, rule, now, [None])
         else:
             was = strictest(model, name, rule, now, [base.get(name) for base in bases] or [None])
@@ -339,7 +339,7 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> Things | None:
-        """What the base has in the place of an entry, or what of it is gone, and what is left."""
+        """What the base has instead of an entry, or what of it is gone, and what is left."""
         identity = identity_of(model, item)
         if isinstance(identity, frozenset):
             same = [b for b in self._racks if identity & racks_of(b)]

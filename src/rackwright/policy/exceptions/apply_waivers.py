@@ -142,7 +142,7 @@ def _waived(result: Result, waiver: Waiver) -> Result:
 
 
 def _shortfall(item: _Held, decision: WaiverDecision, result: Result) -> str:
-    """Why a waiver that is about ``result`` does not cover it; empty when it is not about it."""
+    """Return the reason why a waiver for ``result`` does not cover it; empty if it is for another result."""
     waiver = item.waiver
     match decision:
         case WaiverDecision.ELSEWHERE | WaiverDecision.COVERS:
@@ -165,7 +165,7 @@ def _shortfall(item: _Held, decision: WaiverDecision, result: Result) -> str:
 
 
 def _moved(item: _Held, result: Result) -> str:
-    """Which limit a bound was approved against, and where the limit is now."""
+    """Return the limit that a bound was approved against, and the present limit, in words."""
     versions = [item.waiver, *([item.now] if item.now else [])]
     waiver = next(w for w in versions if within(w, result) is WaiverDecision.LIMIT_MOVED)
     said = f"waiver {waiver.id} covers up to {waiver.up_to} at a limit of {waiver.limit} only"
@@ -191,7 +191,7 @@ _REFUSALS = {
 def _notices(
     item: _Held, results: Sequence[Result], today: date, severities: Mapping[str, Severity]
 ) -> Iterator[Notice]:
-    """What is to be said about one approved waiver."""
+    """Yield the notices about one approved waiver."""
     waiver = item.waiver
 
     def notice(kind: NoticeKind, message: str) -> Notice:
@@ -241,7 +241,7 @@ def _notices(
 
 
 def _is_other_measure(decision: WaiverDecision, found: Mapping[WaiverDecision, object]) -> bool:
-    """Whether a rule measures several things and the waiver is about another one of them."""
+    """Return True if a rule measures several things and the waiver is about another one of them."""
     about_another = {
         WaiverDecision.COVERS,
         WaiverDecision.OVER_BOUND,
@@ -297,7 +297,7 @@ def _changed(before: Waiver, after: Waiver) -> list[str]:
 
 
 def _permits_more(before: Waiver, after: Waiver) -> bool:
-    """Whether a rewritten waiver could cover what the approved one does not.
+    """Return True if a rewritten waiver could cover a result that the approved one does not.
 
     Only an earlier end, words for people, and a limit where there was none are sure to permit
     nothing new.

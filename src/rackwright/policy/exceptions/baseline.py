@@ -8,7 +8,7 @@ Every entry with a value has the limit of that day beside it. A failure is worse
 or when it is further beyond its limit, absolutely or in relation to the limit (``excess.trend``):
 the limit that moves is seen as the value that grows. An entry without a limit is refused when the
 file is read: no version wrote one, and it could not be shown that its failure did not grow. Numbers
-in another unit, above a limit instead of below one, or in the place of a mere yes or no are not
+in another unit, above a limit instead of below one, or instead of a mere yes or no are not
 comparable, so such a failure is new. What is unknown is never covered. What adds up to a value does
 not count, only the value does.
 """
@@ -146,7 +146,7 @@ def apply_baseline(
 
 
 def failures(report: Report) -> tuple[Result, ...]:
-    """What a baseline can record: failures that block, never what is unknown or crashed."""
+    """Return the results that a baseline can record: failures that block, never unknowns or crashes."""
     return tuple(r for r in report.results if _is_recordable(r))
 
 
@@ -279,7 +279,7 @@ def _gravity(rank: _Rank, sense: _Sense) -> tuple[float, ...]:
 
 
 def _intersect(base: _Records, head: _Records) -> _Records:
-    """What both allow: the base approves, the head is what is left after the merge."""
+    """Return the entries that both allow: the base approves, the head is the state after the merge."""
     return {
         slot: tuple(one + two for one, two in zip(ranks, head[slot], strict=False))
         for slot, ranks in base.items()
@@ -313,7 +313,7 @@ def _states(
 def _state(
     result: Result, records: Sequence[tuple[_Rank, ...]], rank: int
 ) -> tuple[BaselineState, Mark | None]:
-    """How a failure compares with what is recorded at each of its racks.
+    """Compare a failure with the record of each of its racks.
 
     Returns:
         The state, and the strictest record that makes it so; None without a number.
@@ -354,7 +354,7 @@ def _compared(result: Result, state: BaselineState, recorded: Mark | None) -> Re
 def _notices(
     baseline: Baseline, results: Sequence[Result], only: Collection[str]
 ) -> Iterator[Notice]:
-    """What is to be said about the baseline, one notice for each kind."""
+    """Yield the notices about the baseline, one for each kind."""
 
     def notice(kind: NoticeKind, names: Sequence[str], text: str) -> Iterator[Notice]:
         if names:
@@ -407,7 +407,7 @@ def _asked_for(baseline: Baseline, kind: NoticeKind) -> tuple[NoticeKind, list[s
 
 
 def _is_looser(entry: BaselineEntry, ranks: Sequence[_Rank]) -> bool:
-    """Whether an entry allows more than any of ``ranks`` does."""
+    """Return True if an entry allows more than any of ``ranks`` does."""
     marks = _marks(entry)
     return bool(marks) and all(
         any(trend(then, now, at_most=now.is_above) is Trend.WORSE for then in rank)

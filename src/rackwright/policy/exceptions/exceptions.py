@@ -33,7 +33,7 @@ FOLDER = "policies"
 
 @dataclass(frozen=True)
 class ExceptionChoice:
-    """What a caller wants to be read.
+    """Choice of the exceptions to read.
 
     Attributes:
         waivers: the file of waivers; None means ``policies/waivers.yaml`` beside the blueprint.
@@ -55,7 +55,7 @@ class ExceptionChoice:
 
 @dataclass(frozen=True)
 class PolicyExceptions:
-    """What was read."""
+    """Waivers and baseline of a blueprint."""
 
     waivers: Waivers | None
     baseline: Baseline | None
@@ -64,12 +64,12 @@ class PolicyExceptions:
 
 
 def waivers_beside(blueprint: Path) -> Path:
-    """Where the waivers of ``blueprint`` are, when no other file is named."""
+    """Return the default path of the waivers of ``blueprint``."""
     return blueprint.parent / FOLDER / WaiverFile.NAME
 
 
 def baseline_beside(blueprint: Path) -> Path:
-    """Where the baseline of ``blueprint`` is, when no other file is named."""
+    """Return the default path of the baseline of ``blueprint``."""
     return blueprint.parent / FOLDER / BaselineFile.NAME
 
 

@@ -37,7 +37,7 @@ def check_pattern(key: str, pattern: str) -> None:
 
 
 def matches(match: Mapping[str, str], result: Result) -> bool:
-    """Whether every pattern of ``match`` fits ``result``."""
+    """Return True if every pattern of ``match`` fits ``result``."""
     return all(
         any(fits(pattern, name) for name in named(result, key)) for key, pattern in match.items()
     )
@@ -88,7 +88,7 @@ def match_for(result: Result, results: Iterable[Result]) -> dict[str, str]:
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether ``name``, or every name of a host list such as ``c[01-08]``, is one of ``pattern``.
+    """Return True if ``name``, or every name of a host list such as ``c[01-08]``, fits ``pattern``.
 
     ``*`` and ``?`` are wildcards; brackets are those of a host list.
     """

@@ -43,7 +43,7 @@ _DIMENSIONS = {
 
 
 class WaiverDecision(StrEnum):
-    """What one waiver means for one result."""
+    """Effect of one waiver on one result."""
 
     ELSEWHERE = "elsewhere"
     """It is about something else, or there is nothing to waive."""
@@ -194,7 +194,7 @@ class WaiverFile(Model):
 
 
 def applies(waiver: Waiver, result: Result, today: date) -> WaiverDecision:
-    """What ``waiver`` means for ``result`` on ``today``; only ``COVERS`` waives it.
+    """Return the effect of ``waiver`` on ``result`` on ``today``; only ``COVERS`` waives it.
 
     The day of expiry is the last one on which it covers anything.
     """
@@ -216,7 +216,7 @@ def applies(waiver: Waiver, result: Result, today: date) -> WaiverDecision:
 
 
 def within(waiver: Waiver, result: Result) -> WaiverDecision:
-    """What the bound of a waiver that fits in every other way means for a failure.
+    """Return the effect of a waiver's bound on a failure that it fits in every other way.
 
     A waiver that names its limit covers what is no worse than its bound at that limit. One that
     names none, as those of older versions, covers by the value alone until it ends; the report asks

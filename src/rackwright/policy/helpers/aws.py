@@ -1,4 +1,4 @@
-"""What rules about AWS compare with: documented limits, and what the plan asks of AWS."""
+"""Facts for rules about AWS: documented limits, and the plan's use of AWS."""
 
 from __future__ import annotations
 

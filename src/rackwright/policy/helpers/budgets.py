@@ -1,4 +1,4 @@
-"""How policies hold a cost against a limit."""
+"""Comparison of a cost with its budget."""
 
 from __future__ import annotations
 

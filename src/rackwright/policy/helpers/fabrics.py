@@ -1,4 +1,4 @@
-"""How policies find fabrics and name their parts."""
+"""Fabrics of a plan, and subjects of findings for their parts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
 def attachments_of(
     found: FabricAt, group: str, every: Sequence[FabricAt]
 ) -> list[tuple[Layout, int]]:
-    """Where ``group`` is attached on fabrics of the site that have the role of ``found``.
+    """Return the attachments of ``group`` to fabrics of the site that have the role of ``found``.
 
     A rail may be a fabric of its own: what goes with one switch is to be seen among all of them.
 
@@ -113,7 +113,7 @@ def attachments_of(
 
 
 def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What keeps it open which cables the fabric at ``path`` has, and where they end.
+    """Return the missing facts about the cables of the fabric at ``path`` and their ends.
 
     Returns:
         What is missing; empty where every cable is known.
@@ -135,7 +135,7 @@ def unattached(found: FabricAt, message: str) -> Finding:
 
 
 def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top.
+    """Return the missing cables of the fabric at ``path``: of attached groups, and of tiers below the top.
 
     Returns:
         What is missing for each; empty where everything has cables.
@@ -151,7 +151,7 @@ def _no_links(name: str, path: Path) -> Missing:
 
 
 def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What keeps the use of ports of the fabric at ``path`` from being known.
+    """Return the missing facts about the use of ports of the fabric at ``path``.
 
     Returns:
         What is missing; empty where the use of ports is known.
@@ -189,7 +189,7 @@ def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
-    """What keeps the cables above a tier of the fabric at ``path`` from being known.
+    """Return the missing facts about the cables above a tier of the fabric at ``path``.
 
     Returns:
         What is missing; empty where the cables are known.
@@ -209,7 +209,7 @@ def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
 
 
 def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
-    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``.
+    """Return the missing routing run of the fabric with the digest ``now``; empty if the record fits.
 
     Returns:
         What is missing; empty where the run is of the fabric as it is.

@@ -1,4 +1,4 @@
-"""What rules about power share: who draws it, shelves, and what sources lack."""
+"""Facts for rules about power: consumers, shelves, and missing facts of sources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
-    """How many devices the circuits of each rack of a site would carry.
+    """Return the number of devices that the circuits of each rack of a site would carry.
 
     Args:
         site: with the racks.
@@ -40,7 +40,7 @@ def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
 
 
 def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tuple[str, ...]:
-    """What keeps the load of the racks on a source from being known, by its redundancy.
+    """Return the missing facts that make the load of the racks on a source unknown, by its redundancy.
 
     Returns:
         What is missing; empty where the load is known.
@@ -52,7 +52,7 @@ def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tu
 
 
 def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) -> Iterator[str]:
-    """What keeps the machines and losses on a source from being known.
+    """Yield the missing facts that make the machines and losses on a source unknown.
 
     What the PUE says beyond the entries follows from the power of all racks, not of those below it.
 
@@ -79,7 +79,7 @@ def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, 
 
 
 def no_capacity(site: SitePlan, name: str) -> Missing:
-    """What is missing of the capacity of a source.
+    """Return the missing fact about the capacity of a source.
 
     Returns:
         The field of the source, of its modules or of its product, that would say it in W.
@@ -103,7 +103,7 @@ def has_no_contract(site: SitePlan) -> bool:
 
 
 def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
-    """What the facility draws in W: racks, cooling and losses; the limit is its contract.
+    """Return the measure of the facility's power in W against its contract: racks, cooling and losses.
 
     Args:
         site: whose power is measured.

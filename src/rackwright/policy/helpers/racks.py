@@ -1,4 +1,4 @@
-"""How policies name racks and their feeds."""
+"""Subjects, excesses and missing facts of racks and their feeds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def circuit(site: SitePlan, racks: RackClass, row: CircuitLoad | CircuitAfterLos
 
 
 def is_over(value: float | None, limit: float | None) -> bool:
-    """Whether a fix is worth computing.
+    """Return True if a fix is worth computing.
 
     Returns:
         False as well where one of them is unknown.
@@ -51,7 +51,7 @@ def excess(value: float | None, limit: float | None) -> float | None:
 
 
 def unknown_draw(site: SitePlan, racks: RackClass) -> tuple[str, ...]:
-    """What keeps the draw of a rack's devices from its feeds from being known.
+    """Return the missing facts that make the draw of a rack's devices from its feeds unknown.
 
     Returns:
         What is missing of each product; empty where the draw is known.
@@ -60,21 +60,21 @@ def unknown_draw(site: SitePlan, racks: RackClass) -> tuple[str, ...]:
 
 
 class BelowSources:
-    """What products lack that the sources of a site feed; each class of racks is looked at once."""
+    """Facts that products below the sources of a site lack; each class of racks is searched once."""
 
     def __init__(self, site: SitePlan) -> None:
         self._site = site
         self._found: dict[tuple[Quantity, RackClass], tuple[str, ...]] = {}
 
     def lacking(self, source: str, quantity: Quantity = "power_w") -> tuple[str, ...]:
-        """What products below a source lack; of the whole site where none of those lacks anything.
+        """Return the facts that products below a source lack; of the whole site where none of those lacks any.
 
         Another source's racks count where that is lost and this one takes over.
         """
         return self._of(self._site.racks_below(source), quantity) or self.anywhere(quantity)
 
     def anywhere(self, quantity: Quantity = "power_w") -> tuple[str, ...]:
-        """What products of the whole site lack."""
+        """Return the facts that products of the whole site lack."""
         return self._of(self._site.racks, quantity)
 
     def _of(self, classes: Iterable[RackClass], quantity: Quantity) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class BelowSources:
 
 
 def uncounted(kind: RackKind) -> Iterator[str]:
-    """What nobody says of products that may hang on any circuit: how many power supplies they have.
+    """Yield the missing number of power supplies of products that may hang on any circuit.
 
     Returns:
         The number of power supplies of each such product of a rack.
@@ -126,7 +126,7 @@ def unrated(path: Path) -> Missing:
 
 
 def weight_limit(kind: RackKind, value: float | None) -> float | None:
-    """What the content of a rack may weigh; of content weighed with the rack, what both may weigh.
+    """Return the limit on the weight of a rack's content, or of both where it is weighed with the rack, in kg.
 
     A rack carries at least its payload: a product that is no heavier than that with its rack is
     safe without a gross rating, and a heavier one is not judged.
@@ -147,7 +147,7 @@ def weight_limit(kind: RackKind, value: float | None) -> float | None:
 
 
 def of_weight_limit(kind: RackKind) -> Missing:
-    """What would make ``weight_limit`` known.
+    """Return the field that would state ``weight_limit``.
 
     Returns:
         the field of the rack's product.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
-    """How many of the largest contributor may stay so that ``over`` goes away.
+    """Return the number of the largest contributor that may stay so that ``over`` goes away, in words.
 
     Args:
         contributors: what makes up the value.
@@ -45,7 +45,7 @@ def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contrib
 
 
 def hold(fewer: Fewer | None) -> str | None:
-    """What a rack may hold.
+    """Return the number of devices that a rack may hold, in words.
 
     Returns:
         The words; None where ``fewer`` is.
@@ -113,7 +113,7 @@ def provide(limit: float | None, unit: str, what: str) -> str | None:
 def add_units(
     over: float, capacity: float | None, count: int | None, product: str | None
 ) -> str | None:
-    """How many more of a product carry ``over``, when ``count`` of them carry ``capacity``.
+    """Return the number of further units that carry ``over``, when ``count`` of them carry ``capacity``, in words.
 
     Args:
         over: by how much the value is over the capacity, in the unit of the capacity.

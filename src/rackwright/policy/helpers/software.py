@@ -1,4 +1,4 @@
-"""What rules about software compare: versions, and which needs which."""
+"""Facts for rules about software."""
 
 from __future__ import annotations
 

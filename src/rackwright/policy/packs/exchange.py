@@ -55,7 +55,7 @@ def decode_all(items: Iterable[object]) -> list[Measure | Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
-    """What is missing, as plain data."""
+    """Missing fact as plain data."""
 
     text: str
     fields: list[ProductField | Path]

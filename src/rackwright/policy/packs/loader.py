@@ -121,7 +121,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def is_rule(stem: str) -> bool:
-    """Whether a file of this name, without its ending, is a rule."""
+    """Return True if a file of this name, without its ending, is a rule."""
     return _STEM.fullmatch(stem) is not None
 
 

@@ -17,7 +17,7 @@ NAME = "pack.yaml"
 
 
 class PackManifest(Model):
-    """What a pack says of itself."""
+    """Manifest of a pack."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     description: str

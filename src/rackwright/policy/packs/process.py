@@ -86,12 +86,12 @@ class TeamPolicy(Policy):
 
     @property
     def question(self) -> dict[str, Any]:
-        """What its pack is asked."""
+        """Question to its pack."""
         day = None if self.judged_on is None else self.judged_on.isoformat()
         return {"rule": self.id, "parameters": self._given, "day": day}
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """What its pack has answered; ``plan`` is the one that it was asked about.
+        """Yield the answer of its pack about ``plan``.
 
         Raises:
             RuleFailedError: it failed, or sent what is no result.
@@ -280,7 +280,7 @@ def _process_of(folder: Path, _: object) -> PackProcess:
 
 
 def _state(folder: Path) -> tuple[object, ...]:
-    """What changes when a Python file of the pack does."""
+    """Return a value that changes when a Python file of the pack does."""
     found = [(path, path.stat()) for path in sorted(folder.rglob("*.py")) if path.is_file()]
     return tuple((path, status.st_mtime_ns, status.st_size) for path, status in found)
 

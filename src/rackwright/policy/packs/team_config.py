@@ -1,4 +1,4 @@
-"""Which packs of policies judge beside the built-in one: a team's, and those that are named.
+"""Packs of policies beside the built-in one: a team's, and those that are named.
 
 A pack is code that runs where a blueprint is judged.
 """

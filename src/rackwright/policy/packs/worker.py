@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
 
 
 def describe(policy: type[Policy]) -> dict[str, Any]:
-    """What the engine has to know of a rule."""
+    """Return the description of a rule for the engine."""
     return {
         "id": policy.id,
         "title": policy.title,
@@ -77,7 +77,7 @@ def validate(policy: type[Policy], parameters: Any) -> dict[str, Any]:
 def judge(
     policies: Mapping[str, type[Policy]], question: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What each rule that is asked yields about the blueprint, or how it failed."""
+    """Yield the results of each requested rule for the blueprint, or its failure."""
     catalogue = catalogue_of_data(question["catalogue"])
     plan = load_data(question["blueprint"], catalogue=catalogue).plan
     for asked in question["judge"]:

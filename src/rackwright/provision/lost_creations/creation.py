@@ -58,13 +58,13 @@ class UnclearError(Exception):
 
     Attributes:
         why: what is not clear, with ids.
-        mend: what a person can do.
+        remedy: what a person can do.
     """
 
-    def __init__(self, why: str, mend: str) -> None:
+    def __init__(self, why: str, remedy: str) -> None:
         super().__init__(why)
         self.why = why
-        self.mend = mend
+        self.remedy = remedy
 
 
 Finder = Callable[[Cloud, LostCreation], list[FoundResource]]

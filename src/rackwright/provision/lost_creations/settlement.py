@@ -186,10 +186,10 @@ _FINISHERS: Mapping[str, Callable[[Cloud, LostCreation, str, AbstractSet[str]], 
 
 def _refusal(label: str, unclear: list[tuple[LostCreation, UnclearError]]) -> ExternalToolError:
     told = "; ".join(f"'{lost.name}' ({lost.type}): {error.why}" for lost, error in unclear)
-    mends = dict.fromkeys(error.mend for _lost, error in unclear)
+    remedies = dict.fromkeys(error.remedy for _lost, error in unclear)
     return ExternalToolError(
         f"the last run of '{label}' was cut off, and what it made is not clear: {told}",
-        hint=f"{'; '.join(mends)}; then run the same command again. Nothing was changed or forgotten",
+        hint=f"{'; '.join(remedies)}; then run the same command again. Nothing was changed or forgotten",
     )
 
 

@@ -16,7 +16,7 @@ def install_built(
 ) -> Path:
     """The program of ``recipe``, built below ``root`` where it was missing.
 
-    It is built anew where it is damaged, or where the machine's compiler is another one now. Two
+    It is built again where it is damaged, or where the machine's compiler is another one now. Two
     calls at once build it once, and a call that is killed leaves nothing that looks finished.
 
     Raises:
@@ -40,7 +40,7 @@ def renew(
     progress: Progress,
     check: Callable[[Path], str | None] = lambda _program: None,
 ) -> bool:
-    """Whether the program was built anew; one that is whole stays where that fails.
+    """Whether the program was built again; one that is whole stays where that fails.
 
     ``check`` says which version a program answers that was just built.
 

@@ -43,7 +43,7 @@ def arguments(package: str, output: Path, variables: Mapping[str, str]) -> list[
 
 
 class Go:
-    """The compiler ``compiler`` in one module; ``hint`` says how to mend what fails.
+    """The compiler ``compiler`` in one module; ``hint`` says how to fix what fails.
 
     Raises:
         ExternalToolError: it cannot be run, or refuses the module.

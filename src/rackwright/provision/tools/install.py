@@ -30,7 +30,7 @@ def install_pulumi(*, progress: Progress, archive: Archive | None = None) -> Pul
 
     What is there already is kept; else both are taken from the vendor's ``archive``, or built
     with Go where none is given. The vendor's installer, a script from the network, is never run.
-    What was built by another compiler than the one that is there now is built anew. Two calls at
+    What was built by another compiler than the one that is there now is built again. Two calls at
     once do the work once, and a call that is killed leaves nothing that looks finished.
 
     Raises:
@@ -46,7 +46,7 @@ def install_pulumi(*, progress: Progress, archive: Archive | None = None) -> Pul
 
 
 def _complete() -> PulumiTool | None:
-    """The CLI, or None where it or its language host is missing or to be installed anew."""
+    """The CLI, or None where it or its language host is missing or to be installed again."""
     tool = find_pulumi()
     if tool is None or not (_is_current(tool.path) and _is_current(tool.language_python)):
         return None

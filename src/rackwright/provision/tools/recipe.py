@@ -27,7 +27,7 @@ class Recipe:
         duration: what people are told about the time that it takes.
         module: the folder of the module files that pin its sources.
         package: the Go package of the program.
-        hint: how to mend a machine on which it cannot be built.
+        hint: how to fix a machine on which it cannot be built.
         missing: what people are told where there is no compiler for it.
         variables: values of the program's variables.
         inputs: further files and folders that decide how it comes out, such as the module that

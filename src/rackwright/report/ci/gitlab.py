@@ -23,7 +23,7 @@ _BLOCKING = {
 
 
 def render_gitlab(report: Report, context: Context) -> str:
-    """What was found; a waived finding is accepted and so left out."""
+    """Return the findings; a waived finding is accepted and therefore left out."""
     seen: dict[str, int] = {}
     found = [
         _issue(result, context.file, seen)
@@ -57,7 +57,7 @@ def _issue(result: Result, file: str, seen: dict[str, int]) -> dict[str, Any]:
 
 
 def _of_waiver(notice: Notice, seen: dict[str, int]) -> dict[str, Any]:
-    """What is wrong with a waiver, in the file that holds it."""
+    """Return the problem of a waiver, in the file that holds it."""
     where = notice.location
     name = f"{notice.kind.value}\n{notice.id}\n{notice.policy}"
     return {
@@ -73,7 +73,7 @@ def _of_waiver(notice: Notice, seen: dict[str, int]) -> dict[str, Any]:
 
 
 def _severity(result: Result) -> str:
-    """What does not block is never worse than minor: GitLab has no other word for advisory."""
+    """Return the severity; minor at most if the finding does not block: GitLab has no word for advisory."""
     if result.outcome is Outcome.ERROR:
         return "blocker"
     if result.blocks:

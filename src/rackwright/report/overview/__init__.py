@@ -1,1 +1,1 @@
-"""What a blueprint comes to on one screen: sites, cost, the headroom of its budgets, one of its racks."""
+"""Overview of a blueprint on one screen: sites, cost, headroom of its budgets, one of its racks."""

@@ -139,7 +139,7 @@ def _after(view: RackView, feed: FeedLoad) -> str:
 
 
 def _fates(view: RackView) -> list[str]:
-    """What does not keep running in full when a feed is lost."""
+    """Return the devices that do not keep running in full when a feed is lost."""
     feeds = {feed.feed for feed in view.feeds}
     found = [
         printable(

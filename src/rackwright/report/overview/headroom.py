@@ -1,4 +1,4 @@
-"""How much is left of every budget that the policies measure, the worst first."""
+"""Headroom of every budget that the policies measure, the worst first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rackwright.policy.engine import Result
 
 
 def headroom(result: Result) -> float | None:
-    """What is left between the value and its limit, negative when it is broken."""
+    """Return the difference between the value and its limit, negative if it is broken."""
     if result.value is None or result.limit is None:
         return None
     gap = abs(result.limit - result.value)
@@ -21,7 +21,7 @@ def headroom(result: Result) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """What is left of one budget.
+    """Headroom of one budget.
 
     Attributes:
         result: the measure of the policy.
@@ -66,7 +66,7 @@ class BudgetHeadroom:
 
     @property
     def worst(self) -> Headroom:
-        """Where least is left."""
+        """Subject with the least headroom."""
         return self.rows[0]
 
     @cached_property
@@ -98,7 +98,7 @@ def _badness(row: Headroom) -> tuple[int, float, str]:
 
 
 def share_text(row: Headroom) -> str:
-    """What is left of the limit, like ``12.1 %``, or what keeps it from being said."""
+    """Return the headroom as a share of the limit, like ``12.1 %``, or the reason why it is unknown."""
     if row.left is None:
         return "unknown"
     if row.share is None:
@@ -118,12 +118,12 @@ def value_text(row: Headroom) -> str:
 
 
 def left_text(row: Headroom) -> str:
-    """What is left in its unit, like ``23.7 kW``."""
+    """Return the headroom in its unit, like ``23.7 kW``."""
     return "" if row.left is None else format_quantity(row.left, row.result.unit)
 
 
 def is_upper(row: Headroom) -> bool:
-    """Whether the limit is the most that is allowed: what is left is added to the value to reach it."""
+    """Return True if the limit is a maximum: the headroom is added to the value to reach it."""
     value, limit, left = row.result.value, row.result.limit, row.left
     if value is None or limit is None or left is None:
         return True

@@ -40,7 +40,7 @@ class StandingDevice:
 
     @property
     def label(self) -> str:
-        """What people call it: the first name and the last, or the product."""
+        """Name of the racks in a report: the first name and the last, or the product."""
         if not self.names:
             return self.device.entry
         first, last = self.names[0], self.names[-1]

@@ -142,7 +142,7 @@ def _columns(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def bar(row: Headroom) -> str:
-    """How much of the limit is used, in ``BAR`` characters: full is at the limit or beyond it."""
+    """Return the used share of the limit as ``BAR`` characters: full is at the limit or beyond it."""
     if row.left is None:
         return "?" * BAR
     share = (0.0 if row.left < 0 else 1.0) if row.share is None else row.share

@@ -1,4 +1,4 @@
-"""Everything that the embedded AWS adds to moto, and mends in it."""
+"""Everything that the embedded AWS adds to moto, and fixes in it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 moto 5.2.5 gives an instance one interface per device index, so that the 32 EFA cards of a p5
 fold into one, and lets an Auto Scaling group forget the template's interfaces, disks, metadata
 options, placement and instance profile. It launches nothing by the second version of a template
-that has user data. ``install`` mends that in moto's own classes.
+that has user data. ``install`` fixes that in moto's own classes.
 """
 
 from __future__ import annotations

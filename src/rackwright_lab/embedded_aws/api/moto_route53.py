@@ -16,7 +16,7 @@ _PRIVATE = "HostedZoneConfig.PrivateZone"
 
 
 def install() -> None:
-    """Mends moto's class; a second call changes nothing."""
+    """Fixes moto's class; a second call changes nothing."""
     if not first_time(__name__):
         return
     first = Route53.create_hosted_zone

@@ -82,6 +82,12 @@ def test_marks_of_roce_are_those_of_the_fabric(tmp_path: Path) -> None:
     assert variables["rdma_roce"] == {"dscp": 26, "priority": 3, "pfc": True, "ecn": True}
 
 
+def test_hosts_that_mark_roce_get_the_role_without_an_ofed(tmp_path: Path) -> None:
+    """NET-016 said that 'configure' marks traffic, and without an OFED it left the hosts alone."""
+    text = "sites: [{name: sjc1, fabrics: [{name: storage, roce: {dscp: 26, priority: 3}}]}]\n"
+    assert an_inventory(tmp_path, text)["nodes_sjc1_dgx"]["vars"]["rdma_stack"] == "inbox"
+
+
 def test_the_first_hosts_of_the_group_manage_each_subnet(tmp_path: Path) -> None:
     text = "sites: [{name: sjc1, fabrics: [{name: compute, subnets: 2}]}]\n"
     made = an_inventory(tmp_path, text)

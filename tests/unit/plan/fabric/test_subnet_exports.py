@@ -159,6 +159,10 @@ BROKEN = {
     ),
     "without links": (WHOLE[: WHOLE.index("START_LINKS")], "it has no table START_LINKS"),
     "a word for a number": (WHOLE.replace(",1,0x", ",one,0x"), "is no number"),
+    "a quote without an end": (
+        WHOLE.replace("END_NODES", '"' + "x" * 200_000 + "\nEND_NODES"),
+        "is no row of a table",
+    ),
     "half a line of a list": ("{ CA Ports:01 SystemGUID:1 NodeGUID:1\n", "line 1 is no link"),
     "a link of UFM without its end": (
         '[{"source_guid": "1", "destination_guid": "", "source_port": "1"}]',

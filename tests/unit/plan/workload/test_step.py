@@ -9,23 +9,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackwright.plan.workload.layout import Layout, mistakes
+from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import memory_need
 from rackwright.plan.workload.search import fastest, layouts
-from rackwright.plan.workload.step import Job, StepTime, step_time
+from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
 
 SOFTWARE = next(iter(known_programs().values()))
 H100 = known_accelerators()["h100"]
 RAILS = Links(domain=8, link=H100.link, delay=H100.delay, rail=50e9, pod=256)
 SCENES = [
-    (Job(known_models()["llama3.1-405b"], 2048, 8192, "fp8"), Layout(8, 16, 1, 4), 2048),
-    (Job(known_models()["llama3.1-70b"], 1024, 8192, "bf16"), Layout(4, 4, 2, 5), 1024),
-    (Job(known_models()["deepseek-v3"], 4096, 4096, "fp8"), Layout(2, 8, 1, 4, 64), 1024),
-    (Job(known_models()["qwen3-235b-a22b"], 4096, 4096, "fp8"), Layout(2, 8, 1, 4, 32), 512),
-    (Job(known_models()["llama3.1-8b"], 512, 8192, "bf16"), Layout(sharded=True), 64),
-    (Job(known_models()["llama3.1-70b"], 64, 4096, "fp8", "lora"), Layout(2, 4, 1, 20), 16),
+    (
+        TrainingJob(known_models()["llama3.1-405b"], 2048, 8192, "fp8"),
+        ModelLayout(8, 16, 1, 4),
+        2048,
+    ),
+    (
+        TrainingJob(known_models()["llama3.1-70b"], 1024, 8192, "bf16"),
+        ModelLayout(4, 4, 2, 5),
+        1024,
+    ),
+    (
+        TrainingJob(known_models()["deepseek-v3"], 4096, 4096, "fp8"),
+        ModelLayout(2, 8, 1, 4, 64),
+        1024,
+    ),
+    (
+        TrainingJob(known_models()["qwen3-235b-a22b"], 4096, 4096, "fp8"),
+        ModelLayout(2, 8, 1, 4, 32),
+        512,
+    ),
+    (TrainingJob(known_models()["llama3.1-8b"], 512, 8192, "bf16"), ModelLayout(sharded=True), 64),
+    (
+        TrainingJob(known_models()["llama3.1-70b"], 64, 4096, "fp8", "lora"),
+        ModelLayout(2, 4, 1, 20),
+        16,
+    ),
 ]
 
 
@@ -110,15 +130,15 @@ def test_a_job_over_domains_without_a_network_is_refused() -> None:
 @pytest.mark.parametrize(
     ("layout", "told"),
     [
-        (Layout(tensor=3), "tp = 3 does not divide 128 heads"),
-        (Layout(tensor=8, pipeline=16, context=3), "does not divide 1,024 accelerators"),
-        (Layout(pipeline=256), "pp = 256 is more than 126 layers"),
-        (Layout(virtual=4), "vp = 4 needs a pipeline"),
-        (Layout(expert=8), "the model has no routed experts"),
-        (Layout(micro_batch=7), "are not whole micro-batches of 7"),
+        (ModelLayout(tensor=3), "tp = 3 does not divide 128 heads"),
+        (ModelLayout(tensor=8, pipeline=16, context=3), "does not divide 1,024 accelerators"),
+        (ModelLayout(pipeline=256), "pp = 256 is more than 126 layers"),
+        (ModelLayout(virtual=4), "vp = 4 needs a pipeline"),
+        (ModelLayout(expert=8), "the model has no routed experts"),
+        (ModelLayout(micro_batch=7), "are not whole micro-batches of 7"),
     ],
 )
-def test_a_layout_that_does_not_divide_is_told_so(layout: Layout, told: str) -> None:
+def test_a_layout_that_does_not_divide_is_told_so(layout: ModelLayout, told: str) -> None:
     model = known_models()["llama3.1-405b"]
     assert any(told in text for text in mistakes(model, layout, 1024, 2048))
 
@@ -128,7 +148,7 @@ def test_experts_are_shared_evenly(expert: int) -> None:
     model = known_models()["deepseek-v3"]
     assert any(
         "does not divide 256 experts" in text
-        for text in mistakes(model, Layout(expert=expert), 1536, 1536)
+        for text in mistakes(model, ModelLayout(expert=expert), 1536, 1536)
     )
 
 
@@ -136,15 +156,15 @@ def test_experts_are_shared_evenly(expert: int) -> None:
 def test_more_sharing_never_takes_more_memory(tensor: int, pipeline: int) -> None:
     job, _, _ = SCENES[0]
 
-    def states(layout: Layout) -> float:
+    def states(layout: ModelLayout) -> float:
         return memory_need(
             job.model, layout, accelerators=2048, sequences=2048, sequence=8192, precision="bf16",
             frozen=False,
         ).states  # fmt: skip
 
-    base = states(Layout(tensor, pipeline))
-    assert states(Layout(tensor * 2, pipeline)) <= base
-    assert states(Layout(tensor, pipeline * 2)) <= base
+    base = states(ModelLayout(tensor, pipeline))
+    assert states(ModelLayout(tensor * 2, pipeline)) <= base
+    assert states(ModelLayout(tensor, pipeline * 2)) <= base
 
 
 @pytest.mark.parametrize("scene", [0, 2, 4])
@@ -164,5 +184,5 @@ def test_the_layout_that_is_found_fits_and_is_the_fastest(scene: int) -> None:
 
 
 def test_a_model_that_fits_nowhere_has_no_layout() -> None:
-    job = Job(known_models()["kimi-k2"], 64, 4096, "bf16")
+    job = TrainingJob(known_models()["kimi-k2"], 64, 4096, "bf16")
     assert fastest(job, 8, H100, RAILS, SOFTWARE) is None

@@ -83,7 +83,7 @@ def test_what_has_other_tags_is_not_taken(world: World, case: Case) -> None:
         with pytest.raises(UnclearError, match="exists in AWS without the tags") as caught:
             found(world, case, inputs)
         assert identity.rsplit("/", 1)[-1] in caught.value.why
-        assert "rackwright:cluster=atlas" in caught.value.mend
+        assert "rackwright:cluster=atlas" in caught.value.remedy
     else:
         assert found(world, case, inputs) == []
 
@@ -230,7 +230,7 @@ def test_a_path_with_another_repository_is_unclear(world: World) -> None:
     identity = world.create(token, inputs)
     with pytest.raises(UnclearError, match=identity) as caught:
         FINDERS[token](world.cloud, lost(token, {**inputs, "dataRepositoryPath": "s3://two"}))
-    assert f"--association-id {identity}" in caught.value.mend
+    assert f"--association-id {identity}" in caught.value.remedy
 
 
 def test_a_volume_that_is_attached_elsewhere_is_unclear(world: World) -> None:

@@ -35,7 +35,8 @@ _SWITCH = 2
 """NodeType of a switch."""
 _BY_GBPS = {f"{rate:g}": name for name, rate in LANE_GBPS.items() if name != "FDR10"}
 _SIDE = (
-    r"\{\s*(CA|SW|RT)\b.*?NodeGUID:([0-9a-fA-F]+).*?\{(.*?)\}\s+LID:\S+\s+PN:([0-9a-fA-F]+)\s*\}"
+    r"\{\s*(CA|SW|RT)\b[^{}]*?\bNodeGUID:([0-9a-fA-F]{1,16})\b[^{}]*"
+    r"\{([^{}]*)\}\s+LID:\S+\s+PN:([0-9a-fA-F]{1,4})\s*\}"
 )
 _LINK = re.compile(rf"{_SIDE}\s*{_SIDE}(?:\s+PHY=(\d+)x)?(?:\s+LOG=(\w+))?(?:\s+SPD=(\S+))?")
 _WIDTH = re.compile(r"(?:IB_)?(\d{1,2})x", re.IGNORECASE)
@@ -104,7 +105,10 @@ def _tables(text: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]
             yield name, rows
             name = ""
         elif name in {"NODES", "PORTS", "LINKS"} and line:
-            cells = [cell.strip() for cell in next(csv.reader([line]))]
+            try:
+                cells = [cell.strip() for cell in next(csv.reader([line]))]
+            except csv.Error as error:
+                raise ValueError(f"line {number} is no row of a table: {error}") from None
             if not head:
                 head = [cell.lower() for cell in cells]
             elif len(cells) < len(head):

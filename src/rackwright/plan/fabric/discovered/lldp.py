@@ -223,7 +223,7 @@ def _is_nvue(value: Any) -> bool:
 def _nvue(value: Mapping[str, Any]) -> Iterator[SeenInterface]:
     """Yield the ports that NVUE lists."""
     for name, one in value.items():
-        if one.get("type", "swp") not in {"swp", "eth"}:
+        if one.get("type", "swp") not in ("swp", "eth"):
             continue
         link = _first(one.get("link"))
         state = link.get("state", link.get("oper-status"))
@@ -272,7 +272,8 @@ def _eapi(body: Mapping[str, Any]) -> Iterator[SeenInterface]:
                 yield SeenInterface((str(one["port"]),), up=True, neighbours=(neighbour,))
     elif isinstance(heard, dict):
         for name, one in heard.items():
-            told = [_first(info) for info in _first(one).get("lldpNeighborInfo") or []]
+            listed = _first(one).get("lldpNeighborInfo")
+            told = [_first(info) for info in listed] if isinstance(listed, list) else []
             neighbours = []
             for info in told:
                 port = _first(info.get("neighborInterfaceInfo"))

@@ -19,10 +19,11 @@ SHELF_INLETS = frozenset({"hardwired", "busbar"})
 """Inlets of devices whose power comes from the shelves of their rack."""
 
 
-OPEN_RACK_PHASES = 3
 OPEN_RACK_INPUT = (346.0, 480.0)
 """Input of ORv3 and MGX power shelves in V, line to line: six supplies of 200 to 277 V to neutral, in a
 star of three phases. An entry that states another input has its own."""
+OPEN_RACK_PHASES = 3
+"""Phases of that input."""
 
 
 def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
