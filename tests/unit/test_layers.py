@@ -26,7 +26,6 @@ MOST = 15
 """Modules of one package, those of its own packages not counted."""
 LARGE = {
     "cli/commands": "one for each verb",
-    "embedded_aws/api": "one for each service of AWS",
     "model": "one for each part of a blueprint",
 }
 """Packages that hold more, and of what."""
@@ -38,6 +37,7 @@ READERS_OF_THE_BLUEPRINT = {
     "policy/check.py": "hands document and products to the packs in processes of their own",
     "policy/unknowns.py": "names the field of the document or the product that would say a number",
     "provision/program.py": "puts the document into the inputs of the root component",
+    "render/bom.py": "lists what the document orders, and names of products",
     "render/todo.py": "writes a layer over the document, and facts of products",
 }
 """Modules outside the plan that are about the document or the catalogue, and not about the cluster."""

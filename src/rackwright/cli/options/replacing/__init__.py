@@ -1,1 +1,1 @@
-"""What the verbs that replace instances share."""
+"""Options and steps of the verbs that replace instances."""
