@@ -1,1 +1,1 @@
-"""What the verbs that replace instances share."""
+"""Parts that the verbs which replace instances share."""

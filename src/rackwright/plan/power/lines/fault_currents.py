@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rackwright.model.power import Conductors, PowerSource, SourceKind
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing, each_once
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.lines.conductors import (
     Impedance,
     OfFeeds,
@@ -20,7 +21,6 @@ from rackwright.plan.power.lines.conductors import (
     transformer_fault_current,
     when_cold,
 )
-from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.records.power import FaultCurrent
 from rackwright.plan.records.racks import RackClass
 
