@@ -1,1 +1,1 @@
-"""Options and steps of the verbs that replace instances."""
+"""Parts that the verbs which replace instances share."""
