@@ -38,7 +38,8 @@ def test_every_mistake_is_told_as_the_table_has_it(tmp_path: Path) -> None:
     for old, new in CASES:
         text = told(tmp_path, old, new)
         shown = "everything" if old == BASE else ascii(old)
-        entries.append(f"{shown} -> {new!a}\n{LISTS.sub(r'\1: …', text)}")
+        kept = LISTS.sub(r"\1: …", text)
+        entries.append(f"{shown} -> {new!a}\n{kept}")
         assert PLACE.match(text), (new, text)
         assert not FOREIGN.search(text), (new, text)
     table = "\n".join(entries)
