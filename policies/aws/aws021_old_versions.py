@@ -14,7 +14,6 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.plan.aws.file_systems import fsx
 
 _DAY = 86_400  # s
 
@@ -35,7 +34,7 @@ class OldVersions(Policy):
         for site in plan.aws:
             for bucket in site.bucket_names:
                 at = Subject(f"{site.name} bucket {bucket}", (*site.path, "file_systems"))
-                kept = fsx.kept_versions(site.spec, bucket)
+                kept = site.kept_versions(bucket)
                 if kept is None:
                     yield Finding(
                         at,

@@ -36,14 +36,9 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
     if "form_factor" in data or ("outer_width" in data and "u_height" in data):
         return "racks", "", ""
     name = f"{data.get('model', '')} {data.get('part_number', '')}"
-    ports = [one for one in data.get("interfaces") or () if isinstance(one, Mapping)]
+    ports = _listed(data, "interfaces")
     data_ports = [one for one in ports if not one.get("mgmt_only")]
-    names = [
-        str(one.get("name"))
-        for part in _PARTS
-        for one in data.get(part) or ()
-        if isinstance(one, Mapping)
-    ]
+    names = [str(one.get("name")) for part in _PARTS for one in _listed(data, part)]
     bare = not {"u_height", "slug", "is_full_depth"} & set(data)
     if any("{module}" in name for name in names) or (bare and not ports):
         return (
@@ -51,8 +46,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             "it is a module type, which stands in another device",
             "give it with its device: --supply FILE for power supplies",
         )
-    if data.get("power-outlets"):
-        outlets = len(data["power-outlets"])
+    if outlets := len(_listed(data, "power-outlets")):
         return (
             None,
             f"it is a PDU or UPS with {outlets} outlets: a device type has no voltage and current of its input",
@@ -86,3 +80,9 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
 
 
 _LEAVE_OUT = "leave it out of sheets with --leave-out"
+
+
+def _listed(data: Mapping[str, Any], part: str) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list of a file, which may have anything in its place."""
+    found = data.get(part)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []

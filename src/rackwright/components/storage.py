@@ -25,7 +25,6 @@ from rackwright.plan.aws.file_systems.fsx import (
     bucket_slug,
     existing_output,
     file_system_args,
-    kept_versions,
     lifecycle_rule,
     repository_path,
 )
@@ -238,7 +237,7 @@ class Storage(pulumi.ComponentResource):
             versioning_configuration={"status": "Enabled"},
             opts=self._retained(name),
         )
-        kept = kept_versions(args.plan.spec, named)
+        kept = args.plan.kept_versions(named)
         if kept is not None and kept != "forever":
             rule: Any = lifecycle_rule(kept)
             aws.s3.BucketLifecycleConfiguration(

@@ -248,7 +248,7 @@ def judge_spec(
     from rackwright.policy.gate import refuse_early_stage
 
     loaded = load_data(spec, catalogue=catalogue)
-    refuse_early_stage(loaded.plan.blueprint)
+    refuse_early_stage(loaded.plan)
     return check_plan(loaded, packs=packs, exceptions=exceptions)
 
 

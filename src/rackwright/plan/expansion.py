@@ -16,6 +16,7 @@ from rackwright.plan.records.products import ConnectorLimits
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
     from rackwright.model.cluster import Blueprint, PolicySetting
+    from rackwright.model.cooling import FacilityWater, MechanicalPlant
     from rackwright.model.cost import Costs
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
@@ -86,6 +87,16 @@ class SitePlan:
     def nfs(self) -> tuple[NfsShare, ...]:
         """Directories that hosts export to others."""
         return self.spec.nfs
+
+    @property
+    def plant(self) -> tuple[MechanicalPlant, ...]:
+        """Return the machines outside the halls that carry heat away."""
+        return self.spec.plant or ()
+
+    @property
+    def facility_water(self) -> tuple[FacilityWater, ...]:
+        """Return the water circuits of the building."""
+        return self.spec.facility_water
 
     @property
     def altitude(self) -> float | None:
@@ -200,6 +211,11 @@ class Expansion:
     def owner(self) -> str | None:
         """Team or address that answers for the cluster."""
         return self.blueprint.owner
+
+    @property
+    def stage(self) -> str | None:
+        """Return how far the design is; None where the blueprint states no stage."""
+        return self.blueprint.stage
 
     @property
     def site_names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import UsageError
-from rackwright.model.cluster import Blueprint
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.api import Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, read_approval
@@ -114,15 +114,15 @@ def open_gate(
     return Gate(all_packs(folders, approval), exceptions, approval)
 
 
-def refuse_early_stage(blueprint: Blueprint) -> None:
-    """Raise if the design of a blueprint is too early to be deployed.
+def refuse_early_stage(plan: Expansion) -> None:
+    """Raise if a design is too early to be deployed.
 
     Raises:
         UsageError: its stage comes before ``build``.
     """
-    if blueprint.stage is not None and Stage(blueprint.stage).before(Stage.BUILD):
+    if plan.stage is not None and Stage(plan.stage).before(Stage.BUILD):
         raise UsageError(
-            f"'{blueprint.name}' is at stage '{blueprint.stage}': only 'build' and 'run' are deployed",
+            f"'{plan.name}' is at stage '{plan.stage}': only 'build' and 'run' are deployed",
             hint="answer what 'rackwright check --stage build' asks, then set 'stage: build'",
         )
 

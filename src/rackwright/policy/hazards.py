@@ -38,7 +38,7 @@ _HAZARDS = TypeAdapter(tuple[Hazard, ...])
 
 
 def _plants(site: SitePlan, *kinds: str) -> bool:
-    return any(plant.kind in kinds for plant in site.spec.plant or ())
+    return any(plant.kind in kinds for plant in site.plant)
 
 
 def _sources(site: SitePlan, kind: str) -> bool:
@@ -53,13 +53,11 @@ WHERE: Mapping[str, Callable[[SitePlan], bool]] = {
     ),
     "accelerators": lambda site: site.totals.accelerators > 0,
     "liquid": lambda site: bool(site.cooling.loops),
-    "facility water": lambda site: bool(site.spec.facility_water),
-    "plant": lambda site: bool(site.spec.plant),
+    "facility water": lambda site: bool(site.facility_water),
+    "plant": lambda site: bool(site.plant),
     "outdoor water": lambda site: _plants(site, "dry-cooler", "cooling-tower"),
     "towers": lambda site: _plants(site, "cooling-tower"),
-    "chillers outdoors": lambda site: any(
-        plant.rejects_to == "outdoors" for plant in site.spec.plant or ()
-    ),
+    "chillers outdoors": lambda site: any(plant.rejects_to == "outdoors" for plant in site.plant),
 }
 """Kinds of sites, by the words of the register."""
 

@@ -227,7 +227,7 @@ def _judge(loaded: LoadedPlan, source: StackSource) -> Report:
     from rackwright.policy.gate import Gate, refuse_early_stage
 
     try:
-        refuse_early_stage(loaded.plan.blueprint)
+        refuse_early_stage(loaded.plan)
         gate = source.gate or Gate(source.packs, read_files(source.waivers, source.baseline))
         return gate.judge(loaded)
     except RackwrightError as error:

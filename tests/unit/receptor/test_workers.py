@@ -10,7 +10,7 @@ import pytest
 from rackwright.errors import SpecErrors
 from rackwright.receptor.workers import (
     HERE,
-    Stage,
+    RunStage,
     Workers,
     WorkersError,
     load_workers,
@@ -92,8 +92,10 @@ def test_only_a_few_of_many_hosts_are_named() -> None:
 def test_servers_come_before_the_hosts_that_wait_for_them() -> None:
     parts = partition(workers([], a=["hall_a"], b=["hall_b"]), GROUPS)
     assert stages(parts, GROUPS, GROUPS["all"]) == (
-        Stage("servers", {"a": frozenset({"head-1"})}),
-        Stage("hosts", {"a": frozenset({"gpu-1", "gpu-2"}), "b": frozenset({"gpu-3", "login-1"})}),
+        RunStage("servers", {"a": frozenset({"head-1"})}),
+        RunStage(
+            "hosts", {"a": frozenset({"gpu-1", "gpu-2"}), "b": frozenset({"gpu-3", "login-1"})}
+        ),
     )
     (only,) = stages(parts, GROUPS, {"gpu-3"})
     assert (only.name, only.hosts) == ("hosts", frozenset({"gpu-3"}))

@@ -60,7 +60,7 @@ def refused_by(
     from rackwright.policy.gate import refuse_early_stage
     from rackwright.report.text import render_text
 
-    refuse_early_stage(loaded.plan.blueprint)
+    refuse_early_stage(loaded.plan)
     report = gate.judge(loaded)
     if report.exit_code != ExitCode.CLEAN:
         sys.stderr.write(f"{render_text(report)}\n{consequence}\n")

@@ -22,7 +22,7 @@ from rackwright.plan.aws.access import (
 )
 from rackwright.plan.aws.data_volume import volume_args
 from rackwright.plan.aws.file_systems.efs import made_efs
-from rackwright.plan.aws.file_systems.fsx import bucket_names, made_file_systems
+from rackwright.plan.aws.file_systems.fsx import bucket_names, kept_versions, made_file_systems
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -221,6 +221,10 @@ class AwsSitePlan:
     def bucket_names(self) -> tuple[str, ...]:
         """The buckets that it makes for its file systems, each once, in order."""
         return bucket_names(self.spec)
+
+    def kept_versions(self, bucket: str) -> float | Literal["forever"] | None:
+        """Return the time for which a bucket keeps old versions, in s; None if no link states one."""
+        return kept_versions(self.spec, bucket)
 
     @property
     def access(self) -> AwsAccess:

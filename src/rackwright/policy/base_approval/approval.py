@@ -19,7 +19,7 @@ from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 from rackwright.policy.base_approval.base_packs import BasePack, State, base_packs
 from rackwright.policy.base_approval.former_blueprint import former_path
 from rackwright.policy.exception_report import Lowered, Notice, NoticeKind
-from rackwright.policy.packs.process import team_rules
+from rackwright.policy.packs.process import TeamPolicy, team_rules
 from rackwright.policy.policy_sets import (
     SETS,
     Regime,
@@ -30,9 +30,9 @@ from rackwright.policy.policy_sets import (
 )
 from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.settings import STRENGTH, configure
-from rackwright.reading.base import read_base
 from rackwright.reading.loader import take_layers, tree_of, validate
 from rackwright.reading.tree import Item, Tree
+from rackwright.reading.versions.base import read_base
 from rackwright.team.base import BaseConfig, base_config
 
 _PROFILES, _STAGES = tuple(Profile), tuple(Stage)
@@ -225,7 +225,14 @@ def hold(
     Raises:
         PolicyLoadError: a pack of the base cannot be loaded.
     """
-    chosen = tuple(policy for policy in own if not only or policy.id in only)
+    listed = approval.listed if approval else ()
+    dropped = {pack.folder for pack in listed if pack.state is State.DROPPED}
+    chosen = tuple(
+        policy
+        for policy in own
+        if (not only or policy.id in only)
+        and not (isinstance(policy, TeamPolicy) and policy.pack.folder in dropped)
+    )
     mine = Judgement(chosen, {one.id: head.standing(one) for one in chosen}, head.regime)
     asked = approval.asked if approval else None
     if approval is None:

@@ -1,0 +1,1 @@
+"""What the verbs that replace instances share."""
