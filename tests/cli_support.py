@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.cli import main
-from rackwright.reading import git_command
+from rackwright.reading.versions import git_command
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.model.hardware import Device, Entry, Pdu, RackType
+from rackwright.model.hardware import Device, Entry, Pdu
 from rackwright.model.instances import Instance
+from rackwright.model.racks import RackType
 from rackwright.plan.audit.catalogue_usage import used_entries
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {

@@ -8,7 +8,6 @@ from rackwright.api import (
     Finding,
     Measure,
     Missing,
-    NodeGroupPlan,
     Plan,
     Policy,
     Profile,
@@ -20,6 +19,7 @@ from rackwright.api import (
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import of_product
 from rackwright.plan.power.swing import lacks_of_rest
+from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.policy.helpers.racks import is_over
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan, load_plan
     from rackwright.plan.missing import Missing, ProductField
     from rackwright.plan.model import Plan
-    from rackwright.plan.records.nodes import NodeGroupPlan
     from rackwright.plan.records.racks import RackClass, RackDevice, RackKind
     from rackwright.policy.api import (
         Enforcement,
@@ -68,7 +67,6 @@ _PLACES = {
     "rackwright.plan.load": "LoadedPlan load_plan",
     "rackwright.plan.missing": "Missing ProductField",
     "rackwright.plan.model": "Plan",
-    "rackwright.plan.records.nodes": "NodeGroupPlan",
     "rackwright.plan.records.racks": "RackClass RackDevice RackKind",
     "rackwright.policy.api": "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule",
     "rackwright.policy.check": "check",
@@ -82,7 +80,7 @@ _OTHERWISE = {"check": "check_blueprint"}
 __all__ = [
     "AwsSitePlan", "Blueprint", "Catalogue", "Contributor", "CostSummary", "Enforcement",
     "ExceptionChoice", "ExitCode", "FieldPath", "Finding", "Host", "LoadedPlan", "Location",
-    "Measure", "Missing", "NodeGroupPlan", "Outcome", "Plan", "Policy", "PolicyExceptions",
+    "Measure", "Missing", "Outcome", "Plan", "Policy", "PolicyExceptions",
     "PolicyLoadError", "ProductField", "Profile", "RackClass", "RackDevice", "RackKind",
     "RackwrightError", "Report", "Result", "Severity", "SitePlan", "SpecError", "SpecErrors",
     "Subject", "Suggestion", "UsageError", "check", "load_plan", "read_exceptions", "rule",

@@ -25,9 +25,10 @@ from calculator.things import (
 )
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import Entry, Node, PowerShelf, RackType, Switch
+from rackwright.model.hardware import Entry, Node, PowerShelf, Switch
 from rackwright.model.hardware import Pdu as PduEntry
 from rackwright.model.plant import AirHandler, Cdu
+from rackwright.model.racks import RackType
 
 SOURCES = {"made": {"title": "A number of a test", "date": "2026-01-01", "confidence": "official"}}
 

@@ -57,7 +57,7 @@ MUTATIONS = (
     Mutation("racks.feeds.shelves", "shelves_on_feeds", "shelves.per_feed.get(feed, 0)", "1"),
     Mutation("racks.mechanical", "footprint", "2 * aisle_depth", "aisle_depth"),
     Mutation("racks.kinds", "_describe", "0.0 if included else fact_value(rack.type.weight)", "fact_value(rack.type.weight)"),
-    Mutation("racks.kinds", "_describe", "heat_air - captured", "heat_air"),
+    Mutation("racks.kinds", "_describe", "else -captured", "else 0.0"),
     Mutation("racks.coolant", "_device_flow", "max(needed, device.flow_lpm or 0.0)", "needed"),
     Mutation(_THERMAL, "airflow_for", "CFM_PER_WATT_KELVIN", "3.16"),
     Mutation(_THERMAL, "volumetric_heat", "density * heat_capacity", "heat_capacity"),

@@ -241,7 +241,7 @@ def test_kernel_of_a_host_that_serves_nothing_is_installed_and_booted(site: Site
     assert "serves daemons" in busy.failure("node-1"), busy.output
     assert "rackwright upgrade" in busy.failure("node-1")
     installed = site.on(f"dpkg-query -Wf '${{Status}}' linux-image-{NEXT_KERNEL}")
-    assert installed == "install ok installed"
+    assert installed == "hold ok installed"
     default = site.on("tail -n 1 /etc/default/grub.d/90-rackwright-kernel.cfg")
     assert default == 'GRUB_DEFAULT="gnulinux-advanced-7c3f>gnulinux-99.1.0-1-amd64-advanced-7c3f"'
     site.on("systemctl stop munge; rm /run/systemd/system/munge.service; systemctl daemon-reload")

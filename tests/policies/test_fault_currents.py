@@ -14,7 +14,7 @@ import pytest
 
 from designs import GONE, Changes, Design, said
 from rackwright.errors import RackwrightError
-from rackwright.plan.power.conductors import (
+from rackwright.plan.power.lines.conductors import (
     Impedance,
     limited_fault_current,
     transformer_fault_current,

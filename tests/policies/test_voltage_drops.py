@@ -14,7 +14,7 @@ import pytest
 
 from designs import GONE, Changes, Design
 from rackwright.model.power import Conductors
-from rackwright.plan.power.conductors import Impedance, in_service, voltage_drop
+from rackwright.plan.power.lines.conductors import Impedance, in_service, voltage_drop
 from rackwright.plan.records.power import VoltageDrop
 from rackwright.policy.api import Outcome
 

@@ -157,7 +157,7 @@ def test_every_name_is_used_by_a_rule_or_by_a_program_of_the_documents() -> None
     errors = {"PolicyLoadError", "RackwrightError", "SpecError", "SpecErrors", "UsageError"}
     of_functions = {"Catalogue", "ExceptionChoice", "ExitCode", "LoadedPlan", "Location", "Outcome"}
     of_functions |= {"PolicyExceptions", "Report", "Result"}
-    of_plans = {"Blueprint", "CostSummary", "Host", "NodeGroupPlan"}
+    of_plans = {"Blueprint", "CostSummary", "Host"}
     assert set(api.__all__) - used == errors | of_functions | of_plans
 
 

@@ -11,8 +11,8 @@ from parsed import ONE_WORKER, parsed, parsed_below
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
-ELSEWHERE = ("cli/", "embedded_aws/")
-"""Verbs refuse bad usage, as their ``--help`` says; what AWS and Pulumi take for an error is theirs."""
+ELSEWHERE = ("cli/",)
+"""Verbs refuse bad usage, as their ``--help`` says."""
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:

@@ -11,7 +11,7 @@ from parsed import ONE_WORKER, parsed_below
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
 GLOSSARY = ROOT / "docs/glossary.md"
-NAMED_BY_AWS = ("components", "embedded_aws")
+NAMED_BY_AWS = ("components",)
 """Classes there have the names of AWS's resources."""
 HISTORY = {"CHANGELOG.md", "docs/glossary.md"}
 """Documents that tell of names which are gone."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from rackwright.brownfield.names import label_of
 from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, fact_value
+from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, fact_value
+from rackwright.model.racks import RackType
 
 SITE, HALL, ROW = "site-1", "hall-1", "row-1"
 """Names where sources have none."""

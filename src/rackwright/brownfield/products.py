@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from rackwright.brownfield.records import FoundDevice
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import SpecError
-from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, Switch
+from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, Switch
+from rackwright.model.racks import RackType
 from rackwright.reading.suggest import did_you_mean
 
 _STANDING: tuple[type[Entry], ...] = (Node, Switch, Pdu, PowerShelf, RackType)

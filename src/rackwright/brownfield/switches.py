@@ -11,7 +11,8 @@ from rackwright.brownfield.names import free_name, label_of, ordered_hostlist, s
 from rackwright.brownfield.records import FoundDevice, SourceNotice
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Role
-from rackwright.model.hardware import RackType, Switch
+from rackwright.model.hardware import Switch
+from rackwright.model.racks import RackType
 from rackwright.plan.hosts import numbered
 
 _ROLES = get_args(Role)

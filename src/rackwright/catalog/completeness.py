@@ -16,7 +16,6 @@ from rackwright.model.hardware import (
     Node,
     Pdu,
     PowerShelf,
-    RackType,
     fact_value,
     supply_inlet,
 )
@@ -31,6 +30,7 @@ from rackwright.model.plant import (
     Transformer,
     Ups,
 )
+from rackwright.model.racks import RackType
 
 _MOUNTED: Final = ("height", "depth", "weight", "max_power", "inlet_min", "inlet_max")
 _SUPPLIES: Final = ("power_supplies.count", "power_supplies.inlet")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rackwright.catalog.files import LIKE_YAML, NO_LINK, at_top, own_files
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.connections import Cable, Connector
-from rackwright.model.hardware import ID, Entry, Node, Pdu, PowerShelf, RackType, Switch
+from rackwright.model.hardware import ID, Entry, Node, Pdu, PowerShelf, Switch
 from rackwright.model.instances import Instance
 from rackwright.model.plant import (
     AirHandler,
@@ -28,6 +28,7 @@ from rackwright.model.plant import (
     Transformer,
     Ups,
 )
+from rackwright.model.racks import RackType
 from rackwright.reading.loader import load, load_tree, validate
 from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Tree

@@ -15,9 +15,9 @@ from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.design.items import entries, holding, made, mapped
 from rackwright.design.model import DesignDocument, DesignProduct
 from rackwright.model.cooling import Machine
-from rackwright.model.hardware import RackType
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import RackGroup
+from rackwright.model.racks import RackType
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.reading.tree import Item, Tree, to_data
 

@@ -12,9 +12,9 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.catalog.team import catalogue_for, catalogue_of
 from rackwright.errors import UsageError
 from rackwright.plan.load import LoadedPlan, plan_tree
-from rackwright.reading import git
 from rackwright.reading.loader import load_tree
 from rackwright.reading.tree import Item
+from rackwright.reading.versions import git
 from rackwright.reading.yaml_reader import read_bytes, read_file
 
 WORKING_TREE = "working tree"

@@ -26,16 +26,16 @@ from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.interfaces import interface_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
-from rackwright.inventory.role_variables.slurm_controller import (
+from rackwright.inventory.role_variables.slurm.controller import (
     first_controller,
     qos_variables,
     reservation_variables,
     standby_controllers,
     state_variables,
 )
-from rackwright.inventory.role_variables.slurm_database import database_variables
-from rackwright.inventory.role_variables.slurm_packages import package_variables, pinned_version
-from rackwright.inventory.role_variables.slurm_served import (
+from rackwright.inventory.role_variables.slurm.database import database_variables
+from rackwright.inventory.role_variables.slurm.packages import package_variables, pinned_version
+from rackwright.inventory.role_variables.slurm.served import (
     WITH_FILES,
     hosts_with_files,
     served_variables,

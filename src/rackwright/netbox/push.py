@@ -13,7 +13,7 @@ from typing import Any
 from rackwright.brownfield.products import letters
 from rackwright.netbox.client import BATCH, NetBox, NetBoxError
 from rackwright.netbox.kinds import KINDS, WITHOUT_SITE, Key
-from rackwright.netbox.wanted import Reference, Wanted
+from rackwright.netbox.wanted import Reference, WantedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ObjectChange:
         fields: that change, with what they are and what they become; empty for a new object.
     """
 
-    wanted: Wanted
+    wanted: WantedObject
     row: Mapping[str, Any] | None = None
     fields: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class PlannedChanges:
     conflicts: tuple[str, ...]
 
 
-def _shown(wanted: Wanted) -> str:
+def _shown(wanted: WantedObject) -> str:
     if wanted.kind == "cable":
         _, one, port, other, far_port = wanted.key
         return f"{one} {port} to {other} {far_port}"
@@ -136,7 +136,7 @@ class _Known:
 
 
 def compare(
-    netbox: NetBox, site: str, wanted: Sequence[Wanted], products: Mapping[str, str]
+    netbox: NetBox, site: str, wanted: Sequence[WantedObject], products: Mapping[str, str]
 ) -> tuple[PlannedChanges, _Known]:
     """Return the changes that make NetBox have what is wanted.
 
@@ -172,7 +172,7 @@ def compare(
     return PlannedChanges(tuple(changes), unchanged, tuple(conflicts)), known
 
 
-def _taken(cable: Wanted, known: _Known) -> str | None:
+def _taken(cable: WantedObject, known: _Known) -> str | None:
     """Return why a cable cannot be made: an end of it has another one."""
     site, *ends = cable.key
     for device, port in (ends[:2], ends[2:]):
@@ -186,7 +186,7 @@ def _taken(cable: Wanted, known: _Known) -> str | None:
 
 
 def _differences(
-    wanted: Wanted, row: Mapping[str, Any], known: _Known
+    wanted: WantedObject, row: Mapping[str, Any], known: _Known
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     for name, value in wanted.fields.items():
         found = row.get(name)
@@ -250,7 +250,7 @@ def _update(change: ObjectChange, known: _Known) -> dict[str, Any]:
     return {"id": (change.row or {})["id"], **made}
 
 
-def _creation(wanted: Wanted, known: _Known) -> dict[str, Any]:
+def _creation(wanted: WantedObject, known: _Known) -> dict[str, Any]:
     made = {name: _value(value, known) for name, value in {**wanted.first, **wanted.fields}.items()}
     if wanted.kind == "cable":
         site, *ends = wanted.key

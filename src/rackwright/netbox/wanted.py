@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.catalog.loader import KINDS, Catalogue
-from rackwright.model.hardware import Entry, RackType, fact_value
+from rackwright.model.hardware import Entry, fact_value
+from rackwright.model.racks import RackType
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, find_host, port_rate
@@ -38,7 +39,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedObject:
     """An object of NetBox.
 
     Attributes:
@@ -59,14 +60,14 @@ def slug(text: str) -> str:
     return _OTHERS.sub("-", text.lower()).strip("-")[:_LONGEST_SLUG] or "x"
 
 
-def wanted_of(plan: Plan, site: SitePlan, catalogue: Catalogue) -> Iterator[Wanted]:
+def wanted_of(plan: Plan, site: SitePlan, catalogue: Catalogue) -> Iterator[WantedObject]:
     """Yield the objects of a site."""
-    yield Wanted(
+    yield WantedObject(
         "site", (site.name,), {"name": site.name}, {"slug": slug(site.name), "status": "active"}
     )
     at = Reference("site", (site.name,))
     for hall in dict.fromkeys(own.hall for own in site.racks):
-        yield Wanted(
+        yield WantedObject(
             "location",
             (site.name, hall),
             {"name": hall, "site": at},
@@ -82,7 +83,7 @@ def wanted_of(plan: Plan, site: SitePlan, catalogue: Catalogue) -> Iterator[Want
     for own in site.racks:
         height = fact_value(catalogue.get(RackType, own.kind.type).height)
         for name in own.names:
-            yield Wanted(
+            yield WantedObject(
                 "rack",
                 (site.name, name),
                 {"name": name, "site": at},
@@ -111,17 +112,21 @@ def _standing(plan: Plan, site: SitePlan, own: RackClass, name: str) -> list[Sta
 
 def _types(
     catalogue: Catalogue, stands: list[tuple[RackClass, str, StandingDevice]]
-) -> Iterator[Wanted]:
+) -> Iterator[WantedObject]:
     entries: dict[str, tuple[Entry, StandingDevice]] = {}
     for _, _, one in stands:
         entries.setdefault(one.device.entry, (_entry(catalogue, one.device.entry), one))
     for vendor in dict.fromkeys(entry.vendor for entry, _ in entries.values()):
-        yield Wanted("manufacturer", (slug(vendor),), {}, {"name": vendor, "slug": slug(vendor)})
+        yield WantedObject(
+            "manufacturer", (slug(vendor),), {}, {"name": vendor, "slug": slug(vendor)}
+        )
     for role in dict.fromkeys(_role(one) for _, _, one in stands):
-        yield Wanted("role", (slug(role),), {}, {"name": role, "slug": slug(role), "color": _COLOR})
+        yield WantedObject(
+            "role", (slug(role),), {}, {"name": role, "slug": slug(role), "color": _COLOR}
+        )
     for entry, one in entries.values():
         vendor = slug(entry.vendor)
-        yield Wanted(
+        yield WantedObject(
             "type",
             (vendor, entry.id),
             {},
@@ -151,7 +156,7 @@ def _device(
     rack: str,
     one: StandingDevice,
     counts: dict[tuple[str, str], int],
-) -> Wanted:
+) -> WantedObject:
     if one.names:
         name = one.names[0] if len(one.names) == 1 else f"{one.names[0]} … {one.names[-1]}"
     else:
@@ -171,13 +176,13 @@ def _device(
     first["location"] = Reference("location", (site.name, own.hall))
     if one.low is not None:
         first["face"] = "front"
-    return Wanted("device", (site.name, name), fields, first)
+    return WantedObject("device", (site.name, name), fields, first)
 
 
-def _interfaces(site: SitePlan, names: Mapping[str, str]) -> Iterator[Wanted]:
+def _interfaces(site: SitePlan, names: Mapping[str, str]) -> Iterator[WantedObject]:
     """Yield interfaces and cables of the fabrics."""
-    made: dict[tuple[str, str], Wanted] = {}
-    cables: list[Wanted] = []
+    made: dict[tuple[str, str], WantedObject] = {}
+    cables: list[WantedObject] = []
     for planned in site.fabrics:
         if planned.layout is None:
             continue
@@ -194,7 +199,7 @@ def _interfaces(site: SitePlan, names: Mapping[str, str]) -> Iterator[Wanted]:
             if len(ends) == 2:
                 one, other = sorted(ends)
                 key = (site.name, *one, *other)
-                cables.append(Wanted("cable", key, {}, {"status": "planned"}))
+                cables.append(WantedObject("cable", key, {}, {"status": "planned"}))
     yield from made.values()
     yield from cables
 
@@ -219,7 +224,7 @@ def _ends(layout: Layout, wire: Any, fabric: str) -> Iterator[tuple[str, str, fl
 
 def _interface(
     site: SitePlan, device: str, port: str, technology: str | None, rate: float | None
-) -> Wanted:
+) -> WantedObject:
     word = "other"
     if technology == "infiniband" and rate is not None and rate in _LANES:
         word = f"infiniband-{_LANES[rate]}"
@@ -227,13 +232,13 @@ def _interface(
     if rate is not None:
         first["speed"] = int(rate * _KBPS)
     fields = {"name": port, "device": Reference("device", (site.name, device))}
-    return Wanted("interface", (site.name, device, port), fields, first)
+    return WantedObject("interface", (site.name, device, port), fields, first)
 
 
-def _feeds(site: SitePlan) -> Iterator[Wanted]:
+def _feeds(site: SitePlan) -> Iterator[WantedObject]:
     """Yield a panel for each source, and the feeds of racks from it."""
     panels: dict[str, None] = {}
-    feeds: list[Wanted] = []
+    feeds: list[WantedObject] = []
     for own in site.racks:
         for feed, source, _ in own.feeds:
             if not source or feed.voltage_v is None:
@@ -253,15 +258,17 @@ def _feeds(site: SitePlan) -> Iterator[Wanted]:
                     if current is not None:
                         fields["amperage"] = round(current)
                     feeds.append(
-                        Wanted("feed", (site.name, source, name), fields, {"status": "active"})
+                        WantedObject(
+                            "feed", (site.name, source, name), fields, {"status": "active"}
+                        )
                     )
     at = Reference("site", (site.name,))
     for source in panels:
-        yield Wanted("panel", (site.name, source), {"name": source, "site": at})
+        yield WantedObject("panel", (site.name, source), {"name": source, "site": at})
     yield from feeds
 
 
-def _addresses(plan: Plan, site: SitePlan, names: Mapping[str, str]) -> Iterator[Wanted]:
+def _addresses(plan: Plan, site: SitePlan, names: Mapping[str, str]) -> Iterator[WantedObject]:
     """Yield the addresses of hosts and switches, each on an interface of its own."""
     seen: set[tuple[str, str]] = set()
     for network in plan.names.networks:
@@ -276,7 +283,7 @@ def _addresses(plan: Plan, site: SitePlan, names: Mapping[str, str]) -> Iterator
                 seen.add((owner, port))
                 yield _interface(site, owner, port, None, None)
             text = f"{address.address}/{network.prefix.prefixlen}"
-            yield Wanted(
+            yield WantedObject(
                 "address",
                 (text,),
                 {

@@ -171,8 +171,9 @@ def _check_entries(
 ) -> list[PlanProblem]:
     """Products that are not in the catalogue."""
     from rackwright.model.connections import Cable
-    from rackwright.model.hardware import Pdu, PowerShelf, RackType, Switch
+    from rackwright.model.hardware import Pdu, PowerShelf, Switch
     from rackwright.model.plant import AirHandler, Cdu
+    from rackwright.model.racks import RackType
 
     wanted: list[tuple[Any, str, Path]] = []
     for load in loads:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rackwright.reading import git
-from rackwright.reading.base import read_base
 from rackwright.reading.loader import Loaded, tree_of, validate
+from rackwright.reading.versions import git
+from rackwright.reading.versions.base import read_base
 from rackwright.team.config import Listing, Pin, TeamConfig, checked_pin
 from rackwright.team.digest import LARGEST_FOLDER, LEFT_OUT, MOST_FILES, folder_digest
 from rackwright.team.place import NAME, config_folders

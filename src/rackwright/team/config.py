@@ -180,7 +180,7 @@ def _problem(
     outside = pin.package is None and not folder.is_relative_to(top)
     if pin.revision is None and pin.digest is None and not outside:
         return None
-    from rackwright.reading import git
+    from rackwright.reading.versions import git
     from rackwright.team.digest import folder_digest
 
     try:

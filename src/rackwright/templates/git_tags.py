@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.harmless import visible
-from rackwright.reading.git import RevisionError, files_at, resolve
-from rackwright.reading.git_command import run_apart, said
+from rackwright.reading.versions.git import RevisionError, files_at, resolve
+from rackwright.reading.versions.git_command import run_apart, said
 from rackwright.templates.contents import LARGEST_TEMPLATE, MOST_FILES, check_files
 
 SCHEMES = ("https", "ssh", "file")

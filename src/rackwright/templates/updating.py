@@ -12,8 +12,8 @@ from pathlib import Path
 from rackwright.errors import ExternalToolError, RackwrightError, SpecErrors, UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import visible
-from rackwright.reading.git import read_at
-from rackwright.reading.git_command import find_top, run_apart, said
+from rackwright.reading.versions.git import read_at
+from rackwright.reading.versions.git_command import find_top, run_apart, said
 from rackwright.templates.contents import check_name
 from rackwright.templates.making import (
     BLUEPRINT,

@@ -10,17 +10,9 @@ from factories import CATALOGUE
 from known import known
 from rackwright.catalog.loader import FOLDERS, E
 from rackwright.model.connections import Cable
-from rackwright.model.hardware import (
-    Confidence,
-    Fact,
-    Node,
-    Pdu,
-    PowerShelf,
-    RackType,
-    Switch,
-    fact_value,
-)
+from rackwright.model.hardware import Confidence, Fact, Node, Pdu, PowerShelf, Switch, fact_value
 from rackwright.model.instances import Instance
+from rackwright.model.racks import RackType
 from rackwright.resources import bundled
 
 FILES = sorted((bundled("inventory") / "catalog").rglob("*.yaml"))

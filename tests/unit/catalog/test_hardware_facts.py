@@ -17,13 +17,13 @@ from rackwright.model.hardware import (
     Node,
     Pdu,
     PowerShelf,
-    RackType,
     Switch,
     fact_value,
     supply_inlet,
 )
 from rackwright.model.instances import Instance
 from rackwright.model.plant import AirHandler, Cdu
+from rackwright.model.racks import RackType
 
 CATALOGUE = load_catalogue()
 ENTRIES = tuple(CATALOGUE.load_all())

@@ -9,7 +9,8 @@ import pytest
 from rackwright.catalog.loader import Catalogue, UnknownEntryError, load_catalogue
 from rackwright.errors import SpecErrors
 from rackwright.model.connections import Connector
-from rackwright.model.hardware import Node, Pdu, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Pdu, Switch, fact_value
+from rackwright.model.racks import RackType
 
 CONNECTOR = """\
 kind: connector

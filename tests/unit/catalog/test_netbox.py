@@ -12,7 +12,8 @@ import yaml
 from known import known
 from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
 from rackwright.errors import SpecErrors, UsageError
-from rackwright.model.hardware import Node, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Switch, fact_value
+from rackwright.model.racks import RackType
 from rackwright.reading.loader import load_text
 
 DAY = date(2026, 11, 23)

@@ -15,6 +15,8 @@ FOREIGN = re.compile(
     r"|\bNone\b|\bTrue\b|\bFalse\b|should be|valid \w+ or|<class|type=|input_|pulumi|does not match"
 )
 """Words of expressions, parsers, pydantic, Python and Pulumi that no user has to know."""
+LISTS = re.compile(r"(known are|the catalogue has): .*")
+"""Hints that list what there is, which grows."""
 PLACE = re.compile(r"^b\.yaml:\d+:\d+: ", re.MULTILINE)
 
 
@@ -36,7 +38,8 @@ def test_every_mistake_is_told_as_the_table_has_it(tmp_path: Path) -> None:
     for old, new in CASES:
         text = told(tmp_path, old, new)
         shown = "everything" if old == BASE else ascii(old)
-        entries.append(f"{shown} -> {new!a}\n{text}")
+        kept = LISTS.sub(r"\1: …", text)
+        entries.append(f"{shown} -> {new!a}\n{kept}")
         assert PLACE.match(text), (new, text)
         assert not FOREIGN.search(text), (new, text)
     table = "\n".join(entries)

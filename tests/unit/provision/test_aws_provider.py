@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rackwright import laboratory
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.laboratory import door
 from rackwright.provision.targets import open_target
 from rackwright.provision.tools import attach_plugin
 from rackwright.provision.tools.folder import AWS_PROVIDER
@@ -85,7 +85,7 @@ def test_a_plugin_that_is_attached_already_is_never_linked_to_itself(
     attach_plugin(built, state / "local/pulumi-home")
     monkeypatch.setenv("PULUMI_HOME", str(state / "local/pulumi-home"))
     monkeypatch.setattr(
-        laboratory, "start_embedded_aws", lambda _folder: SimpleNamespace(endpoint="http://nowhere")
+        door, "start_embedded_aws", lambda _folder: SimpleNamespace(endpoint="http://nowhere")
     )
     open_target("local", state=state)
     assert plugin(state / "local/pulumi-home").resolve() == built

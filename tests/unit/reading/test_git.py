@@ -9,7 +9,7 @@ import pytest
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.reading.git import (
+from rackwright.reading.versions.git import (
     FileMissingError,
     RevisionError,
     UnreadableFileError,
@@ -63,7 +63,7 @@ def test_files_that_hold_a_text_are_found_whatever_the_checkout_says_of_them(
 ) -> None:
     (repository / ".gitattributes").write_text("* binary -diff export-ignore\n")
     (repository / "sites/blueprint.yaml").unlink()
-    monkeypatch.setattr("rackwright.reading.git._BATCH", 1)
+    monkeypatch.setattr("rackwright.reading.versions.git._BATCH", 1)
     for revision, content in (("HEAD~1", b"name: one\r\n"), ("HEAD", b"name: two\n")):
         found = list(files_with(repository, revision, b"name: ", (".yaml",)))
         assert found == [("sites/blueprint.yaml", content)]
@@ -111,7 +111,7 @@ def test_the_common_ancestor_is_where_a_branch_began(repository: Path) -> None:
 def test_a_file_that_is_too_large_is_refused(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rackwright.reading.git.LARGEST_FILE", 5)
+    monkeypatch.setattr("rackwright.reading.versions.git.LARGEST_FILE", 5)
     with pytest.raises(UnreadableFileError, match="larger than"):
         read_at(repository, "HEAD", "sites/blueprint.yaml")
 

@@ -13,7 +13,7 @@ import pytest
 from ci_team import git
 from planted import plant
 from rackwright.errors import UsageError
-from rackwright.reading.git import FileMissingError, merge_base, read_at, resolve, top_of
+from rackwright.reading.versions.git import FileMissingError, merge_base, read_at, resolve, top_of
 
 FILE = "site/blueprint.yaml"
 

@@ -9,7 +9,7 @@ import pytest
 from ci_team import git
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.reading.git import RevisionError, merge_base, read_at, resolve
+from rackwright.reading.versions.git import RevisionError, merge_base, read_at, resolve
 
 REAL = "refs/remotes/origin/main"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_aws_site, add_blueprint
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
-from rackwright.cli.options.replacement import (
+from rackwright.cli.options.replacing.replacement import (
     Choice,
     add_replacement,
     check_replacement,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.options.arguments import add_aws_site, add_blueprint
 from rackwright.cli.options.hosts import add_hosts
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
-from rackwright.cli.options.replaced_heads import add_replaced_heads, prepare_heads, tell_replaced
+from rackwright.cli.options.replacing.heads import add_replaced_heads, prepare_heads, tell_replaced
 from rackwright.cli.options.site_status import show_hosts, shows_hosts
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "--expect-no-changes", action="store_true", help="end with 5 when something differs"
         )
     if verb == "up":
-        from rackwright.cli.options.replacement import add_replacement
+        from rackwright.cli.options.replacing.replacement import add_replacement
 
         parser.add_argument(
             "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
@@ -189,7 +189,7 @@ def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:
     Raises:
         UsageError: arguments contradict each other.
     """
-    from rackwright.cli.options.replacement import check_replacement
+    from rackwright.cli.options.replacing.replacement import check_replacement
 
     check_replacement(arguments, loaded.plan)
     if arguments.waves is not None or arguments.resume:
@@ -208,7 +208,7 @@ def _roll(
     arguments: argparse.Namespace, loaded: LoadedPlan, site: Site, target: Target, found: Bound
 ) -> int:
     """Replace the outdated nodes in waves, or go on with what was begun."""
-    from rackwright.cli.options.replacement import Choice, replace_nodes
+    from rackwright.cli.options.replacing.replacement import Choice, replace_nodes
     from rackwright.provision import nodes
 
     ends = {node.host: node.instance for node in found.outdated if node.host is not None}

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import NOUNS
-from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, Switch
+from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, Switch
 from rackwright.model.names import hostlist_size
 from rackwright.model.plant import AirHandler, Cdu, RearDoor
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.products import COOLING, named_plants
 from rackwright.plan.cooling.rear_door import named_doors

@@ -223,7 +223,7 @@ class AwsSitePlan:
         return bucket_names(self.spec)
 
     def kept_versions(self, bucket: str) -> float | Literal["forever"] | None:
-        """Return the time for which a bucket keeps old versions, in s; None if no link states one."""
+        """Return the longest time that a link of a bucket keeps old versions, in s; None if one states none."""
         return kept_versions(self.spec, bucket)
 
     @property

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.hardware import Node, RackType, Switch
+from rackwright.model.hardware import Node, Switch
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.reading import TRIAL, read

@@ -15,9 +15,9 @@ from typing import Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
-from rackwright.model.hardware import RackType
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import CableTrays, OnPremSite
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.cables import Wire, routed_length, with_slack
 from rackwright.plan.fabric.layout import Layout, Run, connected, find_host, find_leaf

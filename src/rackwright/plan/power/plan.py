@@ -11,16 +11,16 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.power.autonomy import autonomies
-from rackwright.plan.power.conductors import OfFeeds
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.fault_currents import fault_currents
 from rackwright.plan.power.flows import LoadsAfterLoss
-from rackwright.plan.power.line_ratings import line_ratings
+from rackwright.plan.power.lines.conductors import OfFeeds
+from rackwright.plan.power.lines.fault_currents import fault_currents
+from rackwright.plan.power.lines.ratings import line_ratings
+from rackwright.plan.power.lines.voltage_drops import voltage_drops
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.power.sources import plan_sources
-from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.records.power import (
     Autonomy,
     FaultCurrent,

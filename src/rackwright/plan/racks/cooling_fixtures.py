@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import CoolingLoop
-from rackwright.model.hardware import RackType, fact_value, supply_inlet
+from rackwright.model.hardware import fact_value, supply_inlet
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import Cdu
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.rear_door import Door
 from rackwright.plan.cooling.thermal import airflow_for

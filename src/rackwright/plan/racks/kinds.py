@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import INDOORS, RackCooling
-from rackwright.model.hardware import Outlets, RackType, fact_value
+from rackwright.model.hardware import Outlets, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, Shipping
+from rackwright.model.racks import RackType
 from rackwright.plan.cooling.thermal import airflow_for
-from rackwright.plan.power.conductors import OfFeeds
 from rackwright.plan.power.demand import FedRacks
 from rackwright.plan.power.electrical import imbalance, outlet_voltage
+from rackwright.plan.power.lines.conductors import OfFeeds
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
 from rackwright.plan.racks.devices import total

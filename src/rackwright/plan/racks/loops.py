@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import RackType
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import Cdu
+from rackwright.model.racks import RackType
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.racks.placement import PlacedGroup

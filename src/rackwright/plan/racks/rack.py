@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import Node, Pdu, RackType, Switch
+from rackwright.model.hardware import Node, Pdu, Switch
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
+from rackwright.model.racks import RackType
 from rackwright.plan.cooling.rear_door import Door, door_of
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity

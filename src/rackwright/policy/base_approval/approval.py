@@ -30,9 +30,9 @@ from rackwright.policy.policy_sets import (
 )
 from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.settings import STRENGTH, configure
-from rackwright.reading.base import read_base
 from rackwright.reading.loader import take_layers, tree_of, validate
 from rackwright.reading.tree import Item, Tree
+from rackwright.reading.versions.base import read_base
 from rackwright.team.base import BaseConfig, base_config
 
 _PROFILES, _STAGES = tuple(Profile), tuple(Stage)

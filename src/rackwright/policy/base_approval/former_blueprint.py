@@ -14,8 +14,8 @@ from typing import Any
 
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
-from rackwright.reading import git
 from rackwright.reading.tree import to_data
+from rackwright.reading.versions import git
 from rackwright.reading.yaml_reader import read_bytes, read_file
 
 _MARK = "rackwright/v1"

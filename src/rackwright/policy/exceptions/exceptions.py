@@ -21,9 +21,9 @@ from rackwright.policy.exception_report import ExceptionReport
 from rackwright.policy.exceptions.apply_waivers import Waivers, apply_waivers
 from rackwright.policy.exceptions.baseline import Baseline, BaselineFile, apply_baseline
 from rackwright.policy.exceptions.waivers import WaiverFile
-from rackwright.reading.base import read_base
 from rackwright.reading.links import refuse_links
 from rackwright.reading.loader import Loaded, load, tree_of, validate
+from rackwright.reading.versions.base import read_base
 
 F = TypeVar("F", bound=Model)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rackwright.model.power import Conductors, SiteCabling
-from rackwright.plan.power.ampacity import ampacity, highest_ampacity
-from rackwright.plan.power.line_ratings import least_fault_current
+from rackwright.plan.power.lines.ampacity import ampacity, highest_ampacity
+from rackwright.plan.power.lines.ratings import least_fault_current
 
 B2 = "Atlas Copco, instruction book GA 75+, cable sizing by IEC 60364-5-52, method B2, PVC"
 MM2_OF_AWG = {14: "2.08 mm2", 12: "3.31 mm2", 10: "5.26 mm2", 6: "13.3 mm2"}

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from rackwright.model.power import Conductors, PowerSource, SiteCabling, SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing
-from rackwright.plan.power.ampacity import ampacity, highest_ampacity
-from rackwright.plan.power.conductors import OfFeeds, in_service, transformer_fault_current
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.fault_currents import nominal_voltages
+from rackwright.plan.power.lines.ampacity import ampacity, highest_ampacity
+from rackwright.plan.power.lines.conductors import OfFeeds, in_service, transformer_fault_current
+from rackwright.plan.power.lines.fault_currents import nominal_voltages
 from rackwright.plan.records.power import LineRating, SourceLoad
 from rackwright.plan.records.racks import RackClass
 

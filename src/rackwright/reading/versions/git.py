@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rackwright.errors import ExternalToolError, RackwrightError, UsageError
 from rackwright.harmless import visible
-from rackwright.reading.git_command import find_top, refuse_nested, run_git, said
+from rackwright.reading.versions.git_command import find_top, refuse_nested, run_git, said
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read, as for files on disk."""

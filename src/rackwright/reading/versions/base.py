@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rackwright.errors import UsageError
-from rackwright.reading import git
 from rackwright.reading.tree import Item
+from rackwright.reading.versions import git
 from rackwright.reading.yaml_reader import read_bytes
 
 

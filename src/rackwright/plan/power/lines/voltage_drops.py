@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 from rackwright.model.power import REGULATING, Conductors, PowerSource
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.power.conductors import OfFeeds, in_service, voltage_drop
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.fault_currents import nominal_voltages
+from rackwright.plan.power.lines.conductors import OfFeeds, in_service, voltage_drop
+from rackwright.plan.power.lines.fault_currents import nominal_voltages
 from rackwright.plan.records.circuits import CircuitAfterLoss, CircuitLoad, FeedLoad
 from rackwright.plan.records.power import SourceLoad, VoltageDrop
 from rackwright.plan.records.racks import RackClass, RackKind

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from rackwright.model.power import Conductors, PowerSource, SourceKind
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.power.conductors import (
+from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.power.lines.conductors import (
     Impedance,
     OfFeeds,
     limited_fault_current,
     transformer_fault_current,
     when_cold,
 )
-from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.records.power import FaultCurrent
 from rackwright.plan.records.racks import RackClass
 

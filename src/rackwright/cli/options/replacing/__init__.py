@@ -1,0 +1,1 @@
+"""Parts that the verbs which replace instances share."""

@@ -1,0 +1,1 @@
+"""Variables of the roles that install and run Slurm."""

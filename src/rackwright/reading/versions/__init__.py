@@ -1,0 +1,1 @@
+"""Files as a revision of the repository has them."""
