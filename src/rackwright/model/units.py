@@ -229,7 +229,7 @@ class Quantity:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        units = "|".join(re.escape(unit) for unit in self.dimension.factors)
+        units = "|".join(re.escape(unit).replace("\\ ", " ") for unit in self.dimension.factors)
         return {
             "type": "string",
             "pattern": rf"^\s*[+-]?[0-9][0-9_,.]*([eE][+-]?[0-9]+)?\s*({units})\s*$",

@@ -88,6 +88,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "catalogue list": ("catalogue list --kind nodes", "catalogue list --own"),
     "catalogue show": ("catalogue show dgx-h200",),
     "catalogue new": ("catalogue new nodes/acme-8x",),
+    "catalogue coverage": ("catalogue coverage --kind nodes --missing",),
     "catalogue test": ("catalogue test",),
     "catalogue diff": ("catalogue diff origin/main",),
     "catalogue import": ("catalogue import device.yaml --role 400gbase-x-osfp=compute",),

@@ -5,7 +5,7 @@ Every key is always there, as a consumer may rely on it.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal
 
 from pydantic import WithJsonSchema, with_config
 
@@ -256,7 +256,7 @@ class ComparisonDocument(TypedDict):
     """Measures that changed, what blocks first."""
     findings: FindingsDocument
     costs: list[CostChangeDocument]
-    workloads: NotRequired[list[WorkloadChangeDocument]]
+    workloads: list[WorkloadChangeDocument]
     """Workloads whose tokens a day change."""
     hardware: list[ProductDocument]
     """Products of which there are more or fewer."""
