@@ -56,8 +56,17 @@ def render_names(plan: Plan) -> Mapping[str, str]:
 
 
 def _hosts(names: NamePlan) -> str:
+    """Return the lines of all networks, by site and prefix: no order of the blueprint changes them."""
     lines = [*LOCAL]
-    for network in names.networks:
+    sites = list(dict.fromkeys(network.site for network in names.networks))
+    for network in sorted(
+        names.networks,
+        key=lambda one: (
+            sites.index(one.site),
+            one.prefix.version,
+            int(one.prefix.network_address),
+        ),
+    ):
         lines += ["", f"# {network.site}: {network.name}, {network.prefix}"]
         lines += host_lines(names, [network])
     return "".join(f"{line}\n" for line in lines)
