@@ -44,7 +44,9 @@ def patterns(role: str) -> list[str]:
             wanted = [{"name": "rccl", "version": WANTED}]
             known = {f"{role}_wanted": wanted, f"{role}_names": ["rccl"]}
             expression = value.strip(" {}").replace("\\", r"\\")  # which Ansible does as well
-            found.extend(environment.compile_expression(expression)(known).values())
+            by_name = environment.compile_expression(expression)(known)
+            assert by_name
+            found.extend(by_name.values())
         elif isinstance(value, str) and "regex_escape" in value and value.startswith("^"):
             names = meta.find_undeclared_variables(environment.parse(value))
             kinds = ("libfabric", "plugin", "driver", "openmpi")
