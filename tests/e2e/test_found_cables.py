@@ -69,6 +69,7 @@ def told_of(layout: Layout, folder: Path) -> list[tuple[str, str]]:
 
 
 def test_lldpd_of_debian_tells_a_perfect_fabric_and_its_faults(root: Path, tmp_path: Path) -> None:
+    assert FORMS
     layout = small()
     hear(root, tmp_path / "perfect", veth_cables(layout, lambda far: None))
     for form in FORMS:

@@ -41,8 +41,7 @@ OUTPUTS = {
 }
 
 PACK = '''
-from rackwright.plan.model import Subject
-from rackwright.policy.api import Finding, Policy, Severity
+from rackwright.api import Finding, Policy, Severity, Subject
 
 
 class Names(Policy):

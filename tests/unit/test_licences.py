@@ -108,7 +108,9 @@ def test_licences_are_told_apart(licence: str, *, copyleft: bool) -> None:
 
 def test_the_documents_list_the_packages_under_the_gpl() -> None:
     text = (ROOT / "docs/licences.md").read_text(encoding="utf-8")
-    for extra, _, copyleft in rows():
+    found = list(rows())
+    assert [extra for extra, *_ in found] == ["core", *sorted(EXTRAS)]
+    for extra, _, copyleft in found:
         assert re.search(
             rf"^\| `?{extra}`? \| [^|]+ \| {re.escape(copyleft)} \|", text, re.MULTILINE
         )

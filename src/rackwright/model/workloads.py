@@ -66,7 +66,7 @@ class TrainingWorkload(Model):
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
     layout: Annotated[WorkloadLayout | None, ASKED] = None
-    """Spread of the model. The fastest that fits if omitted."""
+    """Parallelism of the model over the accelerators. The fastest layout that fits if omitted."""
     software: Annotated[
         str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
     ] = None
@@ -74,7 +74,7 @@ class TrainingWorkload(Model):
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
     target: Annotated[Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower")] = None
-    """Least number of tokens a day, failures included."""
+    """Lowest rate of the training that is enough, in tokens/day, failures included."""
 
     @model_validator(mode="after")
     def _batch_is_of_sequences(self) -> TrainingWorkload:

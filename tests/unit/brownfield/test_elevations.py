@@ -99,7 +99,7 @@ def test_a_row_that_is_no_device_is_refused_at_its_line(
         (b"rack,unit,product\n", "no file says what stands in any rack"),
         (b"[]", "no file says what stands in any rack"),
         (b"who,what\na,b\n", "this is no sheet of elevations"),
-        (b"{", "did not find expected node content"),
+        (b"{", "a value is missing here"),
         (b'{"results": 3}', "this is no list of devices"),
         (b"[1, 2]", "this is no device"),
         (b"[" * 5000, "nested more than 64 deep"),

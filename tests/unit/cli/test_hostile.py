@@ -26,9 +26,15 @@ def repository(tmp_path: Path) -> Repository:
 
 DOCUMENTS: dict[str, tuple[str | bytes, str]] = {
     "code": ("!!python/object/apply:os.system ['touch pwned']", "python/object/apply:os.system'"),
-    "nul": ("name: a\0b", "control characters are not allowed"),
+    "nul": (
+        "name: a\0b",
+        f"{BLUEPRINT}:1:8: the file has the character U+0000, which cannot be seen",
+    ),
     "bidi_key": ("\u202ename: a", f"{BLUEPRINT}:1:1: the key '\\u202ename' holds characters"),
-    "escape": ('name: "a\\e[2Jb\\u202e"', f"{BLUEPRINT}:1:7: name: 'a\\x1b[2Jb\\u202e' does not"),
+    "escape": (
+        'name: "a\\e[2Jb\\u202e"',
+        f"{BLUEPRINT}:1:7: name: 'a\\x1b[2Jb\\u202e' has '\\x1b'",
+    ),
     "escape_in_key": ('"a\\e[2J": 1\n"a\\e[2J": 2', f"{BLUEPRINT}:1:1: the key 'a\\x1b[2J' holds"),
     "tab": ("sites:\n\t- name: a", f"{BLUEPRINT}:2:1: "),
     "utf_16": ("name: a".encode("utf-16"), f"{BLUEPRINT}:1:1: the file is not UTF-8"),
@@ -286,7 +292,7 @@ def test_a_hostile_file_name_is_only_a_name_in_comment_and_log(repository: Repos
     ended.harmless()
     (repository.top / name).write_text("name: [")
     told = repository.check(*arguments, name)
-    told.refused("b\\x1b[2J<img", "did not find expected node content")
+    told.refused("b\\x1b[2J<img", "a value is missing here")
     for text in (ended.out, (repository.top / "out" / "c.md").read_text(encoding="utf-8")):
         assert "\x1b" not in text
         assert "\u202e" not in text

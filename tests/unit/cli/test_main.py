@@ -116,8 +116,10 @@ def test_check_passes_and_a_fifth_node_is_refused(
     assert main(["check", str(blueprint), "--layer", str(layer)]) == 5
     shown = capsys.readouterr().out
     assert "power with cooling mode 'air' is 51 kW; the limit is 45 kW: 6 kW (13 %) over" in shown
-    assert "because 5 × dgx-h100 at 10.2 kW" in shown
     assert f"{blueprint}:" in shown
+    assert "(-v shows causes and fixes)" in shown
+    assert main(["check", str(blueprint), "--layer", str(layer), "-v"]) == 5
+    assert "because 5 × dgx-h100 at 10.2 kW" in capsys.readouterr().out
 
 
 def test_check_as_json_and_to_files(

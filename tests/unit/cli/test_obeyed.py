@@ -110,8 +110,7 @@ def test_the_reason_of_a_waiver(
 
 PACK = """
 from typing import ClassVar
-from rackwright.plan.model import Subject
-from rackwright.policy.api import Finding, Policy, Severity
+from rackwright.api import Finding, Policy, Severity, Subject
 class Bad(Policy):
     id: ClassVar[str] = "ACME-001"
     title: ClassVar[str] = "bad {text}"

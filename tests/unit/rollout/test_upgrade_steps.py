@@ -8,9 +8,10 @@ import pytest
 
 from rackwright.diff.actions import Action
 from rackwright.errors import UsageError
+from rackwright.model.base import Model
 from rackwright.model.field_kinds import rollouts_of
 from rackwright.model.operations import Operations
-from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.model.software import AmdSoftware, KernelModules, SoftwareBill
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.releases import ReleaseError
 from rackwright.rollout.software_record import SoftwareRecord, with_record
@@ -28,6 +29,8 @@ from rackwright.rollout.upgrade_steps import (
 
 GPUS = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 EVERY = (*GPUS, "head-1", "login-1")
+OF_AMD = {"driver": "amdgpu", "rocm": "rocm"}
+"""Components that the fields of AMD's software state the versions of."""
 
 
 def bill(**versions: object) -> SoftwareBill:
@@ -135,20 +138,27 @@ def test_a_kernel_of_one_group_changes_on_its_hosts_alone(plan: Plan) -> None:
     assert (found.hosts, found.drain, found.reboot) == (GPUS, True, True)
 
 
-def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
-    """Both say it: the roll-outs at the fields, which 'diff' reads, and the table of upgrades."""
-    drained = {
+def drained_by(model: type[Model]) -> set[str]:
+    """Return the fields of a model whose change drains hosts."""
+    return {
         name
-        for name, info in SoftwareBill.model_fields.items()
+        for name, info in model.model_fields.items()
         if any(rollout.action == Action.DRAIN.value for rollout in rollouts_of(info))
     }
+
+
+def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
+    """Both say it: the roll-outs at the fields, which 'diff' reads, and the table of upgrades."""
+    drained = drained_by(SoftwareBill)
     assert "group_kernels" in drained
     drained.remove("group_kernels")  # hosts carry it as their kernel
+    drained.remove("amd")  # hosts carry its versions one by one
+    drained |= {OF_AMD[name] for name in drained_by(AmdSoftware)}
     installed_anew = {"system", "server_system"}
     assert {name for name, manner in MANNERS.items() if manner.drain} == drained - installed_anew
     fields = {*SoftwareBill.model_fields} - installed_anew
-    fields -= {"name", "sites", "server_kernel", "group_kernels", "grafana"}
-    assert set(MANNERS) == fields, "every component of a bill that hosts carry"
+    fields -= {"name", "sites", "server_kernel", "group_kernels", "grafana", "amd"}
+    assert set(MANNERS) == fields | {*OF_AMD.values()}, "every component of a bill that hosts carry"
 
 
 def test_what_is_installed_has_the_last_word_on_the_window() -> None:

@@ -192,15 +192,18 @@ def _suitable(layout: Layout, medium: str) -> str:
 
 
 def reaching(layout: Layout, link: Cables, length: float, rate: float | None) -> str | None:
-    """The product of shortest reach that bridges ``length``, or None."""
+    """Return the product of shortest reach that bridges ``length``, or None.
+
+    Of several, it is one for more technologies: the others are for some switches or cages alone.
+    """
     found = []
     for name in layout.catalogue.ids(Cable):
         entry = layout.catalogue.get(Cable, name)
         far = reach(entry, link.fibre or FIBRES.get(entry.medium, ("",))[-1])
         fits = rate is None or fact_value(entry.rate) == rate
         if far is not None and far >= length and fits and layout.technology in entry.technology:
-            found.append((far, entry.id))
-    return min(found)[1] if found else None
+            found.append((far, -len(entry.technology), entry.id))
+    return min(found)[-1] if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,8 @@ def plans() -> Iterator[SitePlan]:
         halls=[a_hall(rows=[a_row(a_rack_group(cooling=liquid))])],
         node_groups=[some_nodes(type="gb200-nvl72", count=1)],
     )
-    yield from load_plan(builtin_pack() / "fixtures" / "plant.yaml").plan.onprem
+    for name in ("plant", "electrical"):
+        yield from load_plan(builtin_pack() / "fixtures" / f"{name}.yaml").plan.onprem
 
 
 def records_of(site: SitePlan) -> Iterator[Any]:
