@@ -34,6 +34,9 @@ BUILT = {
     "operations.software[].cuda": "no toolkit is installed on the hosts",
     "operations.software[].slurm": "Slurm is of the scheduler's release",
     "scheduler*": "Slurm is set by what is left, and by the catalogue",
+    "sites[].access": "AWS's own key encrypts volumes, which every node may use",
+    "sites[].access.encryption_key": "AWS's own key encrypts volumes, which every node may use",
+    "sites[].addresses.networks[].interface": "every interface on the fabric has an address",
     "sites[].fabrics[].attached[].interfaces": "every interface of the product is cabled",
     "sites[].fabrics[].attached[].rate": "the interfaces run at the rate of the product",
     "sites[].fabrics[].links[]": "nobody knows the cables of the group, as NET-005 says",
@@ -82,6 +85,7 @@ ASKED = {
 """Fields by which an owner asks for more than hardware does, and what holds without them."""
 
 GONE = {
+    "operations.software[].amd": "versions of software for another vendor's accelerators stood there",
     "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
     "owner": "it is a tag of everything, of which there was one too many",
