@@ -67,6 +67,9 @@ BUILT = {
     "sites[].node_groups[].psus_per_feed": "the supplies are spread evenly over the feeds",
     "sites[].node_groups[].root_device": "the root device of Ubuntu's images is encrypted",
     "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
+    "workloads[].layout": "the fastest layout that fits is planned",
+    "workloads[].layout.tensor": "the layers are not split over accelerators",
+    "workloads[].precision": "products of matrices are in BF16",
 }
 """Fields that say how something is built, and what is built without them: that is judged then."""
 
@@ -81,6 +84,9 @@ ASKED = {
     "sites[].fabrics[].rail_optimized": "no rails are asked for",
     "sites[].halls[].power_limit": "the hall may draw what its sources and its cooling carry",
     "sites[].halls[].rows[].power_limit": "the row may draw what its sources carry",
+    "workloads": "no job is planned, and nothing is asked of the cluster for one",
+    "workloads[]": "the job is not planned, and nothing is asked of the cluster for it",
+    "workloads[].target": "the job may get the tokens a day that it gets",
 }
 """Fields by which an owner asks for more than hardware does, and what holds without them."""
 

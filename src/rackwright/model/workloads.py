@@ -59,9 +59,11 @@ class TrainingWorkload(Model):
         Literal["bf16", "fp8", "mxfp8", "nvfp4"], Setting(looser="either", absent="elsewhere")
     ] = "bf16"
     """Precision of the products of matrices."""
-    sequence: Annotated[int, Field(ge=1, le=16_777_216), Setting(looser="either")]
+    sequence: Annotated[
+        int, Field(ge=1, le=16_777_216), Setting(looser="either", absent="elsewhere")
+    ]
     """Length of a sequence, in tokens."""
-    batch: Annotated[Annotated[Tokens, Field(gt=0)], Setting(looser="either")]
+    batch: Annotated[Annotated[Tokens, Field(gt=0)], Setting(looser="either", absent="elsewhere")]
     """Size of the batch of one step over all replicas, in tokens."""
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
@@ -73,7 +75,9 @@ class TrainingWorkload(Model):
     """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
-    target: Annotated[Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower")] = None
+    target: Annotated[
+        Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")
+    ] = None
     """Least number of tokens a day, failures included."""
 
     @model_validator(mode="after")
