@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import ASKED, KEY, Setting
+from rackwright.model.field_kinds import KEY, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import Tokens, TokensPerDay
 
@@ -67,8 +67,8 @@ class TrainingWorkload(Model):
     """Size of the batch of one step over all replicas, in tokens."""
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
-    layout: Annotated[WorkloadLayout | None, ASKED] = None
-    """Spread of the model. The fastest that fits if omitted."""
+    layout: Annotated[WorkloadLayout | None, Setting(looser="either", absent="elsewhere")] = None
+    """Layout of the model over accelerators. The fastest that fits if omitted."""
     software: Annotated[
         str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
     ] = None
@@ -78,7 +78,7 @@ class TrainingWorkload(Model):
     target: Annotated[
         Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")
     ] = None
-    """Least number of tokens a day, failures included."""
+    """Least number of tokens a day, failures included, in tokens/day."""
 
     @model_validator(mode="after")
     def _batch_is_of_sequences(self) -> TrainingWorkload:

@@ -50,3 +50,11 @@ def test_a_workload_that_a_change_leaves_out_is_the_base_s() -> None:
 def test_a_workload_that_reaches_its_target_may_be_left_out() -> None:
     base = asked(target="30 B tokens/day")
     assert failed({**base, "workloads": []}, base) == set()
+
+
+@pytest.mark.parametrize("layout", [None, {"tensor": 4, "pipeline": 4}])
+def test_a_layout_that_a_change_leaves_out_or_replaces_is_the_base_s(layout: Any) -> None:
+    """One whose degrees were all those of a layout that is omitted was given up with it."""
+    base = asked(layout={"tensor": 1, "pipeline": 1})
+    assert failed(base, base) == {"PERF-001"}
+    assert failed(asked(layout=layout), base) == {"PERF-001"}
