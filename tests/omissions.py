@@ -34,6 +34,9 @@ BUILT = {
     "operations.software[].cuda": "no toolkit is installed on the hosts",
     "operations.software[].slurm": "Slurm is of the scheduler's release",
     "scheduler*": "Slurm is set by what is left, and by the catalogue",
+    "sites[].access": "AWS's own key encrypts volumes, which every node may use",
+    "sites[].access.encryption_key": "AWS's own key encrypts volumes, which every node may use",
+    "sites[].addresses.networks[].interface": "every interface on the fabric has an address",
     "sites[].fabrics[].attached[].interfaces": "every interface of the product is cabled",
     "sites[].fabrics[].attached[].rate": "the interfaces run at the rate of the product",
     "sites[].fabrics[].links[]": "nobody knows the cables of the group, as NET-005 says",
@@ -64,6 +67,9 @@ BUILT = {
     "sites[].node_groups[].psus_per_feed": "the supplies are spread evenly over the feeds",
     "sites[].node_groups[].root_device": "the root device of Ubuntu's images is encrypted",
     "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
+    "workloads[].layout": "the fastest layout that fits is planned",
+    "workloads[].layout.tensor": "the layers are not split over accelerators",
+    "workloads[].precision": "products of matrices are in BF16",
 }
 """Fields that say how something is built, and what is built without them: that is judged then."""
 
@@ -78,10 +84,14 @@ ASKED = {
     "sites[].fabrics[].rail_optimized": "no rails are asked for",
     "sites[].halls[].power_limit": "the hall may draw what its sources and its cooling carry",
     "sites[].halls[].rows[].power_limit": "the row may draw what its sources carry",
+    "workloads": "no job is planned, and nothing is asked of the cluster for one",
+    "workloads[]": "the job is not planned, and nothing is asked of the cluster for it",
+    "workloads[].target": "the job may get the tokens a day that it gets",
 }
 """Fields by which an owner asks for more than hardware does, and what holds without them."""
 
 GONE = {
+    "operations.software[].amd": "versions of software for another vendor's accelerators stood there",
     "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
     "owner": "it is a tag of everything, of which there was one too many",

@@ -122,7 +122,7 @@ FABRICS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 REFUSED = {
     "five shelves": {"PWR-012"},
-    "a rear door of warm water": {"COOL-001"},
+    "a rear door of warm water": {"COOL-001", "COOL-016", "COOL-017"},
     "three tiers, 2 to 1 where nobody allows it": {"NET-002"},
 }
 """Designs that fail, with the rules that say so, of the families that the design is about."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from omissions import CATALOGUE, Refused, against, changed, in_force, plan_of
 from rackwright.model.cluster import PolicySetting
+from rackwright.plan.derivation.derive import derive
 from rackwright.policy.api import Policy
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.packs.loader import builtin_pack
@@ -27,7 +28,7 @@ def refused_by(policy: type[Policy]) -> Sequence[Refused]:
         settings = {policy.id: PolicySetting(parameters=example.parameters)}
         judges = configure([policy], settings, nothing)
         catalogue = CATALOGUE.patched(example.catalogue)
-        data = document(example, builtin_pack()).data
+        data = derive(document(example, builtin_pack()), catalogue).tree.data
         if plan_of(data, catalogue) is not None:
             site = Refused(f"{policy.id} {example.name}", data, judges, catalogue)
             if site.refusing:

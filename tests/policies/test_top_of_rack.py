@@ -27,20 +27,48 @@ def layered(folder: Path, **fabric: Any) -> Path:
     return path
 
 
+def addressed(*fabrics: str) -> dict[str, Any]:
+    """Addresses that DHCP gives to the interfaces of each node on ``fabrics``."""
+    networks = [
+        {
+            "name": fabric,
+            "kind": "fabric",
+            "fabric": fabric,
+            "segment": "nodes",
+            "set_by": "others",
+            "ranges": [{"of": "dgx", "first": f"10.30.{number}.1"}],
+        }
+        for number, fabric in enumerate(fabrics)
+    ]
+    return {"domain": "sjc1.example.com", "networks": networks}
+
+
 def fixes(rule: str, *layers: Path) -> list[str | None]:
     """The fixes of what fails."""
     report = check_blueprint(BLUEPRINT, layers=layers, only=(rule,))
     return [result.fix for result in report.results if result.outcome is Outcome.FAIL]
 
 
-def test_no_rule_of_fabrics_refuses_it() -> None:
+def test_no_rule_of_fabrics_refuses_it(tmp_path: Path) -> None:
     rules = tuple(p.id for p in load_packs() if p.id.startswith("NET-"))
-    results = check_blueprint(BLUEPRINT, only=rules).results
+    addresses = tmp_path / "addresses.yaml"
+    layer = {"sites": [{"name": "sjc1", "addresses": addressed("compute")}]}
+    addresses.write_text(yaml.safe_dump(layer))
+    results = check_blueprint(BLUEPRINT, layers=(addresses,), only=rules).results
     wrong = {Outcome.FAIL, Outcome.UNKNOWN}
     failed = {result.policy for result in results if result.outcome in wrong}
     assert failed == {"NET-012"}  # one switch is in the way of each node
     judged = {result.policy for result in results}
-    assert judged >= {"NET-001", "NET-002", "NET-004", "NET-005", "NET-010", "NET-011", "NET-013"}
+    assert judged >= {
+        "NET-001",
+        "NET-002",
+        "NET-004",
+        "NET-005",
+        "NET-010",
+        "NET-011",
+        "NET-013",
+        "NET-017",
+    }
 
 
 def test_a_rack_without_a_leaf_is_named(tmp_path: Path) -> None:
@@ -155,6 +183,7 @@ def test_two_leaves_in_each_rack_are_two_fabrics_of_half_the_ports(
         tier["start_unit"] = "20 U"
     other["segments"][0]["prefix"] = "10.30.1.0/24"
     document["sites"][0]["fabrics"].append(other)
+    document["sites"][0]["addresses"] = addressed("compute", "second")
     path = tmp_path / "blueprint.yaml"
     path.write_text(yaml.safe_dump(document))
     rules = tuple(p.id for p in load_packs() if p.id.startswith("NET-"))

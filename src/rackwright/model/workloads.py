@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import ASKED, KEY, Setting
+from rackwright.model.field_kinds import KEY, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import Tokens, TokensPerDay
 
@@ -59,22 +59,36 @@ class TrainingWorkload(Model):
         Literal["bf16", "fp8", "mxfp8", "nvfp4"], Setting(looser="either", absent="elsewhere")
     ] = "bf16"
     """Precision of the products of matrices."""
-    sequence: Annotated[int, Field(ge=1, le=16_777_216), Setting(looser="either")]
+    sequence: Annotated[
+        int, Field(ge=1, le=16_777_216), Setting(looser="either", absent="elsewhere")
+    ]
     """Length of a sequence, in tokens."""
-    batch: Annotated[Annotated[Tokens, Field(gt=0)], Setting(looser="either")]
+    batch: Annotated[Annotated[Tokens, Field(gt=0)], Setting(looser="either", absent="elsewhere")]
     """Size of the batch of one step over all replicas, in tokens."""
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
+<<<<<<< HEAD
     layout: Annotated[WorkloadLayout | None, ASKED] = None
     """Parallelism of the model over the accelerators. The fastest layout that fits if omitted."""
+=======
+    layout: Annotated[WorkloadLayout | None, Setting(looser="either", absent="elsewhere")] = None
+    """Layout of the model over accelerators. The fastest that fits if omitted."""
+>>>>>>> fdfe4d0a4608b8a0698fbea72388f61d4e4d8734
     software: Annotated[
         str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
     ] = None
     """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
+<<<<<<< HEAD
     target: Annotated[Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Lowest rate of the training that is enough, in tokens/day, failures included."""
+=======
+    target: Annotated[
+        Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")
+    ] = None
+    """Least number of tokens a day, failures included, in tokens/day."""
+>>>>>>> fdfe4d0a4608b8a0698fbea72388f61d4e4d8734
 
     @model_validator(mode="after")
     def _batch_is_of_sequences(self) -> TrainingWorkload:

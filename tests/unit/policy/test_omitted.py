@@ -41,7 +41,7 @@ def test_fed_by_left_out_of_a_refused_site_is_unknown(
     path.write_text(text)
     capsys.readouterr()
 
-    assert main(["check", str(path)]) == ExitCode.UNKNOWN
+    assert main(["check", "-v", str(path)]) == ExitCode.UNKNOWN
     shown = capsys.readouterr().out
     line = next(n for n, row in enumerate(text.splitlines(), 1) if f"name: {name}-a" in row)
     assert f"blueprint.yaml:{line}:11" in shown
