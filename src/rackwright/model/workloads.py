@@ -67,28 +67,18 @@ class TrainingWorkload(Model):
     """Size of the batch of one step over all replicas, in tokens."""
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
-<<<<<<< HEAD
-    layout: Annotated[WorkloadLayout | None, ASKED] = None
-    """Parallelism of the model over the accelerators. The fastest layout that fits if omitted."""
-=======
     layout: Annotated[WorkloadLayout | None, Setting(looser="either", absent="elsewhere")] = None
-    """Layout of the model over accelerators. The fastest that fits if omitted."""
->>>>>>> fdfe4d0a4608b8a0698fbea72388f61d4e4d8734
+    """Parallelism of the model over the accelerators. The fastest layout that fits if omitted."""
     software: Annotated[
         str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
     ] = None
     """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
-<<<<<<< HEAD
-    target: Annotated[Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower")] = None
-    """Lowest rate of the training that is enough, in tokens/day, failures included."""
-=======
     target: Annotated[
         Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")
     ] = None
-    """Least number of tokens a day, failures included, in tokens/day."""
->>>>>>> fdfe4d0a4608b8a0698fbea72388f61d4e4d8734
+    """Lowest rate of the training that is enough, in tokens/day, failures included."""
 
     @model_validator(mode="after")
     def _batch_is_of_sequences(self) -> TrainingWorkload:
