@@ -94,7 +94,10 @@ def refusal(text: str) -> str:
             a_short_site(power=POWER.replace("[{kind: rpp", "[{kind: rpp}, {kind: rpp")),
             "'feed_path' has two elements of the kind 'rpp'",
         ),
-        (a_short_site(power=POWER.replace("kind: rpp", "kind: pdu")), "feed_path.0.kind"),
+        (
+            a_short_site(power=POWER.replace("kind: rpp", "kind: pdu")),
+            "sites.sjc1.power.feed_path.pdu.kind: 'pdu' is not one of 'utility'",
+        ),
         (
             a_short_site(power=POWER.replace("{kind: rpp", "{kind: rpp, volts: 3")),
             "unknown key 'volts'",
