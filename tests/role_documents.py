@@ -92,7 +92,7 @@ def _lines(role: RoleFacts) -> Iterator[str]:
     yield f"Written for {_platforms(role.galaxy)}, ansible-core {_least(role.galaxy)} or newer."
     yield "The index of the roles says where it was run."
     yield ""
-    yield "Written from `meta/argument_specs.yml`; `make roles-docs` writes it anew."
+    yield "Written from `meta/argument_specs.yml`; `make roles-docs` regenerates it."
 
 
 def _variables(

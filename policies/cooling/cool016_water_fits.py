@@ -33,7 +33,7 @@ _WORDS = {
         "supply colder water to the doors, which take no heat otherwise",
     ),
 }
-"""What is measured and the fix, by the kind of fit."""
+"""Words for the measure and for the fix, by the kind of fit."""
 
 
 @rule(

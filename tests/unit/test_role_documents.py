@@ -92,7 +92,7 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
         "Written for Debian (bookworm) and EL (8, 9), ansible-core 2.16 or newer.",
         "The index of the roles says where it was run.",
         "",
-        "Written from `meta/argument_specs.yml`; `make roles-docs` writes it anew.",
+        "Written from `meta/argument_specs.yml`; `make roles-docs` regenerates it.",
     ]
 
 

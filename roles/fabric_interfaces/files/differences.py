@@ -1,4 +1,4 @@
-"""What the kernel has otherwise than planned, one line each: ``differences.py LINKS SYSFS ask|skip``."""
+"""List the differences between the kernel's state and the plan: ``differences.py LINKS SYSFS ask|skip``."""
 
 # For any Python from 3.6 on, since it runs on the hosts.
 import glob

@@ -231,15 +231,11 @@ def _exchange(work: Work, tokens: float) -> float:
         tokens,
         width,
         layout.expert,
-        layout.expert,
         work.model.experts_per_token,
         work.model.groups_per_token,
     )
-    return (
-        4
-        * seconds
-        * (software.exchange if layout.expert <= work.links.domain else software.exchange_far)
-    )
+    near = layout.expert <= work.links.domain
+    return 4 * seconds * (software.exchange if near else software.exchange_far)
 
 
 def _host_wait(work: Work, busy: float, *, routed: bool) -> float:

@@ -1,4 +1,4 @@
-"""How a model is spread over accelerators, and which spreads are none."""
+"""Spread of a model over accelerators, and the checks that it divides what it has to."""
 
 from __future__ import annotations
 

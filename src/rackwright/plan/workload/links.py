@@ -67,7 +67,7 @@ class Links:
         return (members - 1) / members * volume / self.rate(members, span) + steps
 
     def exchange(
-        self, tokens: float, width: float, members: int, span: int, copies: int, groups: int
+        self, tokens: float, width: float, members: int, copies: int, groups: int
     ) -> float:
         """Return the seconds of one all-to-all of expert parallelism.
 
@@ -77,23 +77,20 @@ class Links:
         Args:
             tokens: of one accelerator.
             width: bytes of a token.
-            members: accelerators that share the experts.
-            span: accelerators among which they lie.
+            members: accelerators that share the experts, beside each other.
             copies: experts that each token visits.
             groups: most domains that a token may visit; 0 without a limit.
         """
         if members <= 1:
             return 0.0
-        near = (
-            min(members, max(1, self.domain * members // span)) if span > self.domain else members
-        )
+        near = min(members, self.domain)
         inside = tokens * copies * width * (near - 1) / near / (self.link * BUSY)
         domains = members / near
         if domains <= 1:
             return inside + self.delay
         choices = min(copies, groups) if groups else copies
         visited = (domains - 1) * (1 - (1 - 1 / domains) ** choices)
-        crossing = 1 - self.pod / span if span > self.pod else 0.0
+        crossing = max(0.0, 1 - self.pod / members)
         slower = max(1.0, self.oversubscription * crossing)
         outside = tokens * width * visited * slower / (self.rail * self.reached)
         return max(inside, outside) + self.rail_delay

@@ -70,7 +70,7 @@ def memory_need(
     layers = (model.layers + model.predicted) / stages
     ahead = 1 + (stages - 1) / (stages * layout.virtual)
     waiting = min(float(stages), max(1.0, layout.micro_batches(accelerators, sequences)))
-    in_flight = layers * min(ahead * stages, waiting * ahead) / 1
+    in_flight = layers * min(ahead * stages, waiting * ahead)
     return MemoryNeed(
         states=_states(model, layout, accelerators, precision, frozen=frozen),
         activations=per_layer * in_flight,

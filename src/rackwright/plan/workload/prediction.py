@@ -32,9 +32,6 @@ from rackwright.plan.workload.transformer import LanguageModel, read_config
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
 
-CLOUD_DOMAIN = 8
-"""Accelerators of one NVLink domain where the catalogue says nothing: those of one machine."""
-
 
 @dataclass(frozen=True, slots=True)
 class JobPlacement:

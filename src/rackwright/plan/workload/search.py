@@ -18,9 +18,7 @@ LONG = 8192
 MICRO_BATCHES = (1, 2, 4, 8)
 
 
-def layouts(
-    job: TrainingJob, accelerators: int, links: Links, software: Software
-) -> Iterator[ModelLayout]:
+def layouts(job: TrainingJob, accelerators: int, links: Links) -> Iterator[ModelLayout]:
     """Yield the layouts that divide the job evenly.
 
     Tensor parallelism stays inside an NVLink domain and a node's eight; pipelines have stages of
@@ -50,7 +48,7 @@ def fastest(
 ) -> tuple[ModelLayout, StepTime] | None:
     """Return the layout with the shortest step among those that fit; None where none does."""
     best: tuple[ModelLayout, StepTime] | None = None
-    for layout in layouts(job, accelerators, links, software):
+    for layout in layouts(job, accelerators, links):
         need = memory_need(
             job.model,
             layout,

@@ -68,7 +68,7 @@ def efa_devices(
 
 
 class FilterModule:
-    """What Ansible asks for the filters of this file."""
+    """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., list[str]]]:
         """The filters by their names."""

@@ -79,7 +79,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 class FilterModule:
-    """What Ansible asks for the filters of this file."""
+    """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., dict[str, list[str]]]]:
         """The filters by their names."""

@@ -125,7 +125,7 @@ def _settings(text: str | None) -> dict[str, tuple[str, list[str]]]:
 
 
 class FilterModule:
-    """What Ansible asks for the filters of this file."""
+    """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., list[str]]]:
         """The filters by their names."""
