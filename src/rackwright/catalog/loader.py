@@ -167,12 +167,6 @@ class Catalogue:
         """The ids of every product of ``kind``, sorted."""
         return tuple(sorted(self.files.get(kind, {})))
 
-    def load_all(self) -> Iterator[Entry]:
-        """Every product, read and validated."""
-        for kind, found in self.files.items():
-            for entry_id in sorted(found):
-                yield self.get(kind, entry_id)
-
     def patched(self, patches: Mapping[str, Mapping[str, Any]]) -> Catalogue:
         """This catalogue with fields of some products changed; ``None`` makes one unknown.
 

@@ -286,11 +286,6 @@ class Processes(Model):
         """Whether a job has a container on each of its hosts from its start to its end."""
         return self.contain and self.tracking == "cgroup"
 
-    @property
-    def use_cgroups(self) -> bool:
-        """Whether any of them needs control groups."""
-        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
-
 
 class Folders(Model):
     """Where the daemons keep things."""

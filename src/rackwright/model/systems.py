@@ -146,15 +146,3 @@ def known_system(given: str) -> str:
             f"{known[-1]} (docs/systems.md)"
         )
     return given
-
-
-def document_table() -> str:
-    """The table as Markdown."""
-    rows = [
-        "| System | In a blueprint | Evidence | What was run | What a team brings |",
-        "|---|---|---|---|---|",
-    ]
-    for one in SYSTEMS:
-        brings = f"{one.lacks[0].upper()}{one.lacks[1:]}." if one.lacks else ""
-        rows.append(f"| {one.title} | `{one.id}` | {one.evidence} | {one.ran}. | {brings} |")
-    return "\n".join(rows) + "\n"

@@ -8,11 +8,9 @@ from datetime import UTC, datetime
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, UsageError
-from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
+from rackwright.plan.load import LoadedPlan, load_plan, nowhere
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, Judgement, asked_by, hold
@@ -78,18 +76,6 @@ def check_blueprint(
         for name in sorted(set(only) - known):
             raise UsageError(f"there is no policy '{name}'", hint=did_you_mean(name, known))
     return check_plan(loaded, packs=folders, policies=policies, only=only, exceptions=exceptions)
-
-
-def check_data(
-    data: Any,
-    *,
-    packs: Sequence[Path] = (),
-    exceptions: PolicyExceptions | None = None,
-    catalogue: Catalogue | None = None,
-) -> Report:
-    """The report about a blueprint that is plain data, as a stack's inputs carry it."""
-    loaded = load_data(data, catalogue=catalogue)
-    return check_plan(loaded, packs=packs, exceptions=exceptions)
 
 
 def check_plan(

@@ -14,7 +14,6 @@ from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.file_systems.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.file_systems.fsx import made_file_systems
 
-ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
 """Port ranges on which Lustre clients and servers talk to each other, both ways."""
 EVERYWHERE = "0.0.0.0/0"

@@ -21,11 +21,6 @@ def down_ports(radix: int, ratio: float = 1.0) -> int:
     return int(radix * ratio / (1 + ratio) + 1e-9)
 
 
-def leaves_for(endpoints: int, down: int) -> int:
-    """Leaves that ``endpoints`` ports need."""
-    return ceil_div(endpoints, down)
-
-
 def spines_for(leaves: int, up: int, radix: int) -> int:
     """The fewest spines that take ``up`` cables from each leaf, the same number to every spine.
 

@@ -21,7 +21,6 @@ Quantity = Literal[
     "height_u",
     "inlet_max_c",
     "inlet_min_c",
-    "nameplate_w",
     "peak_w",
     "power_w",
     "weight_kg",
@@ -52,7 +51,6 @@ _FIELDS: Mapping[Quantity, str] = {
     "height_u": "height",
     "inlet_max_c": "inlet_max",
     "inlet_min_c": "inlet_min",
-    "nameplate_w": "max_power",
     "peak_w": "peak_power",
     "power_w": "max_power",
     "weight_kg": "weight",
@@ -60,7 +58,7 @@ _FIELDS: Mapping[Quantity, str] = {
 """Where a catalogue entry says a quantity; its heat in air and liquid follows from two fields."""
 
 _OF_CDUS: Mapping[Quantity, str] = {
-    **dict.fromkeys(("heat_air_w", "heat_w", "nameplate_w", "peak_w", "power_w"), "power"),
+    **dict.fromkeys(("heat_air_w", "heat_w", "peak_w", "power_w"), "power"),
     "airflow_cfm": "airflow",
     "height_u": "height",
     "weight_kg": "weight",

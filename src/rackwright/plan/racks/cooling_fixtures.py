@@ -81,7 +81,6 @@ def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> RackD
         height_u=fact_value(entry.height),
         weight_kg=fact_value(entry.weight),
         power_w=power,
-        nameplate_w=power,
         peak_w=power,
         heat_w=power,
         heat_air_w=power,

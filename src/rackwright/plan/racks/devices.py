@@ -72,7 +72,6 @@ def describe_device(
         path=path,
         height_u=fact_value(entry.height),
         power_w=power,
-        nameplate_w=nameplate,
         peak_w=_peak(entry, power_cap),
         heat_w=heat,
         heat_air_w=heat_air,

@@ -16,7 +16,7 @@ from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, S
 from rackwright.model.racks import RackType
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.power.demand import FedRacks
-from rackwright.plan.power.electrical import imbalance, outlet_voltage
+from rackwright.plan.power.electrical import outlet_voltage
 from rackwright.plan.power.lines.conductors import OfFeeds
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
@@ -186,7 +186,6 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         credited_m2=credited,
         aisle_m=None if group.aisle_depth is None else 2 * group.aisle_depth,
         center_of_mass_u=mechanical.center_of_mass(devices),
-        heaviest_top_u=mechanical.highest_heavy_unit(devices),
         rack_depth_m=rack.type.depth.value,
         deepest_m=deepest,
         lift_allowance_m=cooling.lift_allowance,
@@ -194,7 +193,6 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         service_height_m=_service_height(rack, deepest),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
-        rear_door_capacity_w=None if rack.door is None else rack.door.capacity,
         leak_detection=cooling.leak_detection,
         isolation=cooling.isolation,
         blanking=group.blanking,
@@ -309,7 +307,6 @@ def _circuits(rack: WiredRack, power_factor: float) -> Iterator[CircuitLoad]:
             load_w=load.load,
             implied_w=load.implied,
             peak_w=load.peak,
-            imbalance=imbalance(load.legs) if load.legs else None,
             c13_used=None if used is None else used["C13"],
             c19_used=None if used is None else used["C19"],
             c13_available=available["C13"],
@@ -366,6 +363,5 @@ def _fates(rack: WiredRack) -> Iterator[DevicesAfterLoss]:
                 devices=len(devices),
                 alive=None if devices[0].psu_count is None else living,
                 needed_full=devices[0].full_performance,
-                needed_degraded=devices[0].degraded,
                 state=state,
             )

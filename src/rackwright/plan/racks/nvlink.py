@@ -29,7 +29,5 @@ def nvlink_domains(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterat
             trays=entry.hosts,
             accelerators=count,
             most=most,
-            partial=None if most is None else count < most,
-            tray_accelerators=None if uneven else each,
             left=None if uneven else count - each,
         )

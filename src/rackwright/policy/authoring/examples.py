@@ -104,18 +104,13 @@ def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, .
     path = _base(example, pack)
     layer, catalogue = json.dumps(example.layer), json.dumps(example.catalogue)
     tree, loaded = _planned(pack, path, read_raw(path), layer, catalogue)
-    return _judge(policy, example, tree, loaded)
+    return judge_plan(policy, example, tree, loaded)
 
 
 def document(example: Example, pack: Path) -> Tree:
     """The blueprint of the example."""
     path = _base(example, pack)
     return _layered(pack, path, read_raw(path), example.layer)
-
-
-def judge_document(policy: type[Policy], example: Example, tree: Tree) -> tuple[Result, ...]:
-    """The results of the policy on another blueprint, as the example sets them both up."""
-    return _judge(policy, example, tree, _plan(tree, example.catalogue))
 
 
 @lru_cache(maxsize=512)
@@ -142,9 +137,14 @@ def _plan(tree: Tree, catalogue: Mapping[str, Mapping[str, Any]]) -> LoadedPlan:
     return plan_tree(tree, _catalogue().patched(catalogue))
 
 
-def _judge(
+def judge_plan(
     policy: type[Policy], example: Example, tree: Tree, loaded: LoadedPlan
 ) -> tuple[Result, ...]:
+    """Return the results of the policy on a plan, with the parameters and the date of the example.
+
+    Raises:
+        SpecErrors: the blueprint sets a policy that does not exist.
+    """
     set_here = loaded.plan.policies
     if set_here and (unknown := sorted(set(set_here) - _known_ids(policy))):
         raise SpecErrors([SpecError(f"policies: there is no policy '{unknown[0]}'")])
