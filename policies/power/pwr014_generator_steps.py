@@ -32,7 +32,7 @@ from rackwright.policy.helpers.remediation import provide
     profile=Profile.PILOT,
 )
 class GeneratorSteps(Policy):
-    """What is connected to a generator at once after its start is no more than it takes."""
+    """Load that a generator takes in one step after its start is within its limit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each generator that carries load after any loss."""

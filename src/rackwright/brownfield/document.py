@@ -56,7 +56,7 @@ _SITES: tuple[str | ListItem, ...] = ("sites",)
 
 
 class NodeKey(NamedTuple):
-    """What the nodes of one group have in common."""
+    """Properties that the nodes of one group share."""
 
     base: str
     entry: str
@@ -98,7 +98,7 @@ def make_blueprint(
 
 @dataclass
 class _Maker:
-    """What is made, while it is."""
+    """Blueprint under construction."""
 
     products: Products
     only: str | None
@@ -269,7 +269,7 @@ class _Maker:
         racks: Sequence[FoundRack],
         feeds: tuple[str, ...] | None,
     ) -> dict[str, Any]:
-        """What files say of the power of a site; the rest is blank."""
+        """Return the power supply of a site as files state it; the rest stays blank."""
         power = (*here, "power")
         self.blanks += [
             Blank(power, SitePower, "continuous_derate"),

@@ -58,13 +58,13 @@ _QUOTED = re.compile(r"'(\s*[=+\-@＝＋－＠].*)")
 
 
 def is_elevations(sheet: CsvSheet) -> bool:
-    """Whether a sheet has the columns that a sheet of elevations has."""
+    """Return True if a sheet has the columns of rack elevations."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
 def read_elevations(sheet: CsvSheet) -> Found:
-    """What a sheet of elevations says.
+    """Read a sheet of rack elevations.
 
     Raises:
         SpecErrors: rows that are no devices, each with its line.

@@ -52,7 +52,7 @@ class FoundRack:
 
     @property
     def alike(self) -> tuple[object, ...]:
-        """What racks of one group have in common."""
+        """Properties that racks of one group share."""
         nodes = [entry for _, entry in self.devices if isinstance(entry, Node)]
         media = frozenset(node.medium for node in nodes)
         return (

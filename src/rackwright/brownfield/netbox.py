@@ -51,13 +51,13 @@ _ROLES = frozenset(get_args(Role))
 
 
 def is_netbox(sheet: CsvSheet) -> bool:
-    """Whether a sheet has the columns of an export of devices."""
+    """Return True if a sheet has the columns of an export of devices."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
 def read_netbox_sheet(sheet: CsvSheet) -> Found:
-    """What the CSV of a list of devices says.
+    """Read the CSV of a list of devices.
 
     Raises:
         SpecErrors: it has no column for racks or positions, or rows that are no devices.
@@ -75,7 +75,7 @@ def read_netbox_sheet(sheet: CsvSheet) -> Found:
 
 
 def read_netbox_json(text: str, path: Path) -> Found:
-    """What the JSON of ``/api/dcim/devices/`` says.
+    """Read the JSON of ``/api/dcim/devices/``.
 
     Raises:
         SpecErrors: it is something else, or not all of it.
@@ -179,7 +179,7 @@ def _of_json(item: Item) -> dict[str, str]:
 
 
 def _field(item: Item, *keys: str) -> Item | None:
-    """What stands behind keys of nested objects; None where one is not there."""
+    """Return the value behind keys of nested objects; None if a key is absent."""
     for key in keys:
         value: Any = item.value
         if not isinstance(value, dict) or key not in value:

@@ -99,7 +99,7 @@ def _tier(
 
 
 class _FromTop:
-    """Whether switches stand where those do that are placed without a word: from the top of their racks.
+    """Check that switches are at the default place, the top of their racks.
 
     Nodes are placed before them, and tiers in their order.
     """
@@ -119,14 +119,14 @@ class _FromTop:
         self._placed.update(map(id, block.devices))
 
     def holds(self, block: DeviceBlock) -> bool:
-        """Whether all units above each run of a block are taken by what is placed before it."""
+        """Return True if the units above each run of a block are full."""
         height = height_of(block.entry)
         return all(
             self._is_full(run.rack, run.low + len(run.devices) * height) for run in block.runs
         )
 
     def _is_full(self, name: str, above: float) -> bool:
-        """Whether every unit of a rack from one on is taken."""
+        """Return True if every unit of a rack above a unit is full."""
         rack = self._racks[name]
         if rack.type is None:
             return False

@@ -38,7 +38,7 @@ def partition(region: str) -> str:
 
 
 def dns_suffix(region: str) -> str:
-    """What the names of hosts of AWS in ``region`` end in, after the region."""
+    """Return the DNS suffix of AWS host names in ``region``, the part after the region."""
     return _SUFFIXES.get(partition(region), "amazonaws.com")
 
 

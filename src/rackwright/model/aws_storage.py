@@ -191,7 +191,7 @@ _OF_MADE = ("compression", "data_repositories", "scratch")
 
 
 class LustreSize(NamedTuple):
-    """How large and fast an FSx file system is; None is unknown."""
+    """Capacity and throughput of an FSx file system; None is unknown."""
 
     capacity: float | None
     throughput: float | None
@@ -298,7 +298,7 @@ class LustreFileSystem(Model):
 
     @property
     def size(self) -> LustreSize:
-        """What is made, or what is recorded of the one that exists."""
+        """Size of the file system that is made, or the recorded size of an existing one."""
         found = self if self.existing is None else self.existing
         return LustreSize(found.capacity, found.throughput)
 

@@ -1,4 +1,4 @@
-"""What a cluster may cost, and what its owner pays for energy and hardware."""
+"""Budgets of a cluster, and its owner's prices for energy and hardware."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
 
 
 class OwnedRates(Model):
-    """What it costs to own and run a bare-metal site; absent is unknown."""
+    """Cost of owning and running a bare-metal site; absent is unknown."""
 
     energy: Annotated[DollarsPerKilowattHour | None, Claim(looser="lower", absent="elsewhere")] = (
         None

@@ -65,7 +65,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def hostlist_size(text: str) -> int:
-    """How many names ``text`` stands for; none of them is made, so a long range costs nothing.
+    """Return the number of names in ``text`` without making them, so that a long range costs nothing.
 
     Raises:
         ValueError: as ``expand_hostlist``.

@@ -96,7 +96,7 @@ DollarsPerKilowattHour = Annotated[Decimal, Money("USD/kWh")]
 
 
 class Offer(StrEnum):
-    """What a list sells, and under which terms."""
+    """Product of a price list, and its terms."""
 
     ON_DEMAND = "on-demand"
     """Instances and targeted reservations: both are charged by the hour."""
@@ -170,7 +170,7 @@ class Price:
 
     @property
     def is_estimate(self) -> bool:
-        """Whether it is a guess that the owner must allow."""
+        """True if the price is an estimate that the owner has to allow."""
         return self.source.confidence is Confidence.ESTIMATE
 
 

@@ -121,7 +121,7 @@ class LocalScratch(Model):
 
 
 class Checkpoint(Model):
-    """What a job writes to be able to start again; absent is unknown."""
+    """Checkpoint that a job writes in order to restart; absent is unknown."""
 
     size: Annotated[Gibibytes | None, Setting(looser="either")] = None
     """Size of one checkpoint, in GiB."""
@@ -142,7 +142,7 @@ class Checkpoint(Model):
 
 
 class Workload(Model):
-    """What is asked of a file system; absent is unknown."""
+    """Requirements on a file system; absent is unknown."""
 
     read: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
     """Rate at which all clients together read, in MB/s."""

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Evidence(StrEnum):
-    """How it is known that the roles work on a system, the strongest first."""
+    """Evidence that the roles work on a system, the strongest first."""
 
     LAB = "lab"
     """Roles were applied, applied again and checked on hosts that run it."""

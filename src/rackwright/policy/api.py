@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 
 
 class Severity(StrEnum):
-    """How bad a violation is; belongs to the policy."""
+    """Severity of a violation; belongs to the policy."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -36,7 +36,7 @@ class Severity(StrEnum):
 
 
 class Enforcement(StrEnum):
-    """What a violation does; belongs to the configuration."""
+    """Effect of a violation; belongs to the configuration."""
 
     MANDATORY = "mandatory"
     ADVISORY = "advisory"
@@ -44,7 +44,7 @@ class Enforcement(StrEnum):
 
 
 class Profile(StrEnum):
-    """How much depends on a cluster, least first."""
+    """Importance of a cluster, least first."""
 
     LAB = "lab"
     PILOT = "pilot"
@@ -52,7 +52,7 @@ class Profile(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far a design is, from the first sketch to a cluster that runs jobs."""
+    """Stage of a design, from the first sketch to a cluster that runs jobs."""
 
     CONCEPT = "concept"
     DESIGN = "design"
@@ -68,7 +68,7 @@ _STAGES = tuple(Stage)
 
 
 class Outcome(StrEnum):
-    """What came of one check."""
+    """Outcome of one check."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"

@@ -40,7 +40,7 @@ Locate = Callable[[SpecPath], Location | None]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one policy says about one subject.
+    """Result of one policy about one subject.
 
     Attributes:
         enforcement: what holds for this result; an advisory step of a mandatory policy warns.

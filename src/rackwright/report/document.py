@@ -143,7 +143,7 @@ class RecordedDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ResultDocument(TypedDict):
-    """What one policy says about one subject."""
+    """Result of one policy about one subject."""
 
     policy: str
     """Id of the policy, like 'PWR-001'."""
@@ -233,7 +233,7 @@ class HygieneDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ReportDocument(TypedDict):
-    """What 'rackwright check --json' writes."""
+    """Output of 'rackwright check --json'."""
 
     schema: Literal["rackwright.check/v2"]
     """The form of the document; it changes when keys go or change their meaning, not when some are added."""

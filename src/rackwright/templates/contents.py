@@ -101,7 +101,7 @@ def check_name(name: str) -> None:
 
 
 def label_of(version: str | None, digest: str) -> str:
-    """What files are called in messages: their version, or the begin of their digest without one."""
+    """Return the label of files in messages: their version, or the start of their digest without one."""
     return version or digest[:19]
 
 

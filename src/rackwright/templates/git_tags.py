@@ -103,7 +103,7 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
 
 
 def _reach(folder: Path, url: str, *arguments: str) -> str:
-    """What git says that asks another repository.
+    """Run git against another repository, and return its output.
 
     Raises:
         ExternalToolError: it cannot be read.

@@ -1,4 +1,4 @@
-"""What a template asks: its ``copier.yml``, of which only typed questions are taken.
+"""Questions of a template: its ``copier.yml``, of which only typed questions are read.
 
 The format is that of copier, which knows settings by which a template runs commands, loads code or
 reads other files. None of them is taken here, regardless of who wrote the template.
@@ -60,7 +60,7 @@ class Question(Model):
 
 
 class Manifest(Model):
-    """What a template says of itself."""
+    """Manifest of a template."""
 
     description: Annotated[str, Field(min_length=1, max_length=500)]
     questions: Mapping[str, Question]

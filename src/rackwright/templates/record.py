@@ -1,4 +1,4 @@
-"""What a cluster keeps of the template that it was made from: answers, and the files as they came.
+"""Record that a cluster keeps of its template: answers, and the original files.
 
 The files as they came are what an update compares with: what the template changed is the difference
 to them, what the team changed as well. So an update needs the old version of no template, and gives
@@ -53,7 +53,7 @@ class Record(Model):
 
     @property
     def label(self) -> str:
-        """What the template is called beside its source."""
+        """Label of the template, beside its source."""
         return label_of(self.version, self.digest)
 
 
@@ -66,7 +66,7 @@ class Kept:
 
 
 def read_kept(folder: Path) -> Kept:
-    """What the cluster in ``folder`` keeps.
+    """Read the record of the cluster in ``folder``.
 
     Raises:
         UsageError: it keeps nothing.

@@ -1,4 +1,4 @@
-"""Where a template is from: built in, a folder, a git repository at a tag, or an installed package.
+"""Sources of templates: built in, a folder, a git repository at a tag, or an installed package.
 
 | Source | Form |
 |---|---|
@@ -42,7 +42,7 @@ Kind = Literal["built-in", "folder", "git", "package"]
 
 @dataclass(frozen=True, slots=True)
 class TemplateSource:
-    """Where a template is from.
+    """Source of a template.
 
     Attributes:
         kind: of the place.
@@ -81,7 +81,7 @@ class Template:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """What it asks.
+        """Questions of the template.
 
         Raises:
             SpecErrors: its ``copier.yml`` is not valid.
@@ -91,17 +91,17 @@ class Template:
 
     @cached_property
     def digest(self) -> str:
-        """Of its files."""
+        """Digest of the template's files."""
         return digest_of(sorted(self.files.items()))
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Name of the template in messages."""
         return str(self.source)
 
     @property
     def label(self) -> str:
-        """What it is called beside its source."""
+        """Label of the template, beside its source."""
         return label_of(self.version, self.digest)
 
 

@@ -34,7 +34,7 @@ _MOST_CONFLICTS = 127
 
 
 class Step(StrEnum):
-    """What an update does with a file."""
+    """Action of an update on a file."""
 
     NEW = "new"
     """The template has it now."""
@@ -78,14 +78,14 @@ class Update:
 
     @property
     def conflicts(self) -> int:
-        """How many a person has to decide."""
+        """Number of conflicts that the user has to resolve."""
         return sum(len(change.conflicts) for change in self.changes)
 
 
 def plan_update(
     folder: Path, kept: Kept, template: Template, answers: Mapping[str, Answer]
 ) -> Update:
-    """What an update of the cluster in ``folder`` to ``template`` does.
+    """Plan the update of the cluster in ``folder`` to ``template``.
 
     Args:
         folder: of the cluster.
@@ -183,7 +183,7 @@ def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, 
 def _change(
     folder: Path, name: str, base: str | None, new: str | None, labels: Sequence[str]
 ) -> FileUpdate | None:
-    """What is to be done with one file; None where nothing is.
+    """Return the action on one file; None if there is nothing to do.
 
     Raises:
         UsageError: the file still holds the conflicts of an update before.

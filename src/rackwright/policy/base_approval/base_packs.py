@@ -16,7 +16,7 @@ from rackwright.team.place import find_config, real
 
 
 class State(Enum):
-    """What a change does to a pack of its base."""
+    """Effect of a change on a pack of its base."""
 
     KEPT = auto()
     EDITED = auto()
@@ -87,7 +87,7 @@ def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, P
 
 
 def _state(pin: Pin, now: Pin | None, here: Path | str | None, approved: Path | None) -> State:
-    """What a change does to a pack; ``here`` is its folder where that is in the repository."""
+    """Return the effect of a change on a pack; ``here`` is its folder if that is in the repository."""
     if now is None:
         return State.DROPPED
     if approved is not None and isinstance(here, Path):

@@ -1,4 +1,4 @@
-"""What a change says of its own hardware, and asks for, that its base has not approved.
+"""Claims and requests of a change about its own hardware that its base has not approved.
 
 A blueprint grants itself what nobody can see: a cap on the power of nodes, a source that needs no
 redundancy, a budget. Such claims and settings are the base's until a change is merged; where the
@@ -339,7 +339,7 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> Things | None:
-        """What the base has instead of an entry, or what of it is gone, and what is left."""
+        """Return the entries of the base that an entry replaces, or the rest of them, and what is left."""
         identity = identity_of(model, item)
         if isinstance(identity, frozenset):
             same = [b for b in self._racks if identity & racks_of(b)]
@@ -361,7 +361,7 @@ class _Walk:
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path
     ) -> Iterator[dict[str, Any]]:
-        """What holds of an entry that a change leaves out, though nothing is built without it."""
+        """Yield the claims of an entry that a change omits, though nothing is built without it."""
         if model in _ASKED:
             restored = dict(item)
             if "parts" in item:
@@ -382,7 +382,7 @@ class _Walk:
             yield found
 
     def _where_they_are(self, parts: Things) -> Things:
-        """What a job asks of node groups, by the names that those which are gone may have now."""
+        """Return the requests of a job for node groups, under the names that renamed groups may have now."""
         found: dict[Any, dict[str, Any]] = {}
         for part in parts:
             own = part.get("site"), part.get("group")

@@ -1,4 +1,4 @@
-"""Where a base revision has the blueprint that a change may have renamed.
+"""Path of the blueprint in a base revision, even if a change has renamed it.
 
 A blueprint that moves to another file, or takes the place of another one, stays the same cluster:
 what was approved of it holds on. The revision alone says which file that was, by the cluster's name;
@@ -80,7 +80,7 @@ def _called(document: Mapping[str, Any]) -> str:
 
 
 def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
-    """Whether a file does not hold its cluster any more."""
+    """Return True if a file no longer has its cluster."""
     now = _on_disk(path)
     return now is None or now.get("name") != before.get("name")
 

@@ -26,7 +26,7 @@ _MOST = 6
 
 @dataclass(frozen=True)
 class HeldProducts:
-    """What a change is judged by.
+    """Products that a change is checked with.
 
     Attributes:
         catalogue: the head's own where all of it holds.
@@ -129,7 +129,7 @@ def _kept(one: RefusedFact, ref: str) -> Notice:
 
 
 def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
-    """What is said of the team's products that are used and that the base does not have."""
+    """Yield the notices about products of the team that are used and absent from the base."""
     for kind, entry_id in sorted(head.used, key=lambda key: key[1]):
         if not head.is_own(kind, entry_id) or entry_id in base.files[kind]:
             continue
@@ -140,7 +140,7 @@ def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
 
 
 def sources_of(entry: Entry) -> str:
-    """Where the numbers of ``entry`` are from, in words."""
+    """Return the sources of the numbers of ``entry``, in words."""
     facts = list(entry.facts())
     by_source: dict[str, list[str]] = {}
     for name, fact in facts:

@@ -37,7 +37,7 @@ def strictest(model: type[Model], name: str, rule: Milder, head: Any, bases: Seq
 
 @dataclass(frozen=True)
 class _Reading:
-    """How values of a field are read.
+    """Ways to read the values of a field.
 
     Attributes:
         value: reads one; of a mapping, one that stands behind a key.
@@ -128,7 +128,7 @@ def _mildness(value: Any, rule: Milder) -> tuple[float, Any]:
 
 
 def _common(head: Any, bases: Sequence[Any]) -> Any:
-    """What is in all of several lists, in the order of the head's."""
+    """Return the elements that all of several lists have, in the order of the head's."""
     lists = [raw if isinstance(raw, list) else [] for raw in bases]
     here = head if isinstance(head, list) else []
     kept = [one for one in here if all(one in other for other in lists)]

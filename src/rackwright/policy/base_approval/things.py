@@ -78,12 +78,12 @@ def groups_of(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def has_site(document: Mapping[str, Any], name: str) -> bool:
-    """Whether a document has a site of that name."""
+    """Return True if a document has a site of that name."""
     return any(site.get("name") == name for site in mappings(document.get("sites")))
 
 
 def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Whether a document has the node group that an entry is about, if it is about one."""
+    """Return True if a document has the node group that an entry refers to, or the entry refers to none."""
     group, site = item.get("group"), item.get("site")
     return group is None or any(
         group == name and site in {None, place} for place, name in groups_of(document)
@@ -91,14 +91,14 @@ def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
 
 
 def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
-    """What tells an entry from the others of its list."""
+    """Return the identity of an entry among the others of its list."""
     if model is RackGroup:
         return racks_of(item)
     return tuple(_hashable(item.get(name)) for name in marked_fields(model).identity)
 
 
 def is_same(model: type[Model], now: Any, base: Mapping[str, Any]) -> bool:
-    """Whether a part is what the base has in its place."""
+    """Return True if a part equals the one in its place in the base."""
     return now is None or identity_of(model, now) == identity_of(model, base)
 
 

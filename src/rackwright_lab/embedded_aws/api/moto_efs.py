@@ -1,4 +1,4 @@
-"""What moto's EFS lacks: changes of throughput and backup policies, and backups that are off."""
+"""Calls that moto's EFS lacks: changes of throughput, and backup policies, also disabled ones."""
 
 from __future__ import annotations
 

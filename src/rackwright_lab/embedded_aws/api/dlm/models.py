@@ -91,7 +91,7 @@ class LifecycleBackend(BaseBackend):
 
 
 class LifecycleError(JsonRESTError):
-    """What the service answers to what it does not take."""
+    """Error that the service returns for a request that it rejects."""
 
     def __init__(self, kind: str, message: str, code: int = 400) -> None:
         super().__init__(kind, message)
