@@ -20,7 +20,7 @@ class ServiceQuotas(Policy):
     """Resources of the sites of a region stay inside the quotas of their account."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each region and quota of which something is taken."""
+        """Yield a measure for each region and quota of which something is taken."""
         for use in quota_uses(plan.aws):
             yield _measure(use)
 

@@ -23,7 +23,7 @@ class OpenedDocuments(Policy):
     """No product of a hall rests on numbers whose document no one has opened, unless the site allows them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of such numbers for each product of each site."""
+        """Yield a measure of such numbers for each product of each site."""
         for use in used_entries(plan):
             if use.allow_common:
                 continue

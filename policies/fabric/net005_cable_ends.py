@@ -22,7 +22,7 @@ class CableEnds(Policy):
     """Cables that are ordered fit the ports at both ends and light up."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each mismatch of a kind of cables, or one that it fits."""
+        """Yield a finding for each mismatch of a kind of cables, or one that it fits."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "whether the cables fit")

@@ -31,7 +31,7 @@ class ProtectedStorage(Policy):
     """Blueprints with file systems state that changes leave them alone."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for each file system; one that somebody else keeps is not changed anyway."""
+        """Yield one finding for each file system; one that somebody else keeps is not changed anyway."""
         operations = plan.operations
         changes = operations.changes if operations else None
         names = [

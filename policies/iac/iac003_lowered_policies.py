@@ -27,7 +27,7 @@ class LoweredPolicies(Policy):
     """Least number of characters of a reason, blanks at its ends aside."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure and a finding for each lowered policy."""
+        """Yield a measure and a finding for each lowered policy."""
         for policy, setting in plan.policies.items():
             if setting.enforcement not in LOWERED:
                 continue

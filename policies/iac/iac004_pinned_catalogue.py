@@ -20,7 +20,7 @@ class PinnedCatalogue(Policy):
     """The blueprint names the digest of the catalogue entries that it uses."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for the blueprint."""
+        """Yield one finding for the blueprint."""
         operations = plan.operations
         pinned = operations.catalogue_digest if operations else None
         actual = catalogue_digest(plan)

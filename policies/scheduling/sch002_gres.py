@@ -23,7 +23,7 @@ class SlurmResources(Policy):
     """Slurm's resources of a host equal the catalogue: accelerators exactly, the rest at most."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding and two measures for each group of compute nodes."""
+        """Yield a finding and two measures for each group of compute nodes."""
         for nodes in plan.slurm.nodes if plan.slurm else ():
             yield _judge_gres(nodes)
             yield from _judge_numbers(nodes)

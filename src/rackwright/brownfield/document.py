@@ -83,7 +83,7 @@ class TakenOver:
 def make_blueprint(
     found: Sequence[Found], products: Products, *, only: str | None = None
 ) -> TakenOver:
-    """The blueprint of what files say.
+    """Return the blueprint of what files say.
 
     Args:
         found: what each of them says.
@@ -106,7 +106,7 @@ class _Maker:
     blanks: list[Blank] = field(default_factory=list)
 
     def make(self, found: Sequence[Found]) -> TakenOver:
-        """The blueprint.
+        """Return the blueprint.
 
         Raises:
             SpecErrors: nothing stands anywhere, or what stands cannot be told.
@@ -175,7 +175,7 @@ class _Maker:
         return TakenOver(data, tuple(self.blanks), tuple(self.notices))
 
     def _known(self, devices: Sequence[FoundDevice]) -> list[tuple[FoundDevice, Entry]]:
-        """The devices with their products.
+        """Return the devices with their products.
 
         Raises:
             SpecErrors: products that are not known, each at the first place.
@@ -228,7 +228,7 @@ class _Maker:
     def _site(
         self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
     ) -> dict[str, Any]:
-        """One site; with ``standing``, also the nodes of Slurm that are not among those."""
+        """Return one site; with ``standing``, also the nodes of Slurm that are not among those."""
         here = (*_SITES, ListItem("name", name))
         halls = in_rows(racks, self.notices)
         ordered = [rack for rows in halls.values() for these in rows.values() for rack in these]
@@ -252,7 +252,7 @@ class _Maker:
 
     @staticmethod
     def _feeds(racks: Sequence[FoundRack]) -> tuple[str, ...] | None:
-        """The feeds that all racks have; empty where nobody says them, None where they differ.
+        """Return the feeds that all racks have; empty where nobody says them, None where they differ.
 
         Racks of which nothing is said have those of the others.
         """
@@ -344,7 +344,7 @@ class _Maker:
     def _rack_feeds(
         self, path: tuple[str | ListItem, ...], rack: FoundRack
     ) -> list[dict[str, Any]]:
-        """The feeds of racks whose feeds are not those of all; nobody says what each begins at."""
+        """Return the feeds of racks whose feeds are not those of all; nobody says what each begins at."""
         made = []
         for feed in rack.feeds:
             own = [(entry, count) for (name, entry), count in rack.pdus.items() if name == feed]
@@ -419,7 +419,7 @@ class _Maker:
 
 
 def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
-    """The cluster, if there is one.
+    """Return the cluster, if there is one.
 
     Raises:
         SpecErrors: there are two.

@@ -97,7 +97,7 @@ def read_elevations(sheet: CsvSheet) -> Found:
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
-    """The device in a row.
+    """Return the device in a row.
 
     Raises:
         SpecErrors: it is none.
@@ -135,13 +135,13 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
 
 
 def unquoted(cell: str) -> str:
-    """A cell without the sign by which ``sheets`` keeps it from being a formula."""
+    """Return a cell without the sign by which ``sheets`` keeps it from being a formula."""
     match = _QUOTED.fullmatch(cell)
     return match[1] if match else cell
 
 
 def _names(text: str, at: Location) -> tuple[str, ...]:
-    """The names in a cell: one, or the first and the last of several with numbers.
+    """Return the names in a cell: one, or the first and the last of several with numbers.
 
     Raises:
         SpecErrors: they are no names of hosts.

@@ -78,7 +78,7 @@ class _Labels:
         self._changed: dict[str, str] = {}
 
     def of(self, scope: str, text: str, default: str, device: FoundDevice) -> str:
-        """The name for ``text`` among those of a scope.
+        """Return the name for ``text`` among those of a scope.
 
         Raises:
             SpecErrors: two names would become one, or nothing is left of this one.
@@ -98,7 +98,7 @@ class _Labels:
         return label
 
     def notices(self) -> list[SourceNotice]:
-        """The names that were changed."""
+        """Return the names that were changed."""
         if not self._changed:
             return []
         first = next(iter(self._changed.items()))
@@ -108,7 +108,7 @@ class _Labels:
 
 
 def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundRack]:
-    """The racks, in the order in which they are named.
+    """Return the racks, in the order in which they are named.
 
     Args:
         known: devices in racks.
@@ -255,7 +255,7 @@ def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
 
 
 def natural(name: str) -> tuple[tuple[str, int], ...]:
-    """A key that sorts ``c2`` before ``c10``."""
+    """Return a key that sorts ``c2`` before ``c10``."""
     parts = _DIGITS.split(name)
     numbers = [int(part) if part else 0 for part in parts[1::2]]
     return tuple(zip(parts[::2], [*numbers, -1], strict=True))

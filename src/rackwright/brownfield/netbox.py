@@ -155,7 +155,7 @@ def _text(item: Item, *keys: str) -> str:
 
 
 def _of_json(item: Item) -> dict[str, str]:
-    """The same of an object that a row of a sheet has."""
+    """Return the same of an object that a row of a sheet has."""
     role = _field(item, "role") or _field(item, "device_role")
     product = _field(item, "device_type")
     wanted = {
@@ -189,7 +189,7 @@ def _field(item: Item, *keys: str) -> Item | None:
 
 
 def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
-    """The devices of rows.
+    """Return the devices of rows.
 
     Raises:
         SpecErrors: rows that are no devices, each with its line.
@@ -222,7 +222,7 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
-    """The device in a row.
+    """Return the device in a row.
 
     Raises:
         SpecErrors: it is none.

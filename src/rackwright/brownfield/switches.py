@@ -28,7 +28,7 @@ _UNKNOWN = 1
 def fabrics_of(
     racks: Sequence[FoundRack], catalogue: Catalogue, notices: list[SourceNotice]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The fabrics of the switches in racks, and the names of those of which nobody says what they carry.
+    """Return the fabrics of the switches in racks, and the names of those of which nobody says what they carry.
 
     Args:
         racks: in the order of the halls.
@@ -57,7 +57,7 @@ def fabrics_of(
 
 
 def _height_of_tier(tier: tuple[str, DeviceBlock]) -> tuple[int, int]:
-    """A key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
+    """Return a key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
     name, block = tier
     words = set(name.split("-"))
     level = next((n for n, names in enumerate(_LEVELS) if words & names), _UNKNOWN)

@@ -47,7 +47,7 @@ class Findings:
 
 
 def sort_findings(pairs: Iterable[Pair]) -> Findings:
-    """The pairs that are new, worse or fixed; what blocks first."""
+    """Return the pairs that are new, worse or fixed; what blocks first."""
     new: list[Pair] = []
     worse: list[Pair] = []
     fixed: list[Pair] = []

@@ -32,7 +32,7 @@ _ARN = re.compile(r"arn:(aws[a-z-]*):")
 
 
 def partition(region: str) -> str:
-    """The partition of ``region``, as ARNs name it."""
+    """Return the partition of ``region``, as ARNs name it."""
     found = (name for start, name in _BEGINNINGS.items() if region.startswith(start))
     return next(found, "aws")
 
@@ -43,6 +43,6 @@ def dns_suffix(region: str) -> str:
 
 
 def partition_of_arn(arn: str) -> str | None:
-    """The partition that ``arn`` names; None where it is no ARN."""
+    """Return the partition that ``arn`` names; None where it is no ARN."""
     match = _ARN.match(arn)
     return match.group(1) if match else None

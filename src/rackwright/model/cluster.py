@@ -189,7 +189,7 @@ class Blueprint(Model):
         return self
 
     def site(self, name: str) -> AwsSite | OnPremSite:
-        """The site called ``name``.
+        """Return the site called ``name``.
 
         Raises:
             KeyError: there is none.

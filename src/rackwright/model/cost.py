@@ -95,7 +95,7 @@ class Costs(Model):
     """AWS region to compare owned hardware with. That of the first AWS site if omitted."""
 
     def rates(self, site: str) -> OwnedRates:
-        """The rates that hold at ``site``."""
+        """Return the rates that hold at ``site``."""
         common = self.owned or OwnedRates()
         own = self.sites.get(site)
         if own is None:

@@ -249,7 +249,7 @@ class Entry(Model):
         return self
 
     def facts(self) -> Iterator[tuple[str, Fact[Any]]]:
-        """Every number with its dotted name, like ``accelerators.tdp``."""
+        """Yield every number with its dotted name, like ``accelerators.tdp``."""
         yield from _facts(self, "")
 
 
@@ -455,5 +455,5 @@ def supply_inlet(supplies: PowerSupplies | None) -> Inlet | None:
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:
-    """The number of ``fact``, or None where it is unknown."""
+    """Return the number of ``fact``, or None where it is unknown."""
     return None if fact is None else fact.value

@@ -146,7 +146,7 @@ POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit", "cond
 
 
 def intents_of(site: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a bare-metal site's document that is said in the short form; empty for none of it."""
+    """Return the part of a bare-metal site's document that is said in the short form; empty for none of it."""
     found = {key: site[key] for key in ("fabric", "racks") if key in site}
     if isinstance(found.get("fabric"), Mapping):
         found["fabric"] = _fabric_part(found["fabric"])

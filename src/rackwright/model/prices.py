@@ -35,7 +35,7 @@ class Money:
     unit: str
 
     def parse(self, text: str) -> Decimal:
-        """The number of ``text``, which ends with the unit.
+        """Return the number of ``text``, which ends with the unit.
 
         Raises:
             ValueError: no number, no unit, or another unit.
@@ -53,7 +53,7 @@ class Money:
             raise ValueError(f"'{text}' is not an amount") from error
 
     def format(self, value: Decimal) -> str:
-        """The text that parses back to ``value``."""
+        """Return the text that parses back to ``value``."""
         return f"{value:f} {self.unit}"
 
     def _validate(self, value: Any) -> Decimal:
@@ -181,11 +181,11 @@ class Prices:
     lists: tuple[PriceList, ...] = ()
 
     def find(self, offer: Offer, region: str, item: str) -> Price | None:
-        """The price of ``item``, or None where nobody has published one."""
+        """Return the price of ``item``, or None where nobody has published one."""
         return self._by_key.get((offer, region, item))
 
     def regions(self, offer: Offer) -> tuple[str, ...]:
-        """The regions that have prices of ``offer``, sorted."""
+        """Return the regions that have prices of ``offer``, sorted."""
         return tuple(sorted({found.region for found in self.lists if found.offer is offer}))
 
     @cached_property
@@ -194,7 +194,7 @@ class Prices:
 
 
 def each(lists: Iterable[PriceList]) -> Iterable[Price]:
-    """Every price of the lists."""
+    """Yield every price of the lists."""
     for found in lists:
         for item, fact in found.prices.items():
             source = found.sources[fact.source]

@@ -109,7 +109,7 @@ class Accounting(Model):
         return self
 
     def tree(self) -> tuple[SlurmAccount, ...]:
-        """The accounts, each behind the one that it is in.
+        """Return the accounts, each behind the one that it is in.
 
         Raises:
             ValueError: one is in itself.
@@ -334,7 +334,7 @@ class Scheduler(Model):
             )
 
     def extra_options(self, key: str) -> dict[str, str]:
-        """The options that ``extra`` gives for a key, by their names in lower case."""
+        """Return the options that ``extra`` gives for a key, by their names in lower case."""
         lists = (str(value) for name, value in self.extra.items() if name.lower() == key.lower())
         words = [word.strip() for text in lists for word in text.split(",") if word.strip()]
         return {word.partition("=")[0].lower(): word for word in words}

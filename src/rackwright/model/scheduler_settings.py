@@ -245,7 +245,7 @@ Private = Literal[
 
 
 def slurm_time(seconds: float) -> str:
-    """A time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
+    """Return a time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days}-{hours:02d}:{minutes:02d}:00"

@@ -87,7 +87,7 @@ Failover = Literal["pairs", "none"]
 
 
 def expand_devices(written: Iterable[str]) -> tuple[str, ...]:
-    """The devices that ``written`` stands for, in the order written.
+    """Return the devices that ``written`` stands for, in the order written.
 
     Raises:
         ValueError: a range runs backwards or stands for too many.
@@ -354,5 +354,5 @@ class NfsShare(Model):
 
 
 def lnet_name(name: str) -> str:
-    """The name as Lustre prints it: ``o2ib0`` is ``o2ib``."""
+    """Return the name as Lustre prints it: ``o2ib0`` is ``o2ib``."""
     return name[:-1] if name in {"o2ib0", "tcp0"} else name

@@ -109,7 +109,7 @@ class SitePlan:
         return self.spec.pue_budget
 
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
-        """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
+        """Return the ways of the cables of one of its fabrics; None while nothing is attached to it."""
         return self._cable_routes.get(planned.name)
 
     @cached_property

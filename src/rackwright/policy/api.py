@@ -189,7 +189,7 @@ class Policy(Model, ABC):
         return self._judged_on
 
     def on(self, day: dt.date | None) -> Self:
-        """The same rule, which judges for ``day``."""
+        """Return the same rule, which judges for ``day``."""
         made = self.model_copy()
         made._judged_on = day
         return made

@@ -89,7 +89,7 @@ def check_plan(
     lenient: bool = False,
     stage: Stage | None = None,
 ) -> Report:
-    """The report about a plan.
+    """Return the report about a plan.
 
     Args:
         loaded: the plan.

@@ -55,7 +55,7 @@ _KINDS = {
 
 
 def _of_each(texts: Mapping[StrEnum, str]) -> Any:
-    """The schema of a mapping with a count for each word of ``texts``, which describe what is counted."""
+    """Return the schema of a mapping with a count for each word of ``texts``, which describe what is counted."""
     return WithJsonSchema(
         {
             "type": "object",

@@ -62,7 +62,7 @@ HARMLESS = frozenset({"json"})
 
 
 def renderer(form: str) -> Renderer:
-    """The function that writes a report in ``form``.
+    """Return the function that writes a report in ``form``.
 
     Raises:
         KeyError: there is no such form.

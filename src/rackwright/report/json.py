@@ -55,7 +55,7 @@ def render_json(report: Report) -> Iterator[str]:
 
 
 def _line(result: ResultDocument) -> str:
-    """A result on one line that is harmless behind a line's end and blanks."""
+    """Return a result on one line that is harmless behind a line's end and blanks."""
     line = _json(result)
     # JSON escapes every other sign of ASCII that steers, and a command at the begin of a line has no
     # brace before it: most lines hold nothing to look for.
@@ -71,7 +71,7 @@ def _json(result: ResultDocument) -> str:
 
 
 def to_document(report: Report) -> ReportDocument:
-    """The report as plain data."""
+    """Return the report as plain data."""
     return _with_results(report, [_result(result) for result in report.results])
 
 
@@ -115,7 +115,7 @@ def hygiene_document(hygiene: ExceptionReport) -> HygieneDocument:
 
 
 def location_document(where: Location | None) -> LocationDocument | None:
-    """A place in a file as plain data."""
+    """Return a place in a file as plain data."""
     return None if where is None else _place(where)
 
 

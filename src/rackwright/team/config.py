@@ -90,7 +90,7 @@ class Pin(Model):
         return real(top / self.name)
 
     def is_at(self, top: Path) -> Path | str:
-        """The same for the same folder or package, whether it is there or not."""
+        """Return the same for the same folder or package, whether it is there or not."""
         return real(top / self.path) if self.path is not None else self.name.lower()
 
 
@@ -106,7 +106,7 @@ class TeamConfig(Model):
 
 
 def config_of(blueprint: Path) -> Path | None:
-    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+    """Return the ``rackwright.yaml`` that holds for ``blueprint``, or None.
 
     Raises:
         UsageError: it is a link.
@@ -120,7 +120,7 @@ def config_of(blueprint: Path) -> Path | None:
 def listed_folders(
     config: Path, listing: Listing, *, within: Path | None = None
 ) -> tuple[Path, ...]:
-    """The folders that ``config`` lists, each checked against its pin.
+    """Return the folders that ``config`` lists, each checked against its pin.
 
     Args:
         config: the file.
@@ -157,7 +157,7 @@ def listed_folders(
 def checked_pin(
     pin: Pin, top: Path, listing: Listing, index: int, tree: Tree
 ) -> tuple[Path | None, SpecError | None]:
-    """The folder of an entry, where there is one, and why it cannot be used, if so."""
+    """Return the folder of an entry, where there is one, and why it cannot be used, if so."""
     try:
         folder = pin.folder(top, listing)
     except PolicyLoadError as error:

@@ -30,7 +30,7 @@ class TemplateContentError(RackwrightError):
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
+    """Return the files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
 
     Raises:
         TemplateContentError: it is no folder, cannot be read, holds a link or a name that is not
@@ -106,7 +106,7 @@ def label_of(version: str | None, digest: str) -> str:
 
 
 def text_of(content: bytes, name: str) -> str:
-    """A file's content as text.
+    """Return a file's content as text.
 
     Raises:
         TemplateContentError: it is not UTF-8.

@@ -67,7 +67,7 @@ class Manifest(Model):
 
 
 def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
-    """The manifest among the files of a template.
+    """Return the manifest among the files of a template.
 
     Args:
         files: of the template.

@@ -106,7 +106,7 @@ class Template:
 
 
 def parse_source(text: str, tag: str | None = None) -> TemplateSource:
-    """The source that ``text`` names.
+    """Return the source that ``text`` names.
 
     Args:
         text: as a user writes it.
@@ -130,7 +130,7 @@ def parse_source(text: str, tag: str | None = None) -> TemplateSource:
 
 
 def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """The template at ``source``, read whole.
+    """Return the template at ``source``, read whole.
 
     Args:
         source: where it is.
@@ -164,7 +164,7 @@ def built_in_names() -> list[str]:
 
 
 def newest(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """The newest version of the template at ``source``, whichever tag that names."""
+    """Return the newest version of the template at ``source``, whichever tag that names."""
     return open_template(TemplateSource(source.kind, source.at, None, source.folder), beside=beside)
 
 

@@ -163,7 +163,7 @@ def write_update(folder: Path, update: Update) -> None:
 
 
 def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, str], str]:
-    """The files with a digest of the catalogue, and that digest.
+    """Return the files with a digest of the catalogue, and that digest.
 
     Where the template changed no product it is the recorded one: what the catalogue changed since is
     the team's to approve.
@@ -221,12 +221,12 @@ def _change(
 
 
 def _only(base: str | None, new: str) -> str | None:
-    """The text of a file that the team did not remove."""
+    """Return the text of a file that the team did not remove."""
     return new if base is None else None
 
 
 def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
-    """Both changes of ``base`` in one text; where both change the same lines, all three are marked.
+    """Return both changes of ``base`` in one text; where both change the same lines, all three are marked.
 
     Args:
         mine: what the team has.
@@ -249,7 +249,7 @@ def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """A file of the cluster; None where there is none.
+    """Return a file of the cluster; None where there is none.
 
     Raises:
         UsageError: it is a link, passes one, or is no text.

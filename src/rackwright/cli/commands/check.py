@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
-    """The report as a page, with what changes against the base where one is named."""
+    """Return the report as a page, with what changes against the base where one is named."""
     from rackwright.page.document import render_page
 
     ref: str | None = arguments.base_ref

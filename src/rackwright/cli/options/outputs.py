@@ -43,7 +43,7 @@ class Output:
 
 
 def parse_output(text: str, form: str = "text") -> Output:
-    """The value of an ``--output``; ``form`` is what stdout carries.
+    """Return the value of an ``--output``; ``form`` is what stdout carries.
 
     Raises:
         UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
@@ -62,7 +62,7 @@ def parse_output(text: str, form: str = "text") -> Output:
 
 
 def read_delta(path: Path) -> str:
-    """The Markdown in ``path``; more than a comment can hold is not read.
+    """Return the Markdown in ``path``; more than a comment can hold is not read.
 
     Raises:
         UsageError: it cannot be read.
@@ -154,7 +154,7 @@ def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprin
 
 
 def run_link(environment: Mapping[str, str]) -> str | None:
-    """The address of the CI run that this is, by the variables that GitHub and GitLab set."""
+    """Return the address of the CI run that this is, by the variables that GitHub and GitLab set."""
     link = environment.get("CI_JOB_URL", "")
     if environment.get("GITHUB_ACTIONS") == "true":
         link = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}".format_map(
@@ -185,7 +185,7 @@ def own_in(form: str, *, colour: bool = False) -> re.Pattern[str] | None:
 
 
 def _places(file: str) -> tuple[Path, Path]:
-    """The folder that names are from, and the top of the repository that holds ``file``."""
+    """Return the folder that names are from, and the top of the repository that holds ``file``."""
     from rackwright.report.paths import repository_root
 
     cwd = Path.cwd()

@@ -33,12 +33,12 @@ SCHEMA: Final = "rackwright.diff/v1"
 
 
 def render_json(comparison: Comparison) -> str:
-    """The whole comparison; additions keep the version, removals and changes raise it."""
+    """Return the whole comparison; additions keep the version, removals and changes raise it."""
     return json_text(to_document(comparison))
 
 
 def to_document(comparison: Comparison) -> ComparisonDocument:
-    """The comparison as plain data."""
+    """Return the comparison as plain data."""
     return {
         "schema": SCHEMA,
         "blueprint": comparison.blueprint,

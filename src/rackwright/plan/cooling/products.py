@@ -128,7 +128,7 @@ def _condensed(
 
 
 def _water(name: str | None, site: OnPremSite) -> tuple[float | None, tuple[Field, ...]]:
-    """The temperature that a circuit supplies in °C, and the place from the site on that would say it."""
+    """Return the temperature that a circuit supplies in °C, and the place from the site on that would say it."""
     for number, water in enumerate(site.facility_water):
         if water.name == name:
             return water.supply_temperature, (("facility_water", number, "supply_temperature"),)
@@ -179,7 +179,7 @@ def uncarried(site: OnPremSite, path: Path, catalogue: Catalogue) -> Mapping[str
 
 
 def outdoor_ways(plant: MechanicalPlant, catalogue: Catalogue) -> tuple[Field, ...]:
-    """The field of its product that would say in which air a plant carries its capacity."""
+    """Return the field of its product that would say in which air a plant carries its capacity."""
     entry = _entry(plant, catalogue)
     if entry is None or entry.outdoor_temperature is not None:
         return ()
@@ -187,7 +187,7 @@ def outdoor_ways(plant: MechanicalPlant, catalogue: Catalogue) -> tuple[Field, .
 
 
 def named_plants(site: OnPremSite, path: Path) -> Iterator[tuple[type[Entry], str, Path]]:
-    """The products that the plant of a site names: kind, id and place."""
+    """Yield the products that the plant of a site names: kind, id and place."""
     for number, plant in enumerate(site.plant or ()):
         kind = COOLING.get(plant.kind)
         if plant.product is not None and kind is not None:

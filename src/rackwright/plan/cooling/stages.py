@@ -95,7 +95,7 @@ class HeatStage:
 
 
 def add(values: Iterable[float | None]) -> float | None:
-    """The sum; None as soon as one value is."""
+    """Return the sum; None as soon as one value is."""
     found = []
     for value in values:
         if value is None:
@@ -249,11 +249,11 @@ class HeatPaths:
         return Units(parts, plant.capacity, self._uncarried.get(plant.name))
 
     def _chillers(self, water: str) -> Iterator[MechanicalPlant]:
-        """Those whose condensers heat a circuit."""
+        """Yield those whose condensers heat a circuit."""
         return (plant for plant in self._site.plant or () if plant.rejects_to == water)
 
     def _directly_into(self, water: str) -> Iterator[str]:
-        """The machines that give what they draw to a circuit."""
+        """Yield the machines that give what they draw to a circuit."""
         for hall in self._site.halls:
             if hall.air is not None and hall.air.water == water:
                 yield air_handlers(hall.name)
@@ -265,14 +265,14 @@ class HeatPaths:
                 yield units_of_plant(plant.name)
 
     def _into(self, water: str) -> Sequence[str]:
-        """The same, and those of the circuits whose chillers heat it."""
+        """Return the same, and those of the circuits whose chillers heat it."""
         found = [*self._directly_into(water)]
         for chiller in self._chillers(water):
             found += self._into(chiller.water) if chiller.water else ()
         return tuple(dict.fromkeys(found))
 
     def _before(self, water: str) -> AbstractSet[str]:
-        """A circuit, and those whose chillers heat it."""
+        """Return a circuit, and those whose chillers heat it."""
         found = {water}
         for chiller in self._chillers(water):
             found |= self._before(chiller.water) if chiller.water else set()

@@ -67,7 +67,7 @@ class RackRoom:
         }
 
     def most(self, node: Mapping[str, Any]) -> tuple[int, str]:
-        """The most units of a node group in one rack, at least one, and why.
+        """Return the most units of a node group in one rack, at least one, and why.
 
         Args:
             node: the fields of a node group.

@@ -73,6 +73,6 @@ RULES: Final[Mapping[str, str]] = {
 
 
 def rules_table() -> str:
-    """The rules as a table of Markdown."""
+    """Return the rules as a table of Markdown."""
     rows = [f"| `{name}` | {text} |" for name, text in RULES.items()]
     return "\n".join(["| Rule | What follows |", "|---|---|", *rows, ""])

@@ -93,7 +93,7 @@ def bend_space(link: Cables, end: End) -> float | None:
 
 
 def ends(layout: Layout, link: Cables) -> tuple[End, End]:
-    """The lower and the upper end of a kind of cables."""
+    """Return the lower and the upper end of a kind of cables."""
     lower = layout.catalogue.get(Cable, link.cable) if link.cable else None
     upper = layout.catalogue.get(Cable, link.upper_cable) if link.upper_cable else lower
     tiers = {tier.name: tier for tier in layout.tiers}
@@ -219,7 +219,7 @@ class Wire:
 
 
 def wires(layout: Layout) -> Iterator[Wire]:
-    """Every cable of the fabric, patches applied: the list for those who pull them."""
+    """Yield every cable of the fabric, patches applied: the list for those who pull them."""
     yield from host_wires(layout)
     names = [tier.names() for tier in layout.tiers]
     next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
@@ -240,7 +240,7 @@ def wires(layout: Layout) -> Iterator[Wire]:
 
 
 def host_wires(layout: Layout, attachment: int | None = None) -> Iterator[Wire]:
-    """Every cable of a host, of one attachment or of all, patches applied."""
+    """Yield every cable of a host, of one attachment or of all, patches applied."""
     leaves = layout.tiers[0].names()
     patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
     hosts = [one.names for one in layout.hosts]
@@ -258,7 +258,7 @@ def host_wires(layout: Layout, attachment: int | None = None) -> Iterator[Wire]:
 
 
 def _kinds_of(layout: Layout, attachment: int) -> Callable[[int, str], str]:
-    """The kind of the cable from the n-th host of an attachment to a leaf, by its name.
+    """Return the kind of the cable from the n-th host of an attachment to a leaf, by its name.
 
     It is the first that is for such cables; empty where there is none.
     """

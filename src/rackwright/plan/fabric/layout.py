@@ -45,7 +45,7 @@ class Tier:
     ports_per_cage: int | None
 
     def names(self) -> tuple[str, ...]:
-        """The switches' names, like ``compute-leaf-1``."""
+        """Return the switches' names, like ``compute-leaf-1``."""
         return numbered(self.prefix, self.switches)
 
 
@@ -206,7 +206,7 @@ class Layout:
         return tuple(used)
 
     def run_of(self, attachment: int, host: int) -> Run | None:
-        """The run of a host, by its index in its group."""
+        """Return the run of a host, by its index in its group."""
         for run in self.runs:
             if run.attachment == attachment and run.first <= host < run.first + run.hosts:
                 return run
@@ -214,7 +214,7 @@ class Layout:
 
 
 def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | None:
-    """The layout of ``fabric``, or None when the blueprint attaches nothing to it.
+    """Return the layout of ``fabric``, or None when the blueprint attaches nothing to it.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -234,7 +234,7 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
 
 
 def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[RackSet, ...] | None:
-    """The racks of a top-of-rack fabric with their hosts and leaves; None for any other fabric."""
+    """Return the racks of a top-of-rack fabric with their hosts and leaves; None for any other fabric."""
     if fabric.top_of_rack is None:
         if any(one.rails is not False for one in hosts):
             return None
@@ -349,12 +349,12 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
 
 
 def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
-    """Each lower switch with the upper ones it is cabled to."""
+    """Yield each lower switch with the upper ones it is cabled to."""
     return link.connected(layout.tiers[link.lower].switches, layout.tiers[link.upper].switches)
 
 
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
-    """The attachment and the index in its group of the host called ``name``."""
+    """Return the attachment and the index in its group of the host called ``name``."""
     for index, hosts in enumerate(layout.hosts):
         group = hosts.group
         found = index_of(group.name, hosts.count, group.host_names, name, group.name_digits)
@@ -364,7 +364,7 @@ def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
 
 
 def find_leaf(layout: Layout, name: str) -> int | None:
-    """The index of the leaf called ``name``."""
+    """Return the index of the leaf called ``name``."""
     names = layout.tiers[0].names()
     return names.index(name) if name in names else None
 

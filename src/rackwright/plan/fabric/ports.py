@@ -57,7 +57,7 @@ class Collision:
 
 
 def needed_switches(layout: Layout) -> tuple[int, ...] | None:
-    """The fewest switches of each tier; None where the hosts' ports or the shape are not known.
+    """Return the fewest switches of each tier; None where the hosts' ports or the shape are not known.
 
     The upper tiers are sized for the leaves that there are, when they are more than needed: a
     scalable unit is built whole, and only its nodes are added later.
@@ -76,7 +76,7 @@ def needed_switches(layout: Layout) -> tuple[int, ...] | None:
 
 
 def _leaves(layout: Layout, down: int) -> int:
-    """The fewest leaves; of a top-of-rack fabric more than there are, if a rack has too few."""
+    """Return the fewest leaves; of a top-of-rack fabric more than there are, if a rack has too few."""
     if layout.rack_sets is not None:
         needed = [(_leaves_of_racks(layout, one, down), one) for one in layout.rack_sets]
         lacking = sum(max(0, count - len(one.leaves)) for count, one in needed)
@@ -88,7 +88,7 @@ def _leaves(layout: Layout, down: int) -> int:
 
 
 def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
-    """The fewest leaves for the hosts of a set of racks."""
+    """Return the fewest leaves for the hosts of a set of racks."""
     count: Counter[int] = Counter()
     for stretch in racks.stretches:
         count[stretch.attachment] += stretch.hosts
@@ -103,7 +103,7 @@ def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
 
 
 def racks_short_of_leaves(layout: Layout) -> list[tuple[str, ...]]:
-    """The sets of racks of a top-of-rack fabric whose leaves are too few for their hosts."""
+    """Return the sets of racks of a top-of-rack fabric whose leaves are too few for their hosts."""
     down, _ = leaf_split(layout)
     return [
         one.racks
@@ -123,7 +123,7 @@ def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
 
 
 def ratio_for_racks(layout: Layout) -> float | None:
-    """The least oversubscription at which leaves in racks have ports for all their hosts.
+    """Return the least oversubscription at which leaves in racks have ports for all their hosts.
 
     None where their ports, less those in use upwards, are too few at any.
     """
@@ -140,7 +140,7 @@ def ratio_for_racks(layout: Layout) -> float | None:
 
 
 def _spines(layout: Layout, leaves: int, up: int) -> int:
-    """The fewest spines for ``up`` cables from each of ``leaves``."""
+    """Return the fewest spines for ``up`` cables from each of ``leaves``."""
     down = layout.tiers[1].radix
     blocks, each = _cut(layout, 0, leaves)
     if len(layout.tiers) == 3:
@@ -153,7 +153,7 @@ def _spines(layout: Layout, leaves: int, up: int) -> int:
 
 
 def _cores(layout: Layout, spines: int) -> int:
-    """The fewest cores above ``spines``."""
+    """Return the fewest cores above ``spines``."""
     spine, core = layout.tiers[1], layout.tiers[2]
     ratio, below = tier_ratio(layout, 1), layout.down_links(1)
     blocks, each = _cut(layout, 1, spines)
@@ -175,7 +175,7 @@ def _sized_by_cables(layout: Layout) -> bool:
 
 
 def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:
-    """The blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
+    """Return the blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
     links = [link for link in layout.links if link.lower == tier]
     if not links:
         return 1, switches
@@ -263,7 +263,7 @@ def _leaf_counts(layout: Layout) -> list[int]:
 
 
 def _moves(layout: Layout) -> Iterator[tuple[Patch, tuple[int, int] | None, int | None]]:
-    """Each patch with the leaf and port of the pattern, and the leaf it names."""
+    """Yield each patch with the leaf and port of the pattern, and the leaf it names."""
     for patch in layout.fabric.patches:
         yield patch, _meant(layout, patch), find_leaf(layout, patch.switch)
 

@@ -40,7 +40,7 @@ class RackSubnet:
 def rack_subnets(
     network: SiteNetwork, prefix: IpNetwork, length: int, sets: Sequence[RackSet]
 ) -> Iterator[RackSubnet]:
-    """The subnet of each set of racks, with a prefix of ``length``, cut from ``prefix`` in their order."""
+    """Yield the subnet of each set of racks, with a prefix of ``length``, cut from ``prefix`` in their order."""
     size = 2 ** (prefix.max_prefixlen - length)
     first = int(prefix.network_address)
     made = IPv4Network if prefix.version == 4 else IPv6Network

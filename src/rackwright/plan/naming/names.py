@@ -43,7 +43,7 @@ SUFFIXES = {"management": "", "bmc": "-bmc"}
 
 
 def plan_names(plan: Expansion) -> NamePlan:
-    """The names and addresses of every bare-metal site that declares them."""
+    """Return the names and addresses of every bare-metal site that declares them."""
     return _build(plan)[0]
 
 
@@ -118,7 +118,7 @@ class _Site:
         self.problems += confused_names(self.planned)
 
     def networks(self) -> Iterator[PlannedNetwork]:
-        """Those that can be worked out."""
+        """Yield those that can be worked out."""
         for index, network in enumerate(self.declared.networks):
             path = (*self.planned.path, "addresses", "networks", index)
             place = self._place(network, path)
@@ -137,7 +137,7 @@ class _Site:
             yield from subnets
 
     def _parts(self, place: _Place) -> Iterator[_Place]:
-        """The network itself, or the subnet of each rack."""
+        """Yield the network itself, or the subnet of each rack."""
         network, layout, length = place.network, place.layout, place.network.rack_prefix
         if length is None or layout is None:
             yield place
@@ -208,7 +208,7 @@ class _Site:
         )
 
     def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:
-        """A range with the hosts of the racks whose subnet it is in, stretch after stretch."""
+        """Yield a range with the hosts of the racks whose subnet it is in, stretch after stretch."""
         if made is None:
             return
         if not place.racks or place.layout is None:

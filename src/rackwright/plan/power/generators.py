@@ -43,7 +43,7 @@ def largest_steps(
     unknown: AbstractSet[str],
     uncounted: Callable[[str], tuple[float, float]],
 ) -> Mapping[str, LargestStep]:
-    """The largest step of each generator that any loss makes carry load.
+    """Return the largest step of each generator that any loss makes carry load.
 
     Args:
         tree: the sources.
@@ -108,7 +108,7 @@ class _Hanging:
     consumers: Sequence[Consumer]
 
     def near(self, tree: PowerTree) -> AbstractSet[str]:
-        """All whose death changes what it draws: itself, what feeds it, and what feeds its racks."""
+        """Return all whose death changes what it draws: itself, what feeds it, and what feeds its racks."""
         names = set(self.order)
         names.update(*(tree.parents[name] for name in self.order))
         names.update(*(demand.sources for demand in self.demands))
@@ -124,7 +124,7 @@ def _is_first(tree: PowerTree, generator: str, demands: Iterable[FeedDemand]) ->
 
 
 def _starting(tree: PowerTree, generator: str, below: Sequence[str]) -> Iterator[str]:
-    """The sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
+    """Yield the sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
     found: dict[str, None] = {}
     for name in below:
         first, *others = tree.parents[name] or ("",)
@@ -193,7 +193,7 @@ def _plus(one: float | None, other: float | None) -> float | None:
 def _largest(
     steps: Steps, racks: float | None, beyond: float | None, lost: str | None
 ) -> LargestStep | None:
-    """The largest of the steps; None where the generator carries nothing."""
+    """Return the largest of the steps; None where the generator carries nothing."""
     carried = dict(steps)
     if racks != 0:
         _add(carried, 1, None if racks is None or beyond is None else racks * beyond)

@@ -41,7 +41,7 @@ def plan_sources(
     classes: Sequence[FedRacks],
     power: float | None,
 ) -> Sources:
-    """The sources of ``site``.
+    """Return the sources of ``site``.
 
     Args:
         site: the site.
@@ -145,7 +145,7 @@ class _Uncounted(NamedTuple):
 
 
 def _uncounted(tree: PowerTree, classes: Sequence[FedRacks]) -> _Uncounted:
-    """Each such device in full on every source that may carry a feed of its rack, and once on each.
+    """Return each such device in full on every source that may carry a feed of its rack, and once on each.
 
     So the sum is right where all feeds meet, whatever is lost, and no more than that below.
     """
@@ -202,7 +202,7 @@ def _flows(
 
 
 def _batteries(tree: PowerTree) -> Mapping[str, tuple[str, ...]]:
-    """The UPSs that hang on each source, itself not counted, by what may feed them."""
+    """Return the UPSs that hang on each source, itself not counted, by what may feed them."""
     found: dict[str, list[str]] = {name: [] for name in tree.sources}
     for name, source in tree.sources.items():
         if source.kind == "ups":
@@ -212,7 +212,7 @@ def _batteries(tree: PowerTree) -> Mapping[str, tuple[str, ...]]:
 
 
 def _demands(cls: FedRacks, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
-    """The draw on the feeds, and its peak, for every set of feeds that one lost source kills."""
+    """Return the draw on the feeds, and its peak, for every set of feeds that one lost source kills."""
     sources = cls.sources
     normal, peak = cls.draws(frozenset())
     without = {dead: cls.draws(dead) for dead in outages.dead_feeds(sources)}

@@ -130,14 +130,14 @@ _DOOR_WEIGHT = "rear_door_weight"
 
 
 def _of_site(device: RackDevice) -> str:
-    """The field of a rack's cooling by which what a door or manifold lacks would be known."""
+    """Return the field of a rack's cooling by which what a door or manifold lacks would be known."""
     if device.kind == "door":
         return _DOOR_WEIGHT
     return "manifolds" if device.height_u is None else "manifolds.weight"
 
 
 def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
-    """The fields of a device's catalogue entry that keep a quantity from being known."""
+    """Return the fields of a device's catalogue entry that keep a quantity from being known."""
     if device.kind == "cdu":
         return (_OF_CDUS[quantity],)
     if device.kind == "fluid":
@@ -150,7 +150,7 @@ def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
 
 
 def value_of(device: RackDevice, quantity: Quantity) -> float | None:
-    """A quantity of a device in the unit of its field; None when unknown."""
+    """Return a quantity of a device in the unit of its field; None when unknown."""
     value: float | None = getattr(device, quantity)
     return value
 

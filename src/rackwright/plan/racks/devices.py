@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """The sum, or None as soon as one value is unknown."""
+    """Return the sum, or None as soon as one value is unknown."""
     result = 0.0
     for value in values:
         if value is None:
@@ -39,7 +39,7 @@ def describe_device(
     on_liquid: bool = True,
     in_fluid: bool = False,
 ) -> RackDevice:
-    """The device that ``entry`` makes in a rack, not placed yet.
+    """Return the device that ``entry`` makes in a rack, not placed yet.
 
     Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air; ``in_fluid`` it
     is in a tank, whose fluid takes all heat.
@@ -118,7 +118,7 @@ def _warmest_supply(liquid: LiquidCooling) -> float | None:
 
 
 def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """A cap, but no less than the product draws when its accelerators draw nothing.
+    """Return a cap, but no less than the product draws when its accelerators draw nothing.
 
     They are what gives way to a cap. Where the catalogue does not say what they draw, the cap
     counts as it stands.
@@ -132,7 +132,7 @@ def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | N
 
 
 def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """The published peak; a device that draws its nameplate at most peaks there when capped.
+    """Return the published peak; a device that draws its nameplate at most peaks there when capped.
 
     Accelerators are what draws more than the rated power for some milliseconds (EDPp). A device
     without any peaks at the most that its maker rates it for.
@@ -158,7 +158,7 @@ def place_devices(
     fixtures: Sequence[RackDevice],
     rack_height: float,
 ) -> list[RackDevice]:
-    """The devices with their units.
+    """Return the devices with their units.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
     bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What

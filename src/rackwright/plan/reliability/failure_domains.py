@@ -72,7 +72,7 @@ class FailureDomains:
         self._loops = {row.loop: row for row in site.cooling.loops}
 
     def losses(self, group: int) -> Iterator[Loss]:
-        """The worst loss of each kind for a node group, by its index."""
+        """Yield the worst loss of each kind for a node group, by its index."""
         placed = self._placed(group)
         of = self._site.groups[group].spec.count
         yield self._rack(placed, of)
@@ -86,7 +86,7 @@ class FailureDomains:
         return sum(racks.count for racks in classes)
 
     def _placed(self, group: int) -> Mapping[RackClass, Sequence[RackDevice]]:
-        """The devices of a group in one rack of each class."""
+        """Return the devices of a group in one rack of each class."""
         return self._placed_by_group.get(self._site.groups[group].path, {})
 
     def _rack(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
@@ -96,7 +96,7 @@ class FailureDomains:
         return Loss("rack", "rack", name, len(placed[fullest]), of, count=count)
 
     def _source(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
-        """The worst source: nodes whose living power supplies are too few for them."""
+        """Return the worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
         unsure: dict[tuple[str, str, str], None] = {}
         for racks, rows in placed.items():
@@ -172,7 +172,7 @@ class FailureDomains:
                         yield _leaf(layout, index, fabric.path)
 
     def _cdus(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
-        """A loop dies with one of its CDUs when the others do not carry it."""
+        """Yield a loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
         in_rack: dict[str, int] = {}
         for racks, rows in placed.items():
@@ -201,7 +201,7 @@ class FailureDomains:
             yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
 
     def _cdus_in_racks(self, row: LoopLoad, nodes: int, of: int) -> Iterator[Loss]:
-        """A rack with ``nodes`` of the group dies with a CDU of its own, or with a pump of it."""
+        """Yield a rack with ``nodes`` of the group dies with a CDU of its own, or with a pump of it."""
         heat, flow = row.heat_w, row.flow_lpm
         unsaid = missing_of_loop(self._site, row) if heat is None or flow is None else ()
         kinds: tuple[tuple[Kind, float | None, str, float], ...] = (
@@ -266,7 +266,7 @@ def _unsaid(device: RackDevice) -> tuple[str, str]:
 
 
 def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
-    """The leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
+    """Return the leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
     hosts_at = (*path, "attached", attachment)
     hosts, leaves = layout.hosts[attachment], layout.tiers[0]
     name = f"leaf of {layout.fabric.name}"

@@ -64,7 +64,7 @@ def longest_restart(failures_a_day: float, target: float, interval: float, stall
 def reach(
     target: float, failures_a_day: float, restart: float, stall: float
 ) -> tuple[float, float] | None:
-    """A restart and an interval in seconds with which the ratio is ``target`` or more.
+    """Return a restart and an interval in seconds with which the ratio is ``target`` or more.
 
     The restart stays as it is where a better interval is enough. None where no restart is fast
     enough: then the checkpoints or the hosts are too many.
@@ -125,7 +125,7 @@ class GroupHosts:
 
 
 def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
-    """Every node group of the plan."""
+    """Yield every node group of the plan."""
     for site in plan.onprem:
         for group in site.groups:
             yield GroupHosts(

@@ -107,7 +107,7 @@ def _with_gpus(entry: PartitionSets) -> list[NodeSet]:
 
 
 def _least(values: Iterable[int]) -> int | None:
-    """The least; None where there is none, or a host has too little to share out."""
+    """Return the least; None where there is none, or a host has too little to share out."""
     return min(values, default=0) or None
 
 
@@ -168,7 +168,7 @@ def max_jobs(slots: int) -> int | None:
 
 
 def max_array_size(jobs: int) -> int | None:
-    """One more than the highest index; None where the default does.
+    """Return one more than the highest index; None where the default does.
 
     ``MaxJobCount`` has to be much larger (manual); both defaults are as ten to one.
     """
@@ -226,7 +226,7 @@ class Sizes:
 
 
 def sizes(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Sizes:
-    """The sizes of a cluster of these nodes: as the blueprint says, or as follows from them."""
+    """Return the sizes of a cluster of these nodes: as the blueprint says, or as follows from them."""
     tuning, release = scheduler.tuning, scheduler.release
     nodes = sum(entry.count for entry in sets)
     slots = sum(entry.count * max(1, entry.accelerators) for entry in sets)

@@ -46,7 +46,7 @@ def aggregate(targets: int, servers: int, per_target: float, per_server: float) 
 def aggregate_after_loss(
     targets: int, servers: int, per_target: float, per_server: float, *, pairs: bool
 ) -> float:
-    """The same after the loss of the one server that is missed most.
+    """Return the same after the loss of the one server that is missed most.
 
     With pairs the partner takes over the targets, at its own rate. Nothing is left without them,
     or for a last server that has no partner: a file is striped over targets of all servers.
@@ -128,7 +128,7 @@ def fsx_throughput(system: LustreFileSystem) -> float | None:
 
 
 def fsx_capacity(system: LustreFileSystem, capacity: float) -> int:
-    """The smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
+    """Return the smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
     step: float = CAPACITY_STEP
     if system.efa and system.size.throughput:
         step = max(step, efa_unit(system.size.throughput))
@@ -201,7 +201,7 @@ class FileSystem:
 
 
 def file_systems(plan: Expansion) -> Iterator[FileSystem]:
-    """Every file system of the plan, those of bare-metal sites first."""
+    """Yield every file system of the plan, those of bare-metal sites first."""
     for site in plan.onprem:
         for index, system in enumerate(site.spec.file_systems):
             yield _lustre(site, system, (*site.path, "file_systems", index))

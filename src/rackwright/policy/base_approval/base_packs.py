@@ -45,7 +45,7 @@ class BasePack:
 def base_packs(
     blueprint: Path, base: BaseConfig | None, *, isolated: bool = False
 ) -> tuple[BasePack, ...]:
-    """The packs that a revision lists for ``blueprint``.
+    """Return the packs that a revision lists for ``blueprint``.
 
     Args:
         blueprint: the file.
@@ -70,7 +70,7 @@ def base_packs(
 
 
 def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, Pin]:
-    """The packs that ``config`` lists; of an isolated one that cannot be read, none.
+    """Return the packs that ``config`` lists; of an isolated one that cannot be read, none.
 
     Raises:
         SpecErrors: it is not valid, and ``isolated`` is false.
@@ -98,7 +98,7 @@ def _state(pin: Pin, now: Pin | None, here: Path | str | None, approved: Path | 
 
 
 def _digest(folder: Path) -> str | None:
-    """The digest of a pack; None where a pack may not be like that."""
+    """Return the digest of a pack; None where a pack may not be like that."""
     try:
         return folder_digest(folder)
     except RackwrightError:

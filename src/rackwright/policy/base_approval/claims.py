@@ -127,7 +127,7 @@ class _Walk:
     def model(
         self, model: type[Model], head: Mapping[str, Any], bases: Things | None, path: Path
     ) -> dict[str, Any] | None:
-        """One thing as it may be judged; None where nothing of it may.
+        """Return one thing as it may be judged; None where nothing of it may.
 
         Args:
             model: what it is.
@@ -300,7 +300,7 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> list[Any]:
-        """The entries of a list, and what is restored of those that are gone."""
+        """Return the entries of a list, and what is restored of those that are gone."""
         listed = [b for version in there or () if isinstance(version, list) for b in version]
         before: Things = mappings(listed)
         if JobPart in models:

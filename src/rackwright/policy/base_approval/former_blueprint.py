@@ -23,7 +23,7 @@ _ENDS = (".yaml", ".yml", ".json")
 
 
 def former_path(blueprint: Path, ref: str) -> Path:
-    """The path at which ``ref`` has the cluster of ``blueprint``.
+    """Return the path at which ``ref`` has the cluster of ``blueprint``.
 
     The blueprint's own where the revision has one there, or has no other one: a new cluster's, or
     the usual one.
@@ -86,7 +86,7 @@ def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
 
 
 def _on_disk(path: Path) -> Mapping[str, Any] | None:
-    """The document in a file; None where there is none."""
+    """Return the document in a file; None where there is none."""
     try:
         data = to_data(read_file(path))
     except RackwrightError:
@@ -120,7 +120,7 @@ def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every value with the keys above it, wherever it stands in a list."""
+    """Yield every value with the keys above it, wherever it stands in a list."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             yield from _leaves(value, (*above, key))

@@ -98,7 +98,7 @@ def _stated(document: Any) -> Iterator[tuple[int, ProductFact]]:
 
 
 def _with_stated(base: Catalogue, document: Any) -> Catalogue:
-    """The base's catalogue with what its blueprint states: a number may move from there into it."""
+    """Return the base's catalogue with what its blueprint states: a number may move from there into it."""
     filled: dict[Key, Entry] = {}
     for _, fact in _stated(document):
         key = base.keys.get(fact.product)

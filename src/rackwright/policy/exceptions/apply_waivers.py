@@ -96,7 +96,7 @@ def _judged(waiver: Waiver, only: Collection[str]) -> bool:
 
 
 def _held(waivers: Waivers) -> Iterator[_Held]:
-    """The approved waivers; one that the change removes does not hold any more."""
+    """Yield the approved waivers; one that the change removes does not hold any more."""
     here = _by_id(waivers.head)
     if waivers.base_ref is None:
         yield from (_Held(waiver, place) for waiver, place in here.values())
@@ -270,7 +270,7 @@ def _why_unused(waiver: Waiver, results: Sequence[Result]) -> str:
 def _asked_for(
     waivers: Waivers, results: Sequence[Result], today: date, only: Collection[str]
 ) -> Iterator[Notice]:
-    """The waivers that the change under review adds or rewrites."""
+    """Yield the waivers that the change under review adds or rewrites."""
     if waivers.base_ref is None:
         return
     base = _by_id(waivers.base)

@@ -31,7 +31,7 @@ def install() -> None:
 
 
 def _held(backend: EFSBackend, identity: str) -> Any:
-    """The file system, as moto has it.
+    """Return the file system, as moto has it.
 
     Raises:
         FileSystemNotFound: there is none of that id.

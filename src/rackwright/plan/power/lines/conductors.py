@@ -33,7 +33,7 @@ class Impedance(NamedTuple):
     reactance: float = 0.0
 
     def plus(self, other: Impedance) -> Impedance:
-        """Both in series."""
+        """Return both in series."""
         return Impedance(self.resistance + other.resistance, self.reactance + other.reactance)
 
 
@@ -50,7 +50,7 @@ def in_service(conductors: Conductors) -> Impedance:
 
 
 def when_cold(conductors: Conductors) -> Impedance:
-    """The least of one line: at 20 °C, and without a reactance that is only assumed."""
+    """Return the least of one line: at 20 °C, and without a reactance that is only assumed."""
     warm = in_service(conductors)
     return Impedance(
         warm.resistance / WARM, 0.0 if conductors.reactance is None else warm.reactance

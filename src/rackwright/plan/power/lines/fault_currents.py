@@ -61,14 +61,14 @@ class _Place(NamedTuple):
     missing: tuple[str, ...] = ()
 
     def behind(self, conductors: Conductors | None) -> _Place:
-        """The same at the end of conductors."""
+        """Return the same at the end of conductors."""
         return _Place(tuple(fault.behind(conductors) for fault in self.faults), self.missing)
 
 
 def fault_currents(
     tree: PowerTree, classes: Iterable[RackClass], conductors: OfFeeds
 ) -> Iterator[FaultCurrent]:
-    """The fault currents at the sources that stand one, and at the PDUs of all racks."""
+    """Yield the fault currents at the sources that stand one, and at the PDUs of all racks."""
     voltages = nominal_voltages(tree)
     places: dict[str, _Place] = {}
     for name in reversed(tree.order):  # parents before children
@@ -113,7 +113,7 @@ def _largest(place: _Place, voltage: float | None) -> float | None:
 
 
 def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _Place:
-    """The faults at the output of ``source``."""
+    """Return the faults at the output of ``source``."""
     name = source.name
     if source.fault_current is not None:
         return _Place((_Fault(source.fault_current),))
@@ -143,7 +143,7 @@ def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _
 
 
 def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
-    """Those that no other one exceeds at every voltage."""
+    """Return those that no other one exceeds at every voltage."""
     every = list(faults)
     return tuple(
         one
