@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from pydantic_core import to_json
 
@@ -12,11 +12,13 @@ from rackwright.errors import Location
 from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
+from rackwright.policy.exception_report import ExceptionReport, NoticeKind
 from rackwright.reading.edits import Edit
 from rackwright.report.document import (
     HygieneDocument,
     LocationDocument,
+    NoticeDocument,
+    RecordedDocument,
     ReportDocument,
     ResultDocument,
     SuggestionDocument,
@@ -24,6 +26,7 @@ from rackwright.report.document import (
 )
 
 SCHEMA: Final = "rackwright.check/v2"
+Document = TypeVar("Document")
 _text: Any = str
 """A member of an enumeration as plain text.
 
@@ -101,17 +104,19 @@ def hygiene_document(hygiene: ExceptionReport) -> HygieneDocument:
         "recorded": hygiene.recorded,
         "counts": {kind.value: hygiene.count(kind) for kind in NoticeKind},
         "notices": [
-            {
-                "kind": notice.kind,
-                "problem": notice.problem,
-                "id": notice.id,
-                "policy": notice.policy,
-                "message": notice.message,
-                "location": location_document(notice.location),
-            }
+            filled(NoticeDocument, notice, location=location_document(notice.location))
             for notice in hygiene.notices
         ],
     }
+
+
+def filled(document: type[Document], record: object, **others: Any) -> Document:
+    """Return a document whose keys are attributes of ``record``, except for ``others``."""
+    values = {
+        key: others[key] if key in others else getattr(record, key)
+        for key in document.__annotations__
+    }
+    return cast("Document", values)
 
 
 def location_document(where: Location | None) -> LocationDocument | None:
@@ -150,11 +155,11 @@ def _result(result: Result) -> ResultDocument:
         "suggestion": _suggestion(result.edit) if result.edit else None,
         "missing": list(result.missing),
         "fingerprint": result.fingerprint,
-        "waiver": _permission(result.waiver) if result.waiver else None,
-        "baseline_state": result.baseline_state,
-        "recorded": {"value": result.recorded.value, "limit": result.recorded.limit}
-        if result.recorded
+        "waiver": filled(WaiverDocument, result.waiver, expires=result.waiver.expires.isoformat())
+        if result.waiver
         else None,
+        "baseline_state": result.baseline_state,
+        "recorded": filled(RecordedDocument, result.recorded) if result.recorded else None,
     }
 
 
@@ -165,16 +170,4 @@ def _suggestion(edit: Edit) -> SuggestionDocument:
         "old": edit.old,
         "new": edit.new,
         "contested": edit.contested,
-    }
-
-
-def _permission(waiver: Permission) -> WaiverDocument:
-    return {
-        "id": waiver.id,
-        "owner": waiver.owner,
-        "ticket": waiver.ticket,
-        "reason": waiver.reason,
-        "expires": waiver.expires.isoformat(),
-        "up_to": waiver.up_to,
-        "limit": waiver.limit,
     }
