@@ -171,7 +171,7 @@ class Live:
         return lines
 
     def _leave(self, name: str, at: float) -> list[Line]:
-        """Return a part leaves its step, which ends with the last part that is in it."""
+        """Take a part out of its step, and return the line if the step ends with it."""
         part = self._parts.get(name)
         if part is None or not part.step:
             return []

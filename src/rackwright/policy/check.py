@@ -122,6 +122,7 @@ def check_plan(
         policy_set=blueprint.policy_set,
         lenient=lenient,
     )
+    # An instance brings its own parameters; those of the blueprint have precedence.
     given = {one.id: one for one in policies if isinstance(one, Policy)}
     for policy_id, setting in head.settings.items():
         if setting.parameters:
@@ -147,11 +148,12 @@ def check_plan(
 
     # As it is written, which is how the branch is checked once the change is merged.
     report = report_on(loaded, held.own)
+    # And as the base approves it, which is how the change is reviewed. The worse verdict counts.
     if judged is not loaded or held.base is not held.own:
         report = worst_of(report, report_on(judged, held.base))
     remedies = Remedies(loaded.plan, locate, loaded.names)
     report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
-    if not only:
+    if not only:  # otherwise every other hazard would be listed as unchecked
         left = unjudged(judged.plan, report.results)
         report = replace(report, not_judged=tuple(hazard.title for hazard in left))
     if notices := (

@@ -162,7 +162,9 @@ class HeatPaths:
 
     def _of_loops(self) -> Iterator[HeatStage]:
         for index, loop in enumerate(self._site.loops):
-            if loop.in_rack:  # they live and die with their racks
+            if (
+                loop.in_rack
+            ):  # they live and die with their racks, so they are no stage of their own
                 if loop.water is None:
                     yield self._in_racks(index, loop)
                 continue
@@ -209,6 +211,7 @@ class HeatPaths:
                 for part in self._machines[name]
                 if part.each is None
             ]
+            # A machine without a circuit may be on this one, so its absence makes the sum unknown.
             lacks += self._loose()
             if pumps:
                 yield _stage("pumps", water.name, where, pumps, heat, halls, loops, lacks)
@@ -304,11 +307,12 @@ class HeatPaths:
         ]
         racks += [self._coolant_heat(x.name, dead) for x in self._site.loops if x.water == water]
         for chiller in self._chillers(water):
+            # A chiller passes on no more than it can carry, whatever its own circuit collects.
             taken = self._water_heat(chiller.water, dead) if chiller.water else 0.0
             most = self._plant(chiller).capacity(dead)
             racks.append(taken if taken is None or most is None else min(taken, most))
         heat = add(racks)
-        if not heat:
+        if not heat:  # pumps and fans of a dead circuit do not count as its load
             return heat
         parts = (part for name in self._directly_into(water) for part in self._machines[name])
         return add([heat, *(part.power for part in parts if part.name not in dead)])

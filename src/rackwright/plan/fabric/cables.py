@@ -70,6 +70,7 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
 def cross_section(layout: Layout, link: Cables) -> float | None:
     """Section of a kind of cables in m², the share of one port in it; None where nobody says it."""
     part = layout.catalogue.get(Cable, link.cable) if link.cable else None
+    # A transceiver has no cable of its own: the blueprint states the diameter of the fibre.
     if part is None or part.medium in FIBRES:
         diameter, joined = link.diameter, 1
     else:
@@ -222,6 +223,7 @@ def wires(layout: Layout) -> Iterator[Wire]:
     """Yield every cable of the fabric, patches applied: the list for those who pull them."""
     yield from host_wires(layout)
     names = [tier.names() for tier in layout.tiers]
+    # Ports are dealt in the order of the links, the same in each run: cable labels depend on it.
     next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
     next_down = [[0] * tier.switches for tier in layout.tiers]
     for link in layout.links:
@@ -307,6 +309,7 @@ def digest(layout: Layout) -> str:
             (one.leaves, [(s.attachment, s.first, s.hosts) for s in one.stretches])
             for one in layout.rack_sets
         ]
+    # Keys of later releases are left out if unset, so that digests of existing fabrics stay valid.
     if layout.fabric.last_unit_hosts is not None:
         shape["last_unit"] = layout.fabric.last_unit_hosts
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]

@@ -228,6 +228,7 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
         for attachment in fabric.attached
     )
     sets = _rack_sets(fabric, tiers[0], hosts)
+    # With one leaf in each rack there is nothing to spread rails over, so they need not be stated.
     if sets is not None and all(len(one.leaves) < 2 for one in sets):
         hosts = tuple(replace(h, rails=False) if h.rails is None else h for h in hosts)
     return Layout(fabric, catalogue, tiers, hosts, tuple(tier_links(fabric)), sets)
@@ -273,6 +274,7 @@ def _hosts(
     entry = catalogue.get(Node, group.type)
     role = attachment.ports or fabric.role
     found = [port for port in entry.ports if port.role == role]
+    # A product may hold several hosts (an NVL72 has 18), and lists the ports of all of them.
     ports = sum(port.count for port in found) // entry.hosts if found else None
     listed = None if ports is None else ports * attachment.split
     return Hosts(
@@ -307,6 +309,7 @@ def _cable_hosts(layout: Layout) -> Iterator[Run]:
     for one in sets:
         for stretch in one.stretches:
             hosts = layout.hosts[stretch.attachment]
+            # Hosts are left unplaced rather than placed by a guess.
             unsure = hosts.rails is None and len(one.leaves) > 1
             if hosts.interfaces is None or unsure or not one.leaves:
                 continue
@@ -314,6 +317,7 @@ def _cable_hosts(layout: Layout) -> Iterator[Run]:
             ports = ceil_div(hosts.interfaces, rails)
             first, end = stretch.first, stretch.first + stretch.hosts
             for block in _blocks(layout, one.leaves, rails, ports):
+                # All rails of a host have the same port number, so the fullest leaf decides.
                 start = max(used[leaf] for leaf in block.leaves)
                 fitting = min((layout.leaf_ports - start) // ports, block.most, end - first)
                 if fitting > 0:
@@ -332,6 +336,7 @@ class _Block:
 def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> Iterator[_Block]:
     """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
+    # Only rails are built in scalable units; leaves in racks serve the hosts beside them.
     in_units = rails > 1 and layout.rack_sets is None
     unit = (layout.fabric.unit_hosts or each) if in_units else each
     sizes = [unit] * (len(leaves) // (rails * ceil_div(unit, each)))
@@ -340,7 +345,7 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
     start = 0
     for size in sizes:
         blocks = ceil_div(size, each)
-        if start + rails * blocks > len(leaves):
+        if start + rails * blocks > len(leaves):  # a unit is whole, or not there
             return
         for block in range(blocks):
             of_rails = tuple(leaves[start + rail * blocks + block] for rail in range(rails))

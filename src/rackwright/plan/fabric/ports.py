@@ -96,6 +96,7 @@ def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
     for index, hosts in count.items():
         interfaces = layout.hosts[index].interfaces or 0
         rails = interfaces if layout.hosts[index].rails else 1
+        # A host on one leaf takes all its ports there; on rails, one port of each leaf.
         on_leaf = max(1, down // max(1, interfaces // max(1, rails)))
         ports += hosts * interfaces
         most = max(most, rails * ceil_div(hosts, on_leaf))
@@ -134,8 +135,10 @@ def ratio_for_racks(layout: Layout) -> float | None:
             return None
         most = max(most, ceil_div(ports, max(1, len(one.leaves))))
     radix = layout.tiers[0].radix
+    # Ports of their own for uplinks leave the radix to hosts at any oversubscription.
     if not most or layout.tiers[0].uplinks or most + max(1, layout.up_ports(0) or 0) > radix:
         return None
+    # Rounded up to two digits: the suggested number must pass when it is written back.
     return math.ceil(100 * most / (radix - most)) / 100
 
 
@@ -160,7 +163,9 @@ def _cores(layout: Layout, spines: int) -> int:
     if not below or not _sized_by_cables(layout):
         up = spine.radix - down_ports(spine.radix, ratio)
         return blocks * ceil_div(each * up, core.radix)
+    # 1e-9 keeps a whole number from being rounded up because of floating point.
     needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
+    # Cables that the blueprint lays beyond the need take ports of cores all the same.
     up = max(needed, layout.up_ports(1) or 0)
     return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
 
@@ -233,6 +238,7 @@ def _leaves_of_rails(layout: Layout, down: int) -> int:
     for rails, count in by_rails.items():
         units = ceil_div(count, unit)
         blocks = units * ceil_div(unit, down)
+        # The last unit may be built smaller, with fewer leaves of each rail.
         if last is not None and count - (units - 1) * unit <= last:
             blocks += ceil_div(last, down) - ceil_div(unit, down)
         most = max(most, rails * blocks)
@@ -257,6 +263,7 @@ def _leaf_counts(layout: Layout) -> list[int]:
     for patch, here, there in _moves(layout):
         if here is not None:
             counts[here[0]] -= 1
+        # A patch to a port beyond the radix is a collision, which is reported on its own.
         if there is not None and patch.port <= layout.tiers[0].radix:
             counts[there] += 1
     return counts
@@ -284,7 +291,7 @@ def leaf_bandwidth(layout: Layout) -> float | None:
     rates = [port_rate(hosts) for hosts in layout.hosts]
     if None in rates:
         return None
-    if len(set(rates)) == 1:
+    if len(set(rates)) == 1:  # as in nearly every fabric: the fullest leaf is the busiest one
         return max(layout.leaf_use) * (rates[0] or 0.0)
     used = [0.0] * layout.tiers[0].switches
     for run in layout.runs:
@@ -335,6 +342,7 @@ def shared_rails(layout: Layout) -> int:
 def collisions(layout: Layout) -> list[Collision]:
     """Patches that name nothing there is, or a port that another cable is in."""
     taken: dict[tuple[int, int], str] = {}
+    # The port of a moved interface is free, even for a patch that is listed before it.
     moved = {(p.node, p.interface) for p in layout.fabric.patches}
     found = []
     for index, (patch, here, there) in enumerate(_moves(layout)):

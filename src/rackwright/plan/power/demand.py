@@ -82,3 +82,8 @@ class Draws:
 
 AS_CARRIED = Draws()
 """Without losses: each source draws what it carries."""
+
+
+def plus(one: float | None, other: float | None) -> float | None:
+    """Return the sum of two loads; None if one is unknown."""
+    return None if one is None or other is None else one + other

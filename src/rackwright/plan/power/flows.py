@@ -91,6 +91,7 @@ def judge_flows(
                 continue
             seen[name] = change
             here = each.loads(name, change)
+            # Every value has its own worst loss: the load may peak after one, the charge after another.
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
     unsure = tree.unsure

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import Draws, FeedDemand, Loads
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads, plus
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.overhead import Overhead, losses_of
 
@@ -152,13 +152,15 @@ def _carried(
         parent = next((parent for parent in tree.parents[name] if parent not in dead), None)
         if parent is None or name in dead:
             continue
-        racks[parent] = _plus(racks.get(parent, 0.0), racks.get(name, 0.0))
+        racks[parent] = plus(racks.get(parent, 0.0), racks.get(name, 0.0))
         source = tree.sources.get(name)
+        # A UPS with walk-in takes up its load gradually, after the steps.
         if source is not None and source.walk_in:
             continue
         own = 1 if source is None else source.start_step
         for step, load in steps[name].items():
             drawn = None if name in unknown else losses.more(name, load)
+            # A load starts no earlier than the source that it hangs on.
             _add(steps[parent], max(step, own), drawn)
         if constant := losses.beside.get(name):
             _add(steps[parent], own, constant)
@@ -183,11 +185,7 @@ def _leaves(demands: Sequence[FeedDemand], lost: AbstractSet[str]) -> Loads:
 
 
 def _add(steps: Steps, step: int, load: float | None) -> None:
-    steps[step] = _plus(steps.get(step, 0.0), load)
-
-
-def _plus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+    steps[step] = plus(steps.get(step, 0.0), load)
 
 
 def _largest(
@@ -200,6 +198,7 @@ def _largest(
     for step, load in carried.items():
         if load is None:
             return LargestStep(None, step, lost)
+    # Of equal steps the first one counts, hence the sign.
     known = [(load, -step) for step, load in carried.items() if load]
     if not known:
         return None

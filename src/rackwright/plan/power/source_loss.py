@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.power.demand import Draws, FeedDemand, Loads
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads, plus
 
 Change = tuple[float, ...]
 """By how many W the load of a source changes, of several kinds; NaN where unknown, as sums with it are."""
@@ -128,9 +128,8 @@ class Outages:
             yield from (child for child in self.children.get(gone, ()) if child not in dead)
 
     def _dead_without(self, lost: str) -> AbstractSet[str]:
-        dead: dict[str, None] = {
-            lost: None
-        }  # in a fixed order, so that sums are the same each time
+        # A dict keeps the order, so that sums over the dead are the same in each run.
+        dead: dict[str, None] = {lost: None}
         # Parents before children, so that the fate of all parents is known.
         waiting = [-self.place[child] for child in self.children.get(lost, ())]
         seen = set(waiting)
@@ -157,7 +156,7 @@ def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Load
             after = (None,) * len(demand.sources)
         for source, old, new in zip(demand.sources, demand.normal, after, strict=True):
             extra = None if old is None or new is None else (new - old) * demand.racks
-            change[source] = _plus(change.get(source, 0.0), extra)
+            change[source] = plus(change.get(source, 0.0), extra)
     return change
 
 
@@ -196,7 +195,3 @@ def _changes(
 def after(load: float | None, change: float) -> float | None:
     """Return a load in W after a change; None when unknown."""
     return None if load is None or math.isnan(change) else load + change
-
-
-def _plus(one: float | None, two: float | None) -> float | None:
-    return None if one is None or two is None else one + two

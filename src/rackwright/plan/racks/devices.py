@@ -47,8 +47,10 @@ def describe_device(
     nameplate = fact_value(entry.max_power)
     power_cap = _as_far_as_it_goes(entry, power_cap)
     power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
+    # Published heat is that at full power: a cap lowers it in proportion.
     share = 1.0 if not nameplate or power is None else power / nameplate
     published = fact_value(entry.heat)
+    # All power becomes heat; a published figure below the power is not believed.
     heat = power if published is None else max(power or 0.0, published * share)
     if power is None:
         heat = None
@@ -58,6 +60,7 @@ def describe_device(
         heat_liquid = heat
     heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
     airflow = 0.0 if in_fluid else fact_value(entry.airflow)
+    # Without a published airflow, the temperature rise of the hall determines it.
     if airflow is None and heat_air is not None:
         if heat_air == 0:
             airflow = 0.0
@@ -186,6 +189,7 @@ def _place(
         return replace(device, fits=False)
     if device.height_u == 0:
         return device
+    # Devices of half units may start at half units; others are screwed to whole ones.
     step = 0.5 if device.height_u % 1 else 1.0
     top = rack_height + 1 - device.height_u
     steps = int((top - 1) / step) + 1 if top >= 1 else 0

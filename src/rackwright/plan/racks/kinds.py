@@ -61,6 +61,8 @@ def build_racks(
     built = []
     for cls in classes:
         group, hall = cls.group.spec, site.halls[cls.group.hall]
+        # A hall of 1,500 racks has a handful of kinds. Sources differ from row to row and are
+        # no part of a kind: racks on other busways still have the same devices and circuits.
         key = (cls.content, cls.group.hall, kind_key(group))
         if key not in made:
             wired = build_rack(cls, loads, site, catalogue)
@@ -83,6 +85,7 @@ def build_racks(
 def fed_racks(built: BuiltRacks) -> FedRacks:
     """Return what a class of racks asks of its sources."""
     rack, sources, positions = built.wired, built.racks.sources, built.racks.positions
+    # Neighbours start on another line each, so positions modulo three tell the lines of a source.
     first, second, third = (sum(1 for p in positions if p % 3 == turn) for turn in range(3))
     counted = zip(rack.counted_loads(frozenset()), rack.circuits, strict=True)
     loose = rack.uncounted
@@ -129,6 +132,7 @@ def kind_key(group: RackGroup) -> Hashable:
 def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
     group, devices, cooling = rack.group, rack.devices, rack.group.cooling
     included = any(device.includes_rack for device in devices)
+    # The weight of a product that is a whole rack has the frame in it already.
     empty = 0.0 if included else fact_value(rack.type.weight)
     content = total(device.weight_kg for device in devices)
     weight = None if content is None or empty is None else content + empty
@@ -143,6 +147,7 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
     if group.aisle_depth is not None:
         width, depth, aisle = rack.type.width.value, rack.type.depth.value, group.aisle_depth
         footprint = mechanical.footprint(width, depth, aisle)
+        # Floors spread a load over a limited width: a wider aisle gives no more credit.
         credited = mechanical.footprint(width, depth, min(aisle, mechanical.SPREAD))
     return RackKind(
         devices=devices,
@@ -350,6 +355,7 @@ def _fates(rack: WiredRack) -> Iterator[DevicesAfterLoss]:
         for device, living in zip(rack.devices, alive, strict=True):
             if device.kind not in POWERED:
                 continue
+            # Devices with equal supplies and an equal fate are one record: a rack has few of them.
             state = "unknown" if device.psu_count is None else device_state(device, living)[0]
             found.setdefault((device.entry, device.group, living, state), []).append(device)
         for (entry, group, living, state), devices in found.items():

@@ -137,15 +137,16 @@ class _Walk:
             path: where it stands.
         """
         fields, made = marked_fields(model), dict(head)
-        if bases and all(base == head for base in bases):
+        if bases and all(base == head for base in bases):  # most things do not change
             return made
+        # A statement about another product or place is another statement, not a changed one.
         if bases and fields.about:
             bases = [b for b in bases if all(b.get(n) == head.get(n) for n in fields.about)]
         outer = self._racks
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
         for name, rule in {**fields.claims, **fields.settings}.items():
-            if rule.direction is Direction.APART:
+            if rule.direction is Direction.APART:  # ``approval`` holds these, with their reasons
                 continue
             if not self._leaf(model, name, rule, made, bases, path):
                 return None
@@ -341,6 +342,7 @@ class _Walk:
     ) -> Things | None:
         """Return the entries of the base that an entry replaces, or the rest of them, and what is left."""
         identity = identity_of(model, item)
+        # A rack group is identified by its racks: groups may be split, joined and renamed.
         if isinstance(identity, frozenset):
             same = [b for b in self._racks if identity & racks_of(b)]
         else:
@@ -352,6 +354,7 @@ class _Walk:
             return same or None
         if not is_thing and is_there(item, self.base):
             return []  # nothing was said of it
+        # Otherwise a claim would be loosened by renaming its thing, or by moving a node to another.
         gone = [thing for thing in self._gone if thing.model is model]
         gone = [thing for thing in gone if thing.identity == identity] or gone
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
