@@ -80,7 +80,7 @@ class Lab:
 
     @property
     def known_hosts(self) -> Path:
-        """The hosts' own keys, written before they boot: nobody can pose as one of them."""
+        """The hosts' own keys, written before they boot: no other machine can pose as one of them."""
         return self.folder / "known_hosts"
 
     @property

@@ -71,7 +71,7 @@ class TakenOver:
 
     Attributes:
         data: the document, which is none before its blanks are filled in.
-        blanks: what nobody has told.
+        blanks: facts that no source states.
         notices: what is told and not in it, or is called otherwise.
     """
 
@@ -252,7 +252,7 @@ class _Maker:
 
     @staticmethod
     def _feeds(racks: Sequence[FoundRack]) -> tuple[str, ...] | None:
-        """Return the feeds that all racks have; empty where nobody says them, None where they differ.
+        """Return the feeds that all racks have; empty if unknown, None where they differ.
 
         Racks of which nothing is said have those of the others.
         """
@@ -344,7 +344,7 @@ class _Maker:
     def _rack_feeds(
         self, path: tuple[str | ListItem, ...], rack: FoundRack
     ) -> list[dict[str, Any]]:
-        """Return the feeds of racks whose feeds are not those of all; nobody says what each begins at."""
+        """Return the feeds of racks whose feeds are not those of all; the start of each is unknown."""
         made = []
         for feed in rack.feeds:
             own = [(entry, count) for (name, entry), count in rack.pdus.items() if name == feed]

@@ -25,10 +25,10 @@ class FoundRack:
     """A rack with what stands in it.
 
     Attributes:
-        position: in its row; None where nobody says it.
+        position: in its row; None if unknown.
         devices: nodes and switches.
-        type: product of the rack itself; None where nobody says it.
-        pdus: product and number of PDUs of each feed; the feed is empty where nobody says it.
+        type: product of the rack itself; None if unknown.
+        pdus: product and number of PDUs of each feed; the feed is empty if unknown.
         shelves: product and number of power shelves.
     """
 
@@ -45,7 +45,7 @@ class FoundRack:
 
     @property
     def feeds(self) -> tuple[str, ...]:
-        """The feeds that somebody has named, sorted."""
+        """The feeds that have a name, sorted."""
         named = {feed for feed, _ in self.pdus if feed}
         named.update(feed for device, _ in self.devices for feed in device.supplies)
         return tuple(sorted(named))
@@ -222,7 +222,7 @@ def _beside(device: FoundDevice, below: FoundDevice) -> str | None:
 
 
 def height_of(entry: Entry) -> float:
-    """Rack units of a product; 1 where nobody publishes its height."""
+    """Rack units of a product; 1 if its height is not published."""
     height = fact_value(getattr(entry, "height", None))
     return 1.0 if height is None else float(height)
 
@@ -232,7 +232,7 @@ def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
 
     Args:
         racks: of one site.
-        notices: a row in which nobody says the order is added.
+        notices: a row without a known order is added.
     """
     found: dict[str, dict[str, list[FoundRack]]] = {}
     for rack in racks:

@@ -40,7 +40,7 @@ class Products:
 
         Args:
             catalogue: where they are looked up.
-            said: ids by the names of a source, as somebody has said on the command line.
+            said: ids by the names of a source, as stated on the command line.
             left_out: names of products that are to be left out.
             roles: roles of nodes, tiers of switches or ``leave out``, by roles of a source.
             leave_out_unknown: leave out devices of products that are not known.

@@ -32,7 +32,7 @@ class FoundPlace:
     """Place of a device: site, rack and units.
 
     Attributes:
-        position: of the rack in its row, counted from 1; None where nobody says it.
+        position: of the rack in its row, counted from 1; None if unknown.
     """
 
     site: str
@@ -53,7 +53,7 @@ class FoundDevice:
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
         face: front or rear, where the source says it.
-        low: its lowest unit, counted from 1; None beside the rails and where nobody says it.
+        low: its lowest unit, counted from 1; None beside the rails and if unknown.
         high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
         group: what the source calls the group, role or tier that it is in; empty where it says none.

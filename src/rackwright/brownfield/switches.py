@@ -28,7 +28,7 @@ _UNKNOWN = 1
 def fabrics_of(
     racks: Sequence[FoundRack], catalogue: Catalogue, notices: list[SourceNotice]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the fabrics of the switches in racks, and the names of those of which nobody says what they carry.
+    """Return the fabrics of the switches in racks, and the names of those whose traffic is unknown.
 
     Args:
         racks: in the order of the halls.

@@ -128,7 +128,7 @@ class Catalogue:
 
     @property
     def used(self) -> tuple[Key, ...]:
-        """The products that somebody has asked for."""
+        """The products that were looked up."""
         return tuple(self._read)
 
     def get(self, kind: type[E], entry_id: str) -> E:
@@ -182,7 +182,7 @@ class Catalogue:
         return replace(self, patches={**self.patches, **patches}, _read={})
 
     def own(self) -> list[Any]:
-        """Return the products that are not built in and that somebody has asked for, as plain data."""
+        """Return the products that are not built in and were looked up, as plain data."""
         return [
             self.get(kind, entry_id).model_dump(mode="json")
             for kind, entry_id in sorted(self.used, key=lambda key: key[1])

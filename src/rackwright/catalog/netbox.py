@@ -140,7 +140,7 @@ class Imported:
         entry: it, read and valid.
         document: its YAML, as plain data.
         left: what the device type says and the entry does not, with the reason.
-        lacks: what nobody has said, by the names of the entry's fields.
+        lacks: unknown facts, by the names of the entry's fields.
     """
 
     folder: ImportKind

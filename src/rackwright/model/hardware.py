@@ -1,6 +1,6 @@
 """Catalogue entries: what a product is, every number with its source.
 
-A number that nobody has published stays ``None``: policies report it as unknown, nothing
+An unpublished number stays ``None``: policies report it as unknown, nothing
 substitutes a default.
 """
 

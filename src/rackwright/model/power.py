@@ -53,7 +53,7 @@ class Modules(Model):
 
     @property
     def needed(self) -> int | None:
-        """Modules that are not spare; None where nobody says how many are."""
+        """Modules that are not spare; None if their number is unknown."""
         return None if self.spare is None else self.count - self.spare
 
 

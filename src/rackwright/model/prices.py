@@ -1,6 +1,6 @@
 """Price lists: what things cost, where, since when and according to whom.
 
-A price that nobody has published stays out of the lists: costs that need it are unknown.
+An unpublished price stays out of the lists: costs that need it are unknown.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Prices:
     lists: tuple[PriceList, ...] = ()
 
     def find(self, offer: Offer, region: str, item: str) -> Price | None:
-        """Return the price of ``item``, or None where nobody has published one."""
+        """Return the price of ``item``, or None if none is published."""
         return self._by_key.get((offer, region, item))
 
     def regions(self, offer: Offer) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ class Evidence(StrEnum):
     STATIC = "static"
     """Tests evaluate the roles' variables with what its package manager prints; no host ran it."""
     DOCUMENTS = "documents"
-    """Written from its documents; nobody has run anything."""
+    """Written from its documents; nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ class SitePlan:
 
     @property
     def altitude(self) -> float | None:
-        """Height above sea level in m; None where nobody says it."""
+        """Height above sea level in m; None if unknown."""
         return self.spec.altitude
 
     @property
@@ -229,7 +229,7 @@ class Expansion:
 
     @property
     def users(self) -> Users | None:
-        """Accounts on the hosts; None where somebody else manages them."""
+        """Accounts on the hosts; None if they are managed elsewhere."""
         return self.blueprint.users
 
     @property

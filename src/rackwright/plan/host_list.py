@@ -37,7 +37,7 @@ class Host:
         hardware: catalogue id of its product.
         place: where it stands; None in the cloud.
         zone: availability zone; None outside the cloud.
-        equipment: what it has by the catalogue; None for a server type that nobody has described.
+        equipment: what it has by the catalogue; None for a server type without a description.
         efa_devices: interfaces of EFA; None where it is no instance of a group, or its layout is
             not known.
     """

@@ -64,7 +64,7 @@ class Remedies:
         self._made: dict[tuple[Field, ...], str] = {}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:
-        """Return the fields of each of ``missing``; None where nobody has said which they are."""
+        """Return the fields of each of ``missing``; None if they are unknown."""
         found = dict.fromkeys(self._ways(fields) for one in missing if (fields := fields_of(one)))
         return "; ".join(found) or None
 

@@ -80,7 +80,7 @@ def read_raw(path: Path) -> bytes:
     try:
         if name == STANDARD_INPUT:
             return _standard_input(sys.stdin.buffer)
-        # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
+        # Opening a pipe without a writer would wait forever, and a device may never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -130,7 +130,7 @@ def _reverse_zone(address: IPv4Address | IPv6Address, length: int) -> str:
     """Return the zone of an address in a network with a prefix of ``length``.
 
     Zones of the DNS end at an octet of IPv4 and at four bits of IPv6: the next such end inside the
-    network, so that nobody's addresses but those of the network are answered for; at most that of a
+    network, so that only addresses of the network are answered; at most that of a
     /24 or /64, which smaller networks share.
     """
     bits, most = (8, 24) if address.version == 4 else (4, 64)

@@ -144,7 +144,7 @@ def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple
 def _priority(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
     priority = scheduler.priority
     factors = any(partition.priority_factor for partition in scheduler.partitions)
-    if priority is None:  # what is declared counts, unless somebody weighs by hand
+    if priority is None:  # what is declared counts, unless the blueprint sets the weights
         by_hand = any(key.lower().startswith("priorityweight") for key in scheduler.extra)
         if factors and not by_hand:
             yield "PriorityWeightPartition", str(Priority().partition)
@@ -204,7 +204,7 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
     processes = scheduler.processes
     yield "ProctrackType", f"proctrack/{processes.tracking}"
     yield "TaskPlugin", ",".join(f"task/{plugin}" for plugin in processes.tasks)
-    # Without a database nobody keeps what is gathered, of which Slurm warns.
+    # Without a database the gathered data is lost, of which Slurm warns.
     gathered = processes.accounting if scheduler.accounting is not None else "none"
     yield "JobAcctGatherType", f"jobacct_gather/{gathered}"
     yield "PrologFlags", "Contain" if processes.in_container else "Alloc"

@@ -1,4 +1,4 @@
-"""A layer to fill in: an entry for each field that nobody has said.
+"""A layer to fill in: an entry for each unset field.
 
 Nothing in it is a value: a layer with a key that has none is refused, so that what is not filled in
 is never taken for something that is known.
@@ -60,7 +60,7 @@ class Wanted:
     Attributes:
         missing: what, in words; a ``Missing`` where its fields are known.
         needed_by: rules or costs that need it.
-        remedy: which field of which file would make it known; empty where nobody knows.
+        remedy: which field of which file would make it known; empty if unknown.
     """
 
     missing: str
@@ -93,7 +93,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A field that nobody has told of a blueprint that is none without it.
+    """A required field of the blueprint that is not set.
 
     Attributes:
         path: keys to what has the field, from the top of the blueprint.

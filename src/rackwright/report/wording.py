@@ -15,7 +15,7 @@ MOST_CONTRIBUTORS = 4
 MOST_SUBJECTS = 6
 
 FOUND = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
-"""Outcomes that somebody has to look at."""
+"""Outcomes that need attention."""
 
 
 LOWERED = "lowered by the blueprint itself:"

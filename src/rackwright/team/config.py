@@ -1,6 +1,6 @@
 """The configuration of a team: the folders of policies, products and prices that are its own.
 
-What lies outside the team's folder is somebody else's, so it must be pinned: a folder by its digest,
+What lies outside the team's folder is foreign, so it must be pinned: a folder by its digest,
 an installed package by its version.
 """
 

@@ -33,7 +33,7 @@ def stage_rows(paths: HeatPaths, tree: PowerTree) -> tuple[CoolingStage, ...]:
     """Return the record of each stage.
 
     Racks that die with the source give no heat any more; the others give as much as before. A stage
-    is unknown as a whole as soon as nobody says what feeds some of its units, or a source.
+    is unknown as a whole as soon as the feed of some of its units is unknown, or a source.
     """
     return tuple(_row(stage, tree) for stage in paths.stages)
 

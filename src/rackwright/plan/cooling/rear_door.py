@@ -54,7 +54,7 @@ def exhaust(air: AirSupply | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The door of one rack; None where nobody says a number.
+    """The door of one rack; None if a number is unknown.
 
     Attributes:
         product: catalogue id; None where the blueprint names none.

@@ -176,7 +176,7 @@ class HeatPaths:
             yield _stage("CDUs", loop.name, where, [units], heat, loops=(loop.name,), lacks=lacks)
 
     def _in_racks(self, index: int, loop: CoolingLoop) -> HeatStage:
-        """CDUs in racks of which nobody says where their heat goes."""
+        """CDUs in racks whose heat goes to an unknown place."""
         where = (*self._path, "loops", index)
         heat = partial(self._coolant_heat, loop.name)
         lacks = self._nowhere(loop, cdus(loop.name), where)

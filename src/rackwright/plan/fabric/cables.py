@@ -68,7 +68,7 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
 
 
 def cross_section(layout: Layout, link: Cables) -> float | None:
-    """Section of a kind of cables in m², the share of one port in it; None where nobody says it."""
+    """Section of a kind of cables in m², the share of one port in it; None if unknown."""
     part = layout.catalogue.get(Cable, link.cable) if link.cable else None
     # A transceiver has no cable of its own: the blueprint states the diameter of the fibre.
     if part is None or part.medium in FIBRES:
@@ -88,7 +88,7 @@ def missing_diameter(layout: Layout, link: Cables, path: Path) -> Missing:
 
 
 def bend_space(link: Cables, end: End) -> float | None:
-    """Metres behind a port that plug and bend of a cable take at an end; None where nobody says it."""
+    """Metres behind a port that plug and bend of a cable take at an end; None if unknown."""
     published = None if end.cable is None else fact_value(end.cable.bend_space)
     return link.bend_space if published is None else published
 

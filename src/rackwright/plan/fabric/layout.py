@@ -375,7 +375,7 @@ def find_leaf(layout: Layout, name: str) -> int | None:
 
 
 def port_rate(hosts: Hosts) -> float | None:
-    """Rate of a host's port in Gbps; None where nobody says it."""
+    """Rate of a host's port in Gbps; None if unknown."""
     if hosts.attachment.rate is not None:
         return hosts.attachment.rate
     whole = None if hosts.port is None else fact_value(hosts.port.rate)

@@ -2,7 +2,7 @@
 
 The n-th set of racks that share leaves has the n-th subnet. Whatever a blueprint says of the first one,
 the gateway, what is reserved and where ranges begin, holds for each of the others as many addresses
-further. So a rack that is added at the end moves nobody.
+further. So a rack that is added at the end changes no name.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The address of the n-th host of a group is the first address of the group's range and n - 1 more, or
 as many more as the hosts before it have interfaces. It depends on nothing else: whatever is added
-to a group or beside it, nobody's address moves. Two ranges that would meet are refused.
+to a group or beside it, no address changes. Two ranges that would meet are refused.
 
 Everything is decided by the ends of ranges, so the work grows with their number, not with hosts.
 """

@@ -75,7 +75,7 @@ def judge_flows(
     """Return each of ``values`` for every source, normally and at worst. A flow may be given twice.
 
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
-    is unknown then, for nobody knows what else is lost together with the unfed one.
+    is unknown then, because it is unknown what else is lost together with the unfed one.
     """
     before = {name: [flow.normal[name] for flow in flows] for name in tree.sources}
     normal = [{name: value(name, loads) for name, loads in before.items()} for value in values]
@@ -120,7 +120,7 @@ class LoadsAfterLoss:
     def without(self, lost: str) -> Mapping[str, float | None]:
         """Return the load in W of every living source that the loss of ``lost`` may change.
 
-        All are unknown where parents of a source are not named: nobody knows what else is lost.
+        All are unknown where parents of a source are not named: it is unknown what else is lost.
         """
         if self._tree.unfed:
             dead = self._tree.outages.dead[lost]

@@ -49,7 +49,7 @@ def largest_steps(
         tree: the sources.
         demands: what the racks draw.
         overhead: what the site draws beside them.
-        unknown: sources whose load nobody knows.
+        unknown: sources of unknown load.
         uncounted: W of racks that a source may carry beside ``demands``, and of those with losses.
     """
     generators = [name for name, source in tree.sources.items() if source.kind == "generator"]

@@ -25,7 +25,7 @@ RATED: Mapping[SourceKind, type[Entry]] = {
 """What products the sources of a kind are."""
 
 Count = Callable[[PowerSource], int | None]
-"""Of how many modules a number is; None where nobody knows."""
+"""Of how many modules a number is; None if unknown."""
 
 
 class Unfit(NamedTuple):
@@ -174,7 +174,7 @@ def unrated(source: PowerSource, site: OnPremSite, path: Path, catalogue: Catalo
 
 
 def missing_capacity(what: str, field: Path, unfit: Sequence[Unfit], path: Path) -> Missing:
-    """Return a capacity that nobody states, with why that of a product does not hold in its place.
+    """Return a capacity that is not stated, with why that of a product does not hold in its place.
 
     Args:
         what: the capacity, as people call it.

@@ -178,7 +178,7 @@ def _flows(
     """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
 
     A battery is charged in each state: all have been discharged by the outage before it. Where no UPS
-    says how fast, there is no such flow and that of the racks stands in its place, which nobody reads.
+    says how fast, there is no such flow and that of the racks stands in its place, which is not read.
     """
     drawn, peaking = [demand for demand, _ in demands], [peak for _, peak in demands]
     racks, peaks = Flow(tree, drawn), Flow(tree, peaking)

@@ -43,7 +43,7 @@ def cooling_fixtures(
             made = _cdu(catalogue.get(Cdu, loop.cdu), loop, (*path[:2], "loops", number), rise)
             yield from [made] * loop.count
             if cooling.has_cold_plates and cooling.manifolds is None:
-                # What stands in the rack is told, and nobody told of these.
+                # Fixtures of the rack are stated, and these are not.
                 yield passive("manifold", MANIFOLD, "manifolds", None, None)
     manifolds = cooling.manifolds
     if manifolds is not None:

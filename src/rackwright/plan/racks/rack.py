@@ -74,7 +74,7 @@ class WiredRack:
 
     @property
     def uncounted(self) -> Sequence[RackDevice]:
-        """Devices of known power whose supplies nobody has counted; they may hang on any circuit."""
+        """Devices of known power with an unknown number of supplies; they may hang on any circuit."""
         return [d for d in self.devices if hangs_anywhere(d) and d.power_w is not None]
 
     def counted_loads(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:

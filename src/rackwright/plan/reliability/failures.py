@@ -25,7 +25,7 @@ from rackwright.reading.suggest import did_you_mean
 DAY = 86_400.0
 """Seconds."""
 LARGEST_MEAN = 1e9
-"""Most failures at once for which spares are counted; nobody has a billion hosts."""
+"""Most failures at once for which spares are counted, far above any real cluster."""
 
 
 def daily_rate(per_1000_days: float) -> float:
@@ -113,7 +113,7 @@ class GroupHosts:
     Attributes:
         hosts: operating systems in it.
         compute: jobs run on it.
-        onprem: it stands on bare metal, so that somebody has to keep spares.
+        onprem: it stands on bare metal, so that its owner has to keep spares.
     """
 
     site: str

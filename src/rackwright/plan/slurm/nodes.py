@@ -146,7 +146,7 @@ class NodeSet:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The numbers that Slurm needs and nobody has given."""
+        """The numbers that Slurm needs and that are unknown."""
         missing = () if self.cpus is not None else (self.lacks("CPUs"),)
         return missing if self.memory is not None else (*missing, self.lacks("memory"))
 
@@ -455,7 +455,7 @@ def check_daemons(plan: Expansion) -> list[PlanProblem]:
 
 
 def check_numbers(sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Numbers that Slurm needs and nobody has given; none is guessed."""
+    """Numbers that Slurm needs and that are unknown; none is guessed."""
     problems = []
     for nodes in sets:
         for what in nodes.unknown:

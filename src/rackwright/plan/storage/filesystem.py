@@ -121,7 +121,7 @@ def file_bytes(targets: MetadataTargets, inode_bytes: int, factor: float) -> flo
 def fsx_throughput(system: LustreFileSystem) -> float | None:
     """MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB.
 
-    Unknown of one that exists where nobody has recorded both.
+    Unknown for an existing one unless both are recorded.
     """
     capacity, throughput = system.size
     return None if capacity is None or throughput is None else capacity / 1024 * throughput
@@ -162,7 +162,7 @@ class FileSystem:
         system: its own name, unique in the site.
         capacity: size in GiB; None when unknown.
         servers: number of object servers, None when unknown.
-        management_hosts: hosts of the node group that runs the MGS; None where nobody says which.
+        management_hosts: hosts of the node group that runs the MGS; None if it is not stated.
         lustre: the system of a bare-metal site.
         fsx: the system of a site on AWS.
     """

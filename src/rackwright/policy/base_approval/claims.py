@@ -1,6 +1,6 @@
 """Claims and requests of a change about its own hardware that its base has not approved.
 
-A blueprint grants itself what nobody can see: a cap on the power of nodes, a source that needs no
+A blueprint could grant itself invisible exceptions: a cap on the power of nodes, a source that needs no
 redundancy, a budget. Such claims and settings are the base's until a change is merged; where the
 change is stricter, that holds. Hardware is the head's: each field is marked (``rackwright.model.field_kinds``).
 
@@ -72,7 +72,7 @@ class RefusedClaim:
 
 @dataclass(frozen=True)
 class Taken:
-    """A thing that is new, and what is said of it that nobody has approved.
+    """A thing that is new, and its claims that are not approved.
 
     Attributes:
         path: the thing.

@@ -31,7 +31,7 @@ class HeldProducts:
     Attributes:
         catalogue: the head's own where all of it holds.
         notices: what is to be said about it.
-        base: what the base has; None where nobody has a catalogue of his own.
+        base: what the base has; None if no team has a catalogue of its own.
     """
 
     catalogue: Catalogue

@@ -56,7 +56,7 @@ class WaiverDecision(StrEnum):
     NOT_WAIVABLE = "not_waivable"
     """The rule admits no waivers."""
     ERROR = "error"
-    """The rule crashed; nobody knows what would be waived."""
+    """The rule crashed; it is unknown what would be waived."""
     UNKNOWN = "unknown"
     """The number is unknown, and the waiver does not cover that."""
     KNOWN = "known"

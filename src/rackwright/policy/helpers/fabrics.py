@@ -70,7 +70,7 @@ class FabricAt:
         return CableLength(routed_length(link)) if routes is None else routes.longest(link, path)
 
     def lacks(self, name: str, words: str = "") -> Missing:
-        """Return a field of the fabric that nobody has said."""
+        """Return an unset field of the fabric."""
         return Missing(f"'{name}'{words}", (*self.path, name))
 
     def links(self) -> Iterator[tuple[Subject, Cables]]:
@@ -125,7 +125,7 @@ def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
-    """Return the finding that ``message`` cannot be judged, since nobody says who is on the fabric.
+    """Return the finding that ``message`` cannot be checked, since the members of the fabric are unknown.
 
     Returns:
         A finding that is unknown.

@@ -55,7 +55,7 @@ _KEPT = frozenset(
 _MOST_SAID = 64 * 1024
 """Bytes of what a pack prints that are shown."""
 _TIMEOUT_S = 5
-"""Seconds that a process has to end by itself when nobody asks it any more."""
+"""Seconds that a process has to end by itself after its last question."""
 
 
 class TeamPolicy(Policy):

@@ -29,7 +29,7 @@ from rackwright.processes import give_up_looking
 
 
 def main(folder: Path) -> None:
-    """Load the pack in ``folder``, say which rules it has, and answer until nobody asks."""
+    """Load the pack in ``folder``, say which rules it has, and answer until the input ends."""
     give_up_looking()
     questions, answers = _take_streams()
     try:

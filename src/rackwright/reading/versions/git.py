@@ -1,7 +1,7 @@
 """Reading files of a git revision, without a checkout.
 
 Only objects and refs are read: no hook, filter, text conversion or pager of the repository runs, so
-that a revision of somebody else can be looked at. A name is taken where it means one thing only.
+that a foreign revision can be read. A name is taken where it means one thing only.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _commit(repository: Path, name: str) -> str | None:
 def _full_name(repository: Path, name: str, revision: str) -> str:
     """Return the full name of the ref that ``name`` means; ``name`` itself where it is another thing.
 
-    Git takes the first of several: a tag that somebody pushes as ``origin/main`` comes before the
+    Git takes the first of several: a tag that is pushed as ``origin/main`` comes before the
     branch of the remote.
 
     Raises:

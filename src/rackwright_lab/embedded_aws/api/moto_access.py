@@ -1,6 +1,6 @@
 """Permissions of instances: calls with credentials of a role are checked against the role's policies, as IAM does.
 
-The commands of a team act as the owner of the account, whom nobody refuses anything, also with a role that IAM here
+The commands of a team act as the owner of the account, who may do everything, also with a role that IAM here
 does not have, like the one that a job takes by OIDC. Credentials of a role are those with a session token, as an
 instance finds them in its metadata. moto judges either all calls or none, knows
 no conditions and no boundaries, and of most services not the resource: whatever is not Parameter Store's is judged
@@ -57,7 +57,7 @@ def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") 
     """Refuses what the role of the caller is not allowed, for any of the resources.
 
     Raises:
-        AccessRefusedError: it is not allowed, or nobody has these credentials.
+        AccessRefusedError: it is not allowed, or the credentials are unknown.
     """
     if _TOKEN not in self.headers:
         return

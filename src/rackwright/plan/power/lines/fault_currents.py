@@ -43,7 +43,7 @@ class _Fault(NamedTuple):
     line: Impedance = _NO_LINE
 
     def at(self, voltage: float | None) -> float:
-        """In A at a place; what is not limited where nobody says the voltage there."""
+        """In A at a place; unlimited if the voltage there is unknown."""
         if voltage is None or self.line == _NO_LINE:
             return self.current
         return limited_fault_current(self.current, voltage, self.line)
@@ -159,7 +159,7 @@ def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
 
 
 def nominal_voltages(tree: PowerTree) -> Mapping[str, float | None]:
-    """Voltage in V, line to line, at the output of each source; None where nobody says it."""
+    """Voltage in V, line to line, at the output of each source; None if unknown."""
     found: dict[str, float | None] = {}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)
