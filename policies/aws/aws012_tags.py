@@ -47,7 +47,7 @@ class Tags(Policy):
                     limit=MOST_TAGS,
                     unit="tags",
                     what="tags of an instance of a node group",
-                    fix="keep those that somebody asks for",
+                    fix="keep the tags that are required",
                 )
 
 

@@ -47,6 +47,6 @@ class LoweredPolicies(Policy):
                 ok=bool(owner),
                 message=f"'{owner}' answers for it"
                 if owner
-                else f"nobody answers for it that {policy} is {setting.enforcement}",
-                fix="name somebody in its 'owner', or in that of the blueprint",
+                else f"no owner is named who answers for {policy} being {setting.enforcement}",
+                fix="name a person or a team as its 'owner', or as that of the blueprint",
             )

@@ -293,7 +293,7 @@ class _Maker:
         else:
             self.blanks.append(Blank(power, PowerIntent, "pdu", "pdu-415v-60a-24c19"))
             if pdus:
-                text = f"PDUs of several products hang in racks, of feeds that nobody names: {', '.join(sorted(pdus))}"
+                text = f"racks have PDUs of several products on feeds without a name: {', '.join(sorted(pdus))}"
                 self.notices.append(SourceNotice(text))
         self.blanks.append(Blank(power, PowerIntent, "circuit", _CIRCUIT))
         return said

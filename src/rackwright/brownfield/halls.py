@@ -247,9 +247,7 @@ def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
                 these.sort(key=lambda rack: rack.position or 0)
     if guessed:
         shown = ", ".join(guessed[:5]) + (", …" if len(guessed) > 5 else "")
-        text = (
-            f"nobody says in which order racks stand, so they are in that of their names: {shown}"
-        )
+        text = f"the order of the racks is unknown, so they are sorted by name: {shown}"
         notices.append(SourceNotice(text))
     return found
 

@@ -28,7 +28,7 @@ Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 _OUTCOMES = {
     Outcome.PASS: "Results that keep their rule.",
     Outcome.FAIL: "Results that violate their rule, and that nothing waives.",
-    Outcome.UNKNOWN: "Results that rest on a number which nobody has given; they never pass.",
+    Outcome.UNKNOWN: "Results that need an unknown number; they never pass.",
     Outcome.NOT_APPLICABLE: "Results of rules that find nothing to judge.",
     Outcome.WAIVED: "Results that a waiver covers.",
     Outcome.ERROR: "Results of rules that ended in an error of their own.",

@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         choices=("concept", "design", "build", "run"),
         help="check for this stage instead of the blueprint's own",
     )
-    add_todo(parser, "each field that a rule needs and that nobody has said")
+    add_todo(parser, "each unset field that a rule needs")
     add_files(parser)
     parser.add_argument(
         "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"

@@ -231,7 +231,7 @@ def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
                 Missing(f"'data' of the file system '{system.name}'", (*path, "data")),
                 *missing,
             )
-            what = "EFS, nobody says how much"
+            what = "EFS, of an unknown size"
             yield CostLine(site.name, system.name, "file-systems", what, None, price, missing, path)
             continue
         size = money.exact(system.data)

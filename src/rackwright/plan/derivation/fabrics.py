@@ -108,7 +108,7 @@ def derive_fabric(
         why = f"a leaf gives {found.leaf[0]} of its {found.layout.tiers[0].radix} ports to hosts"
         draft.put((*path, "unit_hosts"), found.layout.unit_hosts, rules.UNIT, why, place)
     if draft.data((*path, "technology")) == "infiniband":
-        if products[0].id in SWITCHES.values():  # of others nobody says that they have a manager
+        if products[0].id in SWITCHES.values():  # others may have no manager
             managers = [{"at": TIERS[0], "count": min(2, found.layout.tiers[0].switches)}]
             why = f"one {products[0].id} manages the fabric, and another one takes over"
             draft.put((*path, "subnet_managers"), managers, rules.MANAGERS, why, place)

@@ -147,7 +147,7 @@ def _leaves_short(layout: Layout) -> int:
 def _unknown_ports(layout: Layout) -> UnsizedError:
     hosts = next(one for one in layout.hosts if one.endpoints is None)
     return UnsizedError(
-        f"nobody says how many ports of {hosts.group.type} are on the fabric",
+        f"it is not stated how many ports of {hosts.group.type} are on the fabric",
         hint="write what is 'attached', with its 'interfaces'",
     )
 

@@ -269,7 +269,7 @@ class _Site:
             self._refuse(path, message, "add it to 'attached' of the fabric, or leave it out here")
             return None
         if hosts.interfaces is None:
-            message = f"nobody says how many interfaces '{of}' has on the fabric '{name}'"
+            message = f"it is not stated how many interfaces '{of}' has on the fabric '{name}'"
             self._refuse(path, message, "give 'interfaces' in 'attached' of the fabric")
             return None
         if interface is None:

@@ -112,7 +112,7 @@ def _with_stated(base: Catalogue, document: Any) -> Catalogue:
 
 
 def _lost(problem: SpecError, ref: str) -> Notice:
-    text = f"{problem.summary}; its facts are those of the change, and nobody approved them"
+    text = f"{problem.summary}; its facts are those of the change, which are not approved"
     return Notice(NoticeKind.LOWERED, f"catalogue of {ref}", "", text, problem.location)
 
 

@@ -261,7 +261,7 @@ class Host:
             self._warn(what, over)
         if kept:
             self._warn(
-                "in '%s' have limits that somebody else changed; they stay" % system.folder,
+                "in '%s' have limits that were changed by hand; they stay" % system.folder,
                 [told(uid, known[uid].hard, names) for uid in kept],
             )
         if self._module.check_mode or self._look:
