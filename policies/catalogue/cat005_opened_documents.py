@@ -39,9 +39,10 @@ class OpenedDocuments(Policy):
                 Subject(f"{use.site} {use.entry.id}", use.path),
                 value=len(unread),
                 limit=0,
-                unit="numbers",
-                what=f"number of facts of {use.entry.name} whose document no one has opened{named}",
-                fix="read them in the maker's document and state them as 'facts', or set 'allow_common: true'",
+                unit="values",
+                what=f"count of values of {use.entry.name} that no one read in a document{named}",
+                fix="read them in the maker's document and state them under 'facts', "
+                "or set 'allow_common: true' at the site",
             )
 
 
