@@ -74,7 +74,7 @@ def knows(entry: Entry, field: str) -> bool:
 
 
 def takes(entry: Entry, field: str) -> bool:
-    """Return True if a fact may fill a field of an entry: one number that it lacks, of a part that it has."""
+    """Return True if a fact may fill a field of an entry: one number that no one read, of a part that it has."""
     return fact_type(entry, field) is not None
 
 
@@ -89,7 +89,8 @@ def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
         model = getattr(model, part, None)
     if not isinstance(model, Model) or last not in type(model).model_fields:
         return None
-    if getattr(model, last) is not None:
+    known = getattr(model, last)
+    if known is not None and not (isinstance(known, Fact) and known.source in _unread(entry)):
         return None
     hint: Any = type(model).model_fields[last].annotation
     for one in _parts(hint):
@@ -106,12 +107,16 @@ def fill(entry: Entry, fact: ProductFact) -> Entry:
         UnfitError: it has the number from a document, has none by this name, or the value is none.
     """
     key = f"facts of the blueprint: {fact.field}"
-    unread = {name for name, source in entry.sources.items() if source.confidence in UNREAD}
-    replaced = unread if fact.confidence not in UNREAD else set()
+    replaced = _unread(entry) if fact.confidence not in UNREAD else set()
     made = _put(entry, fact.field.split("."), fact, key, replaced)
     source = Source(title=fact.source, date=fact.date, confidence=fact.confidence)
     assert isinstance(made, Entry)  # noqa: S101 - a model stays what it is
     return made.model_copy(update={"sources": {**entry.sources, key: source}})
+
+
+def _unread(entry: Entry) -> set[str]:
+    """Return the names of the sources of numbers that no one read in a document."""
+    return {name for name, source in entry.sources.items() if source.confidence in UNREAD}
 
 
 class UnfitError(Exception):
