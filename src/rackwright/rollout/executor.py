@@ -34,7 +34,7 @@ from rackwright.model.names import compress_hostlist
 from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
 from rackwright.rollout.journal import RolloutProgress
-from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
+from rackwright.nodelife.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
 
 REACH = PLAYBOOKS / "reach.yml"
 

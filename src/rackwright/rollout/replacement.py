@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackwright.rollout.rollout import RolloutExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 
 Step = Callable[[Sequence[str]], Mapping[str, str]]
 """Does something to hosts; returns those for which it fails, with the reason."""

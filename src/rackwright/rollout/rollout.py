@@ -16,7 +16,7 @@ from typing import Protocol
 from rackwright.errors import ExternalToolError
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.rollout.journal import RolloutProgress
-from rackwright.rollout.slurm_nodes import (
+from rackwright.nodelife.slurm_nodes import (
     NodesSeen,
     NodeState,
     NodeUpdate,

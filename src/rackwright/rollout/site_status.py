@@ -14,7 +14,7 @@ from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.rollout.slurm_nodes import NodeState
+from rackwright.nodelife.slurm_nodes import NodeState
 
 SCHEMA = "rackwright.site-status/v1"
 LEAST_NODES, LEAST_SHARE = 2, 0.5

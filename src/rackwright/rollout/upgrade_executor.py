@@ -14,7 +14,7 @@ from rackwright.ansible_runs.observer import Lines
 from rackwright.ansible_runs.run import Options
 from rackwright.files import write_changed
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 
 REBOOT = PLAYBOOKS / "reboot.yml"
 SLURM_UPGRADE = PLAYBOOKS / "slurm_upgrade.yml"

@@ -21,7 +21,7 @@ from rackwright.rollout.site_status import (
     shared_parts,
     status_of,
 )
-from rackwright.rollout.slurm_nodes import NodeState
+from rackwright.nodelife.slurm_nodes import NodeState
 
 TREE = Path(__file__).parents[2] / "golden/slurm/tree/layer.yaml"
 RACK, OTHER = Part("a", "rack", "r1"), Part("a", "rack", "r2")
