@@ -76,7 +76,8 @@ def burn_in(limit_s: float = 120, **request: Any) -> dict[str, Any]:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-500:]
     parts = [line.split(" ", 3)[3] for line in done.stdout.splitlines()]
-    return json.loads("".join(parts))
+    made: dict[str, Any] = json.loads("".join(parts))
+    return made
 
 
 def load(path: Path) -> Any:

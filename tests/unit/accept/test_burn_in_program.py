@@ -38,7 +38,8 @@ def run(**request: Any) -> dict[str, Any]:
     assert all(
         line.startswith("rackwright.burn-in/v1 gpu-7 ") and len(line) < 800 for line in lines
     )
-    return json.loads("".join(line.split(" ", 3)[3] for line in lines))
+    made: dict[str, Any] = json.loads("".join(line.split(" ", 3)[3] for line in lines))
+    return made
 
 
 def test_sound_processors_have_equal_digests_and_no_wrong_value(tmp_path: Path) -> None:
