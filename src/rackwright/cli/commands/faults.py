@@ -138,7 +138,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _test(arguments: argparse.Namespace) -> int:
     from rackwright.catalog.fault_table import load_faults
-    from rackwright.nodelife.fault_examples import run_examples
+    from rackwright.nodelife.signs.fault_examples import run_examples
 
     table = _table() if arguments.folder is None else load_faults([arguments.folder.resolve()])
     inside = None if arguments.folder is None else arguments.folder.resolve()
@@ -164,8 +164,8 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from rackwright.nodelife.detect import detect
-    from rackwright.nodelife.recordings import SOURCES, read_recording
+    from rackwright.nodelife.signs.detect import detect
+    from rackwright.nodelife.signs.recordings import SOURCES, read_recording
 
     table, material = _table(), {}
     for word in arguments.sources:

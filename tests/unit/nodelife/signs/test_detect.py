@@ -6,9 +6,9 @@ import pytest
 
 from rackwright.catalog.fault_table import LINK_XIDS, builtin_faults
 from rackwright.model.faults import Action, FaultSeverity
-from rackwright.nodelife.detect import detect, detect_in
-from rackwright.nodelife.fault_examples import run_examples
-from rackwright.nodelife.recordings import read_recording
+from rackwright.nodelife.signs.detect import detect, detect_in
+from rackwright.nodelife.signs.fault_examples import run_examples
+from rackwright.nodelife.signs.recordings import read_recording
 
 TABLE = builtin_faults()
 OFF_BUS = "NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus."

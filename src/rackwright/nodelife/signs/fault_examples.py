@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.model.faults import Fault
-from rackwright.nodelife.detect import detect_in
+from rackwright.nodelife.signs.detect import detect_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rackwright.catalog.fault_table import LINK_XIDS, FaultTable
 from rackwright.model.faults import Fault, Signal
-from rackwright.nodelife.recordings import LogLine, Recording, Sample, read_recording
+from rackwright.nodelife.signs.recordings import LogLine, Recording, Sample, read_recording
 
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?([^)]*)\): (\d+)(?:, ?|$|(?=\s))(.*)")
 _REASON_XID = re.compile(r"\bXid (\d+)\b(?: \(([^)]*)\))?")
