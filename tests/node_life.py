@@ -9,6 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rackwright.catalog.fault_table import builtin_faults
 from rackwright.nodelife.repair.actuator import RUNNING, ActionError, NodeView, Progress
@@ -59,6 +60,8 @@ class FakeCluster:
     breaches: list[str] = field(default_factory=list)
     done: Counter[tuple[str, int, int, str]] = field(default_factory=Counter)
     most_out: int = 0
+    race: str = ""
+    """Node that an operator gives back, and a job starts on, right after the loop has looked at all."""
 
     def __post_init__(self) -> None:
         self.nodes = {name: FakeNode() for name in self.names}
@@ -153,9 +156,23 @@ class FakeCluster:
         return Progress(done=True, passed=False, text="suite failed")
 
 
-def open_journal() -> sqlite3.Connection:
+class KillingConnection(sqlite3.Connection):
+    """A connection on which a controller is killed after some statements."""
+
+    left: int | None = None
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:  # type: ignore[override]
+        if self.left is not None and not arguments[0].startswith(("ROLLBACK", "SELECT")):
+            self.left -= 1
+            if self.left < 0:
+                self.left = None
+                raise KilledError
+        return super().execute(*arguments)
+
+
+def open_journal() -> KillingConnection:
     """Return a journal in memory, which outlives controllers."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = sqlite3.connect(":memory:", isolation_level=None, factory=KillingConnection)
     connection.row_factory = sqlite3.Row
     for statement in PART.migrations[0].split(";"):
         if statement.strip():

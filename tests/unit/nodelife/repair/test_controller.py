@@ -191,6 +191,9 @@ def stories(draw: st.DrawFn) -> list[tuple[str, object]]:
     node = st.sampled_from(["n0", "n1", "n2", "n3", "n4"])
     kinds = st.one_of(
         st.tuples(st.just("fault"), st.tuples(node, st.sampled_from(SEEDS))),
+        st.tuples(st.just("faults"), st.sampled_from(SEEDS)),
+        st.tuples(st.just("statements"), st.integers(0, 60)),
+        st.tuples(st.just("race"), node),
         st.tuples(st.just("job"), node),
         st.tuples(st.just("no job"), node),
         st.tuples(st.just("kill"), st.tuples(st.integers(0, 25), st.booleans())),
@@ -203,7 +206,7 @@ def stories(draw: st.DrawFn) -> list[tuple[str, object]]:
     return draw(st.lists(kinds, min_size=5, max_size=40))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(stories())
 def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> None:
     """None returns untested, none is rebooted under a job, limits hold, and nothing is done twice."""
@@ -220,6 +223,13 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
             case "fault", (str(node), str(name)):
                 number += 1
                 events = [(node, fault(name, float(number)))]
+            case "faults", str(name):
+                number += 1
+                events = [(node, fault(name, float(number))) for node in cluster.names]
+            case "statements", int(left):
+                connection.left = left
+            case "race", str(node):
+                cluster.race = node
             case "job", str(node) if cluster.nodes[node].drained is None:
                 cluster.nodes[node].jobs += 1
             case "no job", str(node):
@@ -247,7 +257,12 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 loop = controller(cluster, connection, limits)
-                loop.run_pass(events, now)  # what is seen is still seen
+                now += 1.0
+                cluster.kill_at = connection.left = None
+                loop.run_pass(events, now)  # a log is read again after a kill
+            logged = " ".join(text for _, _, text in loop.journal.log())
+            for _, event in events:
+                assert event.text in logged, "no fault goes unnoticed"
             events = []
     assert cluster.breaches == []
     assert max(cluster.done.values(), default=0) <= 1
