@@ -116,6 +116,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "burn-in": (
+        "rackwright.cli.commands.burn_in",
+        "load nodes, check every result, and find the slow ones in growing groups",
+    ),
+    "ledger": (
+        "rackwright.cli.commands.ledger",
+        "show where parts were and what they did, lemons, spares and packets for returns",
+    ),
     "netbox": (
         "rackwright.cli.commands.netbox",
         "read what stands from NetBox, and write what is planned to it",
@@ -135,8 +143,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "configure", "verify", "upgrade", "replace", "down",
-        "unlock",
+        "preview", "up", "status", "hosts", "configure", "verify", "burn-in", "ledger", "upgrade",
+        "replace", "down", "unlock",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",

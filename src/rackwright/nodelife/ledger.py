@@ -273,6 +273,14 @@ class Ledger:
                 (at, node),
             )
 
+    def began(self) -> float | None:
+        """Time of the first record, in seconds since the epoch; None for an empty ledger."""
+        row = self.connection.execute(
+            "SELECT min(at) FROM (SELECT min(since) AS at FROM stay UNION SELECT min(at) FROM entry "
+            "UNION SELECT min(began) FROM incident)"
+        ).fetchone()
+        return None if row[0] is None else float(row[0])
+
     def incidents(self, since: float = 0.0) -> list[Incident]:
         """Return the incidents that were open at a time or later."""
         rows = self.connection.execute(
