@@ -60,14 +60,15 @@ def exact_products(device, form, size):
     """Yield, for one product of small numbers after another, the number of rows that are wrong.
 
     The weighted sum of each row is worked out on the host in whole numbers: a·(b·w) = (a·b)·w. Weights
-    are positive, so that one wrong value in a row cannot hide.
+    are positive, so that one wrong value in a row cannot hide; sums in double precision are exact up to
+    2**53, and keep what a flipped bit adds behind the point.
     """
     a, b = small_matrix(device, form, size, 1), small_matrix(device, form, size, 2)
     plain = Numpy()
     weights = scrambled(plain, 0, size, 5) % 65535 + 1
     own = [small_matrix(plain, "fp64", size, seed).astype(plain.np.int64) for seed in (1, 2)]
-    expected = device.device(own[0] @ (own[1] @ weights))
-    weights = device.device(weights)
+    expected = device.device((own[0] @ (own[1] @ weights)).astype(plain.np.float64))
+    weights = device.device(weights.astype(plain.np.float64))
     while True:
         yield device.differing(device.row_sums(device.product(a, b), weights), expected)
 
