@@ -17,7 +17,7 @@ from rackwright.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rackwright.nodelife.burnin.groups import GroupKind, TestNode
+    from rackwright.nodelife.burnin.groups import BurnInNode, GroupKind
     from rackwright.nodelife.burnin.jobs import SlurmJobs
     from rackwright.nodelife.burnin.limits import Floor
     from rackwright.nodelife.burnin.suite import Asked, GroupResult, NodeResult, Suite
@@ -163,7 +163,7 @@ class _Session:
 
     def run(
         self,
-        chosen: Sequence[TestNode],
+        chosen: Sequence[BurnInNode],
         unreachable: Mapping[str, str],
         asked: Asked,
         ledger: Ledger,
@@ -200,7 +200,7 @@ class _Session:
             asked.lab,
         )
 
-    def _lost(self, node: TestNode, unreachable: Mapping[str, str]) -> str | None:
+    def _lost(self, node: BurnInNode, unreachable: Mapping[str, str]) -> str | None:
         """Why a node cannot run a job; None if it can."""
         from rackwright.nodelife.status import plain_state
 
@@ -213,13 +213,13 @@ class _Session:
             return None
         return f"out of service: {state.reason or plain_state(state.state)}"
 
-    def _waits(self, node: TestNode) -> bool:
+    def _waits(self, node: BurnInNode) -> bool:
         from rackwright.nodelife.burnin.gate import REASON
 
         state = self.states.get(node.name)
         return state is not None and not state.takes_jobs and state.reason == REASON
 
-    def _open(self, ready: Sequence[TestNode], waiting: Sequence[str], request: Mapping[str, object]) -> None:  # fmt: skip
+    def _open(self, ready: Sequence[BurnInNode], waiting: Sequence[str], request: Mapping[str, object]) -> None:  # fmt: skip
         """Let nodes that wait run the suite's jobs, and no others."""
         from rackwright.model.names import compress_hostlist
         from rackwright.nodelife.burnin.gate import REASON

@@ -15,7 +15,7 @@ KINDS: tuple[GroupKind, ...] = get_args(GroupKind)
 
 
 @dataclass(frozen=True, slots=True)
-class TestNode:
+class BurnInNode:
     """A node that can be burnt in.
 
     Attributes:
@@ -46,7 +46,7 @@ class NodeGroup:
     nodes: tuple[str, ...]
 
 
-def nodes_of(plan: Plan) -> tuple[TestNode, ...]:
+def nodes_of(plan: Plan) -> tuple[BurnInNode, ...]:
     """Return the nodes of Slurm, in the order of the plan."""
     slurm = plan.slurm
     if slurm is None:
@@ -60,9 +60,9 @@ def nodes_of(plan: Plan) -> tuple[TestNode, ...]:
     )
 
 
-def _node(host: Host, accelerators: int, vendor: str) -> TestNode:
+def _node(host: Host, accelerators: int, vendor: str) -> BurnInNode:
     place = host.place
-    return TestNode(
+    return BurnInNode(
         name=host.name,
         host=host.inventory_name,
         site=host.site,
@@ -75,7 +75,7 @@ def _node(host: Host, accelerators: int, vendor: str) -> TestNode:
 
 
 def groups_of(
-    plan: Plan, kind: GroupKind, nodes: Sequence[TestNode], chosen: Collection[str]
+    plan: Plan, kind: GroupKind, nodes: Sequence[BurnInNode], chosen: Collection[str]
 ) -> list[NodeGroup]:
     """Return the groups of a kind among the ``chosen`` nodes, each with two nodes or more of one node group."""
     if kind == "node":

@@ -15,7 +15,7 @@ from rackwright.accept.run import play
 from rackwright.ansible_runs.events import Tally
 from rackwright.ansible_runs.files import Workspace
 from rackwright.errors import ExternalToolError
-from rackwright.nodelife.burnin.groups import TestNode
+from rackwright.nodelife.burnin.groups import BurnInNode
 from rackwright.nodelife.burnin.results import read_output
 from rackwright.resources import bundled
 
@@ -64,7 +64,7 @@ class _Outputs:
             self.found[str(data.get("host", ""))] = data.get("res") or {}
         return line
 
-    def report(self, node: TestNode) -> dict[str, Any] | str:
+    def report(self, node: BurnInNode) -> dict[str, Any] | str:
         """Return the report of a node, or the reason why there is none."""
         result = self.found.get(node.host)
         if result is None:
@@ -89,7 +89,7 @@ class SlurmJobs:
     say: Callable[[str], None]
     reservation: str = ""
 
-    def load(self, nodes: Sequence[TestNode], request: Mapping[str, Any]) -> Mapping[str, dict[str, Any] | str]:  # fmt: skip
+    def load(self, nodes: Sequence[BurnInNode], request: Mapping[str, Any]) -> Mapping[str, dict[str, Any] | str]:  # fmt: skip
         """Run the program on each node at the same time, as far as ``forks`` go."""
         if not nodes:
             return {}
@@ -121,7 +121,7 @@ class SlurmJobs:
         )
         return {node.name: outputs.report(node) for node in nodes}
 
-    def all_reduce(self, groups: Sequence[Sequence[TestNode]]) -> Sequence[Mapping[str, Any]]:
+    def all_reduce(self, groups: Sequence[Sequence[BurnInNode]]) -> Sequence[Mapping[str, Any]]:
         """Run the all-reduce over each group, those without a common node at the same time."""
         results = run_all_reduce(
             self.place,

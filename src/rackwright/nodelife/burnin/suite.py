@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rackwright.accept.all_reduce import FACT
 from rackwright.nodelife.burnin.bisection import Search, bisect
 from rackwright.nodelife.burnin.corruption import odd_ones
-from rackwright.nodelife.burnin.groups import KINDS, GroupKind, NodeGroup, TestNode, groups_of
+from rackwright.nodelife.burnin.groups import KINDS, BurnInNode, GroupKind, NodeGroup, groups_of
 from rackwright.nodelife.burnin.limits import Floor, Judged, Outcome, judge
 from rackwright.nodelife.burnin.results import (
     Digest,
@@ -39,10 +39,10 @@ class Verdict(StrEnum):
 class Jobs(Protocol):
     """Jobs of Slurm."""
 
-    def load(self, nodes: Sequence[TestNode], request: Mapping[str, Any]) -> Mapping[str, dict[str, Any] | str]:  # fmt: skip
+    def load(self, nodes: Sequence[BurnInNode], request: Mapping[str, Any]) -> Mapping[str, dict[str, Any] | str]:  # fmt: skip
         """Run the program on each node; its report, or the reason why there is none."""
 
-    def all_reduce(self, groups: Sequence[Sequence[TestNode]]) -> Sequence[Mapping[str, Any]]:
+    def all_reduce(self, groups: Sequence[Sequence[BurnInNode]]) -> Sequence[Mapping[str, Any]]:
         """Run a collective over each group; facts of :mod:`rackwright.accept.all_reduce`."""
 
 
@@ -54,7 +54,7 @@ class NodeResult:
         problems: steps that gave no result, with the reason: what is not known never passes.
     """
 
-    node: TestNode
+    node: BurnInNode
     faults: list[Fault] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Asked:
 
 
 def run_nodes(
-    nodes: Sequence[TestNode],
+    nodes: Sequence[BurnInNode],
     jobs: Jobs,
     ledger: Ledger,
     floors: Sequence[Floor],
@@ -234,7 +234,7 @@ def _judge(
 
 def run_groups(
     plan: Plan,
-    nodes: Sequence[TestNode],
+    nodes: Sequence[BurnInNode],
     results: Sequence[NodeResult],
     jobs: Jobs,
     asked: Asked,
@@ -267,7 +267,7 @@ def run_groups(
 def _group_result(
     group: NodeGroup,
     facts: Mapping[str, Any],
-    by_name: Mapping[str, TestNode],
+    by_name: Mapping[str, BurnInNode],
     jobs: Jobs,
     asked: Asked,
     say: Callable[[str], None],
