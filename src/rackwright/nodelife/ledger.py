@@ -43,7 +43,8 @@ TABLES = Tables(
             suite INTEGER NOT NULL REFERENCES suite, kind TEXT NOT NULL, serial TEXT NOT NULL, model TEXT NOT NULL,
             name TEXT NOT NULL, size INTEGER NOT NULL, value REAL NOT NULL, unit TEXT NOT NULL, least REAL,
             basis TEXT NOT NULL) STRICT;
-        CREATE INDEX rate_suite ON rate (suite)
+        CREATE INDEX rate_suite ON rate (suite);
+        CREATE TABLE notice (place TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (place, key)) STRICT
         """,
     ),
 )
@@ -336,6 +337,23 @@ class Ledger:
             own = found.setdefault((row["model"], row["name"], row["size"]), {})
             own.setdefault(row["node"], []).append(row["value"])
         return found
+
+    def notices(self, place: str) -> frozenset[str]:
+        """Return the keys of the tasks of which a place knows."""
+        rows = self.connection.execute("SELECT key FROM notice WHERE place = ?", (place,))
+        return frozenset(row["key"] for row in rows)
+
+    def note_notice(self, place: str, key: str, at: float | None) -> None:
+        """Record that a place knows of a task since a time; None once it knows of its end."""
+        with transaction(self.connection):
+            if at is None:
+                self.connection.execute(
+                    "DELETE FROM notice WHERE (place, key) = (?, ?)", (place, key)
+                )
+            else:
+                self.connection.execute(
+                    "INSERT INTO notice VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (place, key, at)
+                )
 
     def find(self, serial: str) -> Stay:
         """Return the last stay of a part.
