@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -22,7 +23,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import HostList, Name
 from rackwright.model.repair import Repair
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
@@ -45,6 +46,21 @@ class FirmwareBaseline(Model):
     """True if a node with other firmware takes no jobs until it is updated."""
 
 
+class BurnInResult(Model):
+    """Burn-in of a node group that was run."""
+
+    site: Annotated[Name, KEY]
+    """Site of the group."""
+    group: Annotated[Name, KEY]
+    """Name of the node group."""
+    date: Annotated[dt.date, Claim(looser="higher")]
+    """Day on which it ended."""
+    duration: Annotated[Seconds, Claim(looser="higher")]
+    """Time for which each node was under load, in h."""
+    passed: Annotated[HostList | None, Claim(looser="either")] = None
+    """Nodes that passed, as a host list. None passed if omitted."""
+
+
 class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
@@ -52,6 +68,22 @@ class BurnIn(Model):
     """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
     """True if the facility team knows about the burn-in, which swings the power of all nodes together."""
+    required: Annotated[
+        bool | None,
+        Setting(strictest_first=(True, False), absent="loose"),
+        OnChange("drain", "nodes without a passed burn-in take no jobs until they have one"),
+    ] = None
+    """True if ``configure`` takes nodes into service only after a passed burn-in. No node waits if omitted."""
+    results: Annotated[tuple[BurnInResult, ...], STATEMENT] = ()
+    """Burn-ins that were run, as ``rackwright burn-in --output layer=FILE`` writes them."""
+
+    @model_validator(mode="after")
+    def _groups_differ(self) -> BurnIn:
+        places = [(one.site, one.group) for one in self.results]
+        twins = sorted(place for place, times in Counter(places).items() if times > 1)
+        if twins:
+            raise ValueError(f"the result of '{twins[0][1]}' of '{twins[0][0]}' is named twice")
+        return self
 
 
 class ChangeControl(Model):

@@ -146,6 +146,15 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "upgrade": ("upgrade site/blueprint.yaml", "upgrade site/blueprint.yaml --yes --waves rack"),
     "receptor": ("receptor workers.yaml --output receptor",),
     "verify": ("verify site/blueprint.yaml --output junit=report.xml",),
+    "burn-in": (
+        "burn-in site/blueprint.yaml --groups node,pair,rack,leaf,hall",
+        "burn-in site/blueprint.yaml --duration '72 h' --output markdown=burn-in.md --output layer=burn-in.yaml",
+    ),
+    "ledger": (
+        "ledger show gpu-1",
+        "ledger lemons",
+        "ledger packet 1650223012345 --output packet.tar.gz",
+    ),
     "lab": ("lab up --blueprint site/blueprint.yaml",),
     "lab up": ("lab up --blueprint site/blueprint.yaml",),
     "lab status": ("lab status --json",),
