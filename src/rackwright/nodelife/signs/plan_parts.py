@@ -34,7 +34,7 @@ def part_map(plan: Plan) -> PartMap:
             for rack in racks.names:
                 inside = {
                     name for name in nodes
-                    if (place := by_name[name].place) is not None and place.rack == rack
+                    if (spot := by_name[name].place) is not None and spot.rack == rack
                 }  # fmt: skip
                 for circuit in racks.kind.circuits if inside else ():
                     name = f"{rack}/{circuit.feed}{circuit.pdu + 1}"
@@ -43,9 +43,11 @@ def part_map(plan: Plan) -> PartMap:
         below = _below(plan, switch.name)
         if below and below < nodes:
             found[SharedPart("spine", switch.name)] |= below
-    for kind, members in _firmware(plan).items():
-        found[SharedPart("firmware", kind)] |= members & nodes
-    return PartMap({part: frozenset(members) for part, members in found.items() if len(members) > 1})
+    for versions, hosts in _firmware(plan).items():
+        found[SharedPart("firmware", versions)] |= hosts & nodes
+    return PartMap(
+        {part: frozenset(members) for part, members in found.items() if len(members) > 1}
+    )
 
 
 def partitions_of(plan: Plan) -> dict[str, frozenset[str]]:
@@ -65,7 +67,9 @@ def _slurm_groups(plan: Plan) -> list[tuple[str, ...]]:
 def _below(plan: Plan, name: str) -> set[str]:
     """Return the nodes below a switch of Slurm's topologies."""
     assert plan.slurm is not None  # noqa: S101 - it has the switch
-    switches = {switch.name: switch for topology in plan.slurm.topologies for switch in topology.switches}
+    switches = {
+        switch.name: switch for topology in plan.slurm.topologies for switch in topology.switches
+    }
     found: set[str] = set()
     left = [name]
     while left:
@@ -78,11 +82,17 @@ def _below(plan: Plan, name: str) -> set[str]:
 
 def _firmware(plan: Plan) -> dict[str, set[str]]:
     """Return the hosts of each product and set of versions."""
-    baselines = {one.type: one.versions for one in plan.operations.firmware} if plan.operations else {}
+    baselines = (
+        {one.type: one.versions for one in plan.operations.firmware} if plan.operations else {}
+    )
     found: dict[str, set[str]] = defaultdict(set)
     for site in plan.onprem:
         for group in site.groups:
             versions = baselines.get(group.product.id)
-            text = "" if versions is None else " " + " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
+            text = (
+                ""
+                if versions is None
+                else " " + " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
+            )
             found[f"{group.product.id}{text}"] |= set(group.host_names)
     return found
