@@ -76,6 +76,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.catalogue",
         "list, show, write, test and import products",
     ),
+    "faults": (
+        "rackwright.cli.commands.faults",
+        "list, show and test faults, and find them in a recording",
+    ),
+    "repair": (
+        "rackwright.cli.commands.repair",
+        "take nodes with a fault from drain to proof and back",
+    ),
     "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
     "baseline": (
         "rackwright.cli.commands.baseline",
@@ -143,8 +151,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "configure", "verify", "burn-in", "ledger", "upgrade",
-        "replace", "down", "unlock",
+        "preview", "up", "status", "hosts", "configure", "verify", "burn-in", "faults", "repair",
+        "ledger", "upgrade", "replace", "down", "unlock",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",
@@ -249,7 +257,7 @@ def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
 
 def _fail(error: OSError) -> int:
     """Say what the system refuses; the exit code."""
-    from rackwright.faults import FULL, system_fault
+    from rackwright.system_errors import FULL, system_fault
 
     if error.errno in FULL and error.filename is None and _output_fails():
         _close_stdout()

@@ -75,7 +75,10 @@ def open_store(path: Path, parts: Sequence[Part], *, create: bool = True) -> Ite
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Write everything inside at once or not at all."""
+    """Write everything inside at once or not at all; inside another one, with that one."""
+    if connection.in_transaction:
+        yield connection
+        return
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
