@@ -85,7 +85,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "policy document": ("policy document policies",),
     "policy digest": ("policy digest ../shared-policies",),
     "repair": ("repair run site/blueprint.yaml --loop 30 --recordings /var/lib/recordings",),
-    "repair run": ("repair run site/blueprint.yaml --dry-run", "repair run site/blueprint.yaml --loop 30 --bmc bmcs.yaml"),
+    "repair run": (
+        "repair run site/blueprint.yaml --dry-run",
+        "repair run site/blueprint.yaml --loop 30 --bmc bmcs.yaml",
+    ),
     "repair pause": ("repair pause site/blueprint.yaml",),
     "repair go-on": ("repair go-on site/blueprint.yaml",),
     "repair done": ("repair done train-07 site/blueprint.yaml --text 'GPU 3 swapped'",),
