@@ -149,6 +149,11 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection, self.path = connection, path
 
+    def has(self, part: str) -> bool:
+        """Return True if the file has the tables of another part, like those of repairs."""
+        found = self.connection.execute("SELECT 1 FROM parts WHERE name = ?", (part,)).fetchone()
+        return found is not None
+
     def see(self, node: str, seen: Mapping[str, Sequence[PartSeen] | None], at: float) -> list[Move]:  # fmt: skip
         """Record the parts that a node tells of; what has changed since it told last.
 
