@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
-from rackwright.faults import damaged, read_state
+from rackwright.system_errors import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.locks import exclusive

@@ -76,6 +76,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.catalogue",
         "list, show, write, test and import products",
     ),
+    "faults": (
+        "rackwright.cli.commands.faults",
+        "list, show and test faults, and find them in a recording",
+    ),
     "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
     "baseline": (
         "rackwright.cli.commands.baseline",
@@ -140,7 +144,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
         "preview", "up", "status", "hosts", "discover", "configure", "verify", "upgrade", "replace", "down",
-        "unlock",
+        "unlock", "faults",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",
@@ -245,7 +249,7 @@ def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
 
 def _fail(error: OSError) -> int:
     """Say what the system refuses; the exit code."""
-    from rackwright.faults import FULL, system_fault
+    from rackwright.system_errors import FULL, system_fault
 
     if error.errno in FULL and error.filename is None and _output_fails():
         _close_stdout()

@@ -23,6 +23,7 @@ from rackwright.model.field_kinds import (
     Setting,
 )
 from rackwright.model.names import Name
+from rackwright.model.repair import Repair
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -146,6 +147,8 @@ class Operations(Model):
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
+    repair: Annotated[Repair | None, STATEMENT, POLICIES_ONLY] = None
+    """Limits of ``rackwright repair``."""
     all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
     memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
@@ -177,6 +180,7 @@ class Operations(Model):
             ("tuning of the group", [one.group for one in self.tuning]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
+            ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)

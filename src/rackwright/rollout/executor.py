@@ -31,10 +31,10 @@ from rackwright.ansible_runs.tags import is_everything
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.inventory.inventory import Inventory
 from rackwright.model.names import compress_hostlist
+from rackwright.nodelife.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
 from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
 from rackwright.rollout.journal import RolloutProgress
-from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
 
 REACH = PLAYBOOKS / "reach.yml"
 

@@ -21,7 +21,7 @@ from rackwright.provision.nodes import Bound, bind
 from rackwright.provision.outdated import OutdatedNode, Surplus
 from rackwright.provision.targets import Target
 from rackwright.rollout import executor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate, read_nodes
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate, read_nodes
 from rackwright_lab.embedded_aws.api import moto_instances
 from unit.cli.test_name_hosts import a_group
 from unit.provision.test_nodes import Cloud, cloud

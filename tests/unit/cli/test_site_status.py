@@ -17,7 +17,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeState, NodeUpdate
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 
 AWS = builtin_pack() / "fixtures/aws.yaml"
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackwright.rollout.replacement import RemovalExecutor, ReplacementExecutor, Step
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 
 
 @dataclass

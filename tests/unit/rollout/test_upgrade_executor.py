@@ -18,7 +18,7 @@ from rackwright.ansible_runs.observer import Watcher
 from rackwright.ansible_runs.run import PLAYBOOK, Options
 from rackwright.receptor.workers import Workers
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeState, NodeUpdate
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 from rackwright.rollout.upgrade_executor import REBOOT, SLURM_UPGRADE, UpgradeExecutor, UpgradeSide
 
 OLD, NEW = "570.124.06", "570.133.20"

@@ -50,8 +50,8 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
     from rackwright.accept.run import collect
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.locks import exclusive
+    from rackwright.nodelife.status import render_status_json, render_status_text, status_of
     from rackwright.rollout.executor import AnsibleExecutor
-    from rackwright.rollout.site_status import render_status_json, render_status_text, status_of
 
     if plan.scheduler is None:
         raise UsageError(

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from rackwright.accept.compare import Acceptance, HostAcceptance, ItemOutcome, ItemResult
-from rackwright.plan.load import load_plan
-from rackwright.plan.model import Plan
-from rackwright.policy.packs.loader import builtin_pack
-from rackwright.rollout.site_status import (
+from rackwright.nodelife.slurm_nodes import NodeState
+from rackwright.nodelife.status import (
     Part,
     parts_of,
     plain_state,
@@ -21,7 +19,9 @@ from rackwright.rollout.site_status import (
     shared_parts,
     status_of,
 )
-from rackwright.rollout.slurm_nodes import NodeState
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.policy.packs.loader import builtin_pack
 
 TREE = Path(__file__).parents[2] / "golden/slurm/tree/layer.yaml"
 RACK, OTHER = Part("a", "rack", "r1"), Part("a", "rack", "r2")
