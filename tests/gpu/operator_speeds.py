@@ -57,7 +57,8 @@ def _elapsed(call: Callable[[], Any], times: int) -> float:
         call()
     end.record()
     end.synchronize()
-    return begin.elapsed_time(end) / 1e3
+    seconds: float = begin.elapsed_time(end) / 1e3
+    return seconds
 
 
 def eight_bits(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
