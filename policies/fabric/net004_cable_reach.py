@@ -35,7 +35,7 @@ class CableReach(Policy):
     """The longest cable of each kind is within the reach of the parts at both ends."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each kind of cables, and a finding where there are none."""
+        """Yield a measure for each kind of cables, and a finding where there are none."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "how far the cables reach")

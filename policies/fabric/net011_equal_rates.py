@@ -25,7 +25,7 @@ class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each kind of cables."""
+        """Yield a finding for each kind of cables."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "at which rate the links run")

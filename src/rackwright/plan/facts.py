@@ -79,7 +79,7 @@ def takes(entry: Entry, field: str) -> bool:
 
 
 def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
-    """The model that a field of an entry is in, and the type of the value by which a fact fills it.
+    """Return the model that a field of an entry is in, and the type of the value by which a fact fills it.
 
     None where a fact cannot fill it.
     """

@@ -12,7 +12,7 @@ from rackwright.reading.tree import Item
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
-    """One notice for each fact that a plan was judged with; those that are examples are told apart."""
+    """Yield one notice for each fact that a plan was judged with; those that are examples are told apart."""
     for number, fact in enumerate(judged.plan.facts):
         text = (
             f"'{fact.value}', which the catalogue has from no document: '{fact.source.strip()}' "

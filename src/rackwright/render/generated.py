@@ -40,7 +40,7 @@ class FileOutcome:
 
 
 def generate(plan: Plan) -> Mapping[str, str]:
-    """Every file that follows from the plan, by its path in the output folder.
+    """Return every file that follows from the plan, by its path in the output folder.
 
     Raises:
         NoSchedulerError: the blueprint has neither a scheduler nor addresses.
@@ -115,7 +115,7 @@ def _apply(change: FileOutcome) -> None:
 
 
 def show_diff(changes: tuple[FileOutcome, ...], folder: Path) -> Iterator[str]:
-    """The lines of a unified diff from what is there to what is generated."""
+    """Yield the lines of a unified diff from what is there to what is generated."""
     for change in changes:
         name = change.path.relative_to(folder)
         yield from difflib.unified_diff(

@@ -200,7 +200,7 @@ def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command with their parsers."""
+    """Yield the actions of a command with their parsers."""
     for argument in parser._actions:
         if isinstance(argument, argparse._SubParsersAction):
             yield from argument.choices.items()

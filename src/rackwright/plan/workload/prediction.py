@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobPlacement:
-    """Where a workload runs.
+    """Placement of a workload.
 
     Attributes:
         accelerators: of the job.
@@ -54,7 +54,7 @@ class JobPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a workload gets.
+    """Predicted yield of a workload.
 
     Attributes:
         layout: given or found; None where none fits or something is missing.
