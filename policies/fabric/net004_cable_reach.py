@@ -17,7 +17,6 @@ from rackwright.api import (
 )
 from rackwright.model.connections import Cable
 from rackwright.model.fabric import Cables
-from rackwright.model.hardware import fact_value
 from rackwright.plan.fabric.cables import ends, reach, reaching
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.lengths import CableLength
@@ -54,8 +53,7 @@ def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) ->
     limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
     fix = None
     if length is not None and limit is not None and length > limit:
-        rate = fact_value(parts[0].rate)
-        better = reaching(layout, link, length, rate)
+        better = reaching(layout, link, length, parts[0])
         fix = f"use {better}, or" if better else "bring both ends closer:"
         fix += f" route the cables in {limit:g} m"
     return Measure(

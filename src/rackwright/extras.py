@@ -31,6 +31,7 @@ MODULES: Mapping[str, str] = {
     "pulumi_aws": "aws",
     "rackwright_lab": "local",
     "semver": "aws",
+    "transitions": "nodelife",
     "werkzeug": "local",
 }
 """The extra that brings each module which the dependencies do not."""

@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
+from rackwright.system_errors import damaged, read_state
 from rackwright_lab import host as hosts
 from rackwright_lab.base import make_base
 from rackwright_lab.host import LabHost

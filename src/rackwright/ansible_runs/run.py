@@ -20,9 +20,9 @@ from rackwright.ansible_runs.host_patterns import hosts_of
 from rackwright.ansible_runs.observer import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.extras import install_hint
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.resources import COLLECTIONS, bundled
+from rackwright.system_errors import damaged, read_state
 
 PLAYBOOK = Path("baremetal/playbooks/site.yml")
 KEPT_RUNS = 10

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model, Prose
 from rackwright.model.field_kinds import LABEL, Claim
+from rackwright.model.switching import PortPattern, SwitchSystem
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -354,6 +355,28 @@ class Uplinks(Model):
     """Data rate of one port in each direction, in Gbps."""
 
 
+class PortNames(Model):
+    """Names that one operating system gives to the ports of a switch."""
+
+    system: SwitchSystem
+    """Operating system of the switch."""
+    port: Fact[PortPattern]
+    """Name of a port that is not split, like ``swp{port}``."""
+    split_port: Fact[PortPattern] | None = None
+    """Name of a part of a split port, like ``swp{port}s{part}``. Unknown if omitted."""
+    lanes: Fact[Count] | None = None
+    """Electrical lanes of one port. Unknown if omitted."""
+    first_lanes: Fact[tuple[int, ...]] | None = None
+    """First lane of each port as the chip counts them. In the order of the ports if omitted."""
+
+    @model_validator(mode="after")
+    def _lanes_are_known(self) -> PortNames:
+        patterns = [fact.value for fact in (self.port, self.split_port) if fact is not None]
+        if self.lanes is None and any("{lane}" in one or "{offset}" in one for one in patterns):
+            raise ValueError(f"port names of '{self.system}' count lanes: give 'lanes' of a port")
+        return self
+
+
 class Switch(Device):
     """A network switch."""
 
@@ -377,6 +400,8 @@ class Switch(Device):
     """Cages in its face, each of which takes one cable or transceiver."""
     ports_per_cage: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Logical ports of one cage: 2 where it takes a twin-port transceiver."""
+    port_names: Annotated[tuple[PortNames, ...], Claim(looser="either", absent="elsewhere")] = ()
+    """Names of the ports by operating system. Configurations are written for these systems alone."""
 
 
 class Outlets(Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -22,7 +23,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import HostList, Name
+from rackwright.model.repair import Repair
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -44,6 +46,21 @@ class FirmwareBaseline(Model):
     """True if a node with other firmware takes no jobs until it is updated."""
 
 
+class BurnInResult(Model):
+    """Burn-in of a node group that was run."""
+
+    site: Annotated[Name, KEY]
+    """Site of the group."""
+    group: Annotated[Name, KEY]
+    """Name of the node group."""
+    date: Annotated[dt.date, Claim(looser="higher")]
+    """Day on which it ended."""
+    duration: Annotated[Seconds, Claim(looser="higher")]
+    """Time for which each node was under load, in h."""
+    passed: Annotated[HostList | None, Claim(looser="either")] = None
+    """Nodes that passed, as a host list. None passed if omitted."""
+
+
 class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
@@ -51,6 +68,22 @@ class BurnIn(Model):
     """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
     """True if the facility team knows about the burn-in, which swings the power of all nodes together."""
+    required: Annotated[
+        bool | None,
+        Setting(strictest_first=(True, False), absent="loose"),
+        OnChange("drain", "nodes without a passed burn-in take no jobs until they have one"),
+    ] = None
+    """True if ``configure`` takes nodes into service only after a passed burn-in. No node waits if omitted."""
+    results: Annotated[tuple[BurnInResult, ...], STATEMENT] = ()
+    """Burn-ins that were run, as ``rackwright burn-in --output layer=FILE`` writes them."""
+
+    @model_validator(mode="after")
+    def _groups_differ(self) -> BurnIn:
+        places = [(one.site, one.group) for one in self.results]
+        twins = sorted(place for place, times in Counter(places).items() if times > 1)
+        if twins:
+            raise ValueError(f"the result of '{twins[0][1]}' of '{twins[0][0]}' is named twice")
+        return self
 
 
 class ChangeControl(Model):
@@ -146,6 +179,8 @@ class Operations(Model):
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
+    repair: Annotated[Repair | None, STATEMENT, POLICIES_ONLY] = None
+    """Limits of ``rackwright repair``."""
     all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
     memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
@@ -177,6 +212,7 @@ class Operations(Model):
             ("tuning of the group", [one.group for one in self.tuning]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
+            ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -29,7 +29,10 @@ from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.naming.standing import check_host_names
-from rackwright.plan.operation_references import find_operation_problems
+from rackwright.plan.operation_references import (
+    find_operation_problems,
+    find_provisioning_problems,
+)
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.plan import plan_power
@@ -89,7 +92,12 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
-    if problems := [*check_daemons(plan), *find_name_problems(plan)]:
+    problems = [*check_daemons(plan), *find_name_problems(plan)]
+    for planned in plan.onprem:
+        if planned.spec.provisioning is not None:
+            hosts = {name for group in planned.groups for name in group.host_names}
+            problems += find_provisioning_problems(planned.spec, planned.path, hosts)
+    if problems:
         raise PlanError(problems)
     return plan
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
     from rackwright.model.operations import Operations
+    from rackwright.model.provisioning import Provisioning
     from rackwright.model.reliability import Reliability
     from rackwright.model.scheduler import Scheduler
     from rackwright.model.security import SiteSecurity
@@ -82,6 +83,11 @@ class SitePlan:
     def security(self) -> SiteSecurity | None:
         """Security of the cluster as the blueprint declares it."""
         return self.spec.security
+
+    @property
+    def provisioning(self) -> Provisioning | None:
+        """Provisioning of its hosts from their management controllers on; None where others do it."""
+        return self.spec.provisioning
 
     @property
     def nfs(self) -> tuple[NfsShare, ...]:

@@ -16,6 +16,7 @@ from rackwright.plan.model import Plan
 from rackwright.plan.naming.host_lines import host_lines
 from rackwright.plan.records.names import DnsZone, NamedAddress, NamePlan, PlannedNetwork
 from rackwright.render.slurm import HEADER
+from rackwright.render.switches.ztp import boot_options
 
 HOSTS, ZONES, SUBNETS = "hosts", "zones.conf", "kea-subnet4.json"
 FILES = (HOSTS, ZONES, SUBNETS)
@@ -46,7 +47,7 @@ def render_names(plan: Plan) -> Mapping[str, str]:
             f'zone "{zone}" {{ type primary; file "{ZONE_FILE}{zone}"; }};\n' for zone in zones
         )
         files |= {f"{ZONE_FILE}{zone}": text for zone, text in zones.items()}
-    if subnets := _subnets(names):
+    if subnets := _subnets(names, boot_options(plan)):
         files[SUBNETS] = f"[\n{subnets}\n]\n"
     made = f"'{plan.name}'; change it there."
     return {
@@ -138,17 +139,17 @@ def _reverse_zone(address: IPv4Address | IPv6Address, length: int) -> str:
     return ".".join(address.reverse_pointer.split(".")[-labels - 2 :])
 
 
-def _subnets(names: NamePlan) -> str:
+def _subnets(names: NamePlan, boots: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the networks of IPv4 in which Ethernet addresses are known, as Kea's ``subnet4`` lists them."""
     zones = {zone.site: zone for zone in names.zones}
     return ",\n".join(
-        _subnet(network, zones[network.site])
+        _subnet(network, zones[network.site], boots)
         for network in names.networks
         if network.macs and network.prefix.version == 4
     )
 
 
-def _subnet(network: PlannedNetwork, zone: DnsZone) -> str:
+def _subnet(network: PlannedNetwork, zone: DnsZone, boots: Mapping[str, Mapping[str, Any]]) -> str:
     """Return one subnet, each option and each reservation on a line of its own."""
     asked = [str(one) for of in zone.servers.values() for one in of if one.version == 4]
     options = {
@@ -159,6 +160,7 @@ def _subnet(network: PlannedNetwork, zone: DnsZone) -> str:
     }
     reservations = [
         {"hw-address": one.mac, "ip-address": str(one.address), "hostname": one.label}
+        | ({"option-data": [boots[one.label]]} if one.label in boots else {})
         for one in network.addresses()
         if one.mac is not None
     ]

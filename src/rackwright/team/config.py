@@ -24,7 +24,7 @@ from rackwright.reading.loader import load
 from rackwright.reading.tree import Tree
 from rackwright.team.place import find_config, real
 
-Listing = Literal["packs", "catalogue", "prices"]
+Listing = Literal["packs", "catalogue", "prices", "faults"]
 """The lists of a configuration."""
 
 _PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
@@ -37,7 +37,7 @@ def _check_path(text: str) -> str:
 
 
 class Pin(Model):
-    """A pack of policies, a catalogue, or price lists: a folder, or an installed package."""
+    """A pack of policies, a catalogue, price lists or a table of faults: a folder, or an installed package."""
 
     path: (
         Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_path)] | None
@@ -45,7 +45,7 @@ class Pin(Model):
     """Its folder, from that of this file."""
     package: Annotated[str, Field(pattern=_PACKAGE, max_length=200)] | None = None
     """The name of an installed Python package that brings it by an entry point: 'rackwright.packs',
-    'rackwright.catalogue' or 'rackwright.prices'."""
+    'rackwright.catalogue', 'rackwright.prices' or 'rackwright.faults'."""
     version: Annotated[str, Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$", max_length=100)] | None = None
     """Of the package, which is taken in no other version."""
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
@@ -103,6 +103,8 @@ class TeamConfig(Model):
     """Products beside the built-in ones."""
     prices: tuple[Pin, ...] = ()
     """Price lists beside the built-in ones."""
+    faults: tuple[Pin, ...] = ()
+    """Tables of faults beside the built-in one."""
 
 
 def config_of(blueprint: Path) -> Path | None:

@@ -15,8 +15,8 @@ from types import FrameType
 
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
-from rackwright.faults import system_fault
 from rackwright.files import write_changed
+from rackwright.system_errors import system_fault
 from rackwright_lab.embedded_aws import control
 from rackwright_lab.embedded_aws.api import amis
 

@@ -14,7 +14,7 @@ from rackwright.cli.options.arguments import add_aws_site, add_blueprint
 from rackwright.cli.options.hosts import add_hosts
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.options.replacing.heads import add_replaced_heads, prepare_heads, tell_replaced
-from rackwright.cli.options.site_status import show_hosts, shows_hosts
+from rackwright.cli.options.site_status import add_hosts_status, show_hosts, shows_hosts
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_aws_site(parser, hosts=verb == "status")
     if verb == "status":
         add_hosts(parser)
+        add_hosts_status(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     if verb == "preview":
         parser.add_argument(

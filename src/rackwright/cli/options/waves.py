@@ -354,7 +354,7 @@ def _foresee(
     """Print the waves and what they would change; nothing is drained."""
     from rackwright.ansible_runs.observer import Lines
     from rackwright.ansible_runs.run import Options
-    from rackwright.rollout.slurm_nodes import describe_jobs
+    from rackwright.nodelife.slurm_nodes import describe_jobs
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(

@@ -192,8 +192,8 @@ def _suitable(layout: Layout, medium: str) -> str:
     return ", ".join(fitting) or f"another medium than {medium}"
 
 
-def reaching(layout: Layout, link: Cables, length: float, rate: float | None) -> str | None:
-    """Return the product of shortest reach that bridges ``length``, or None.
+def reaching(layout: Layout, link: Cables, length: float, like: Cable) -> str | None:
+    """Return the product of shortest reach that bridges ``length`` at the rates of ``like``, or None.
 
     Of several, it is one for more technologies: the others are for some switches or cages alone.
     """
@@ -201,10 +201,14 @@ def reaching(layout: Layout, link: Cables, length: float, rate: float | None) ->
     for name in layout.catalogue.ids(Cable):
         entry = layout.catalogue.get(Cable, name)
         far = reach(entry, link.fibre or FIBRES.get(entry.medium, ("",))[-1])
-        fits = rate is None or fact_value(entry.rate) == rate
+        fits = like.rate is None or _rates(entry) == _rates(like)
         if far is not None and far >= length and fits and layout.technology in entry.technology:
             found.append((far, -len(entry.technology), entry.id))
     return min(found)[-1] if found else None
+
+
+def _rates(entry: Cable) -> tuple[float | None, float | None]:
+    return fact_value(entry.rate), fact_value(entry.port_rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class Tier:
         uplinks: ports beside the radix that lead upwards; zero where the radix does both.
         up_rate: of a port that leads upwards.
         ports_per_cage: ports that share a cage; None where the catalogue does not say.
+        digits: least number of digits in their names; None for as many as the last number has.
     """
 
     name: str
@@ -43,10 +44,11 @@ class Tier:
     uplinks: int
     up_rate: float
     ports_per_cage: int | None
+    digits: int | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the switches' names, like ``compute-leaf-1``."""
-        return numbered(self.prefix, self.switches)
+        return numbered(self.prefix, self.switches, self.digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +263,7 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
         uplinks=entry.uplinks.count if entry.uplinks else 0,
         up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
         ports_per_cage=entry.ports_per_cage,
+        digits=tier.name_digits,
     )
 
 

@@ -100,8 +100,8 @@ class _Site:
     """Hosts of each node group, and switches of each tier, by what their names begin with."""
     own_names: Mapping[str, str | None] = field(init=False)
     """Names of the hosts of each node group that are not called by it."""
-    digits: Mapping[str, int] = field(init=False)
-    """Least number of digits in the names of the hosts of each node group."""
+    digits: Mapping[str, int | None] = field(init=False)
+    """Least number of digits in the names of the hosts of each node group and the switches of each tier."""
     taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
     """The network in which a thing has its addresses with a suffix, by version of IP."""
 
@@ -109,7 +109,11 @@ class _Site:
         site = self.planned.spec
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
         self.own_names = {group.name: group.host_names for group in site.node_groups}
-        self.digits = {group.name: group.name_digits for group in site.node_groups}
+        self.digits = {group.name: group.name_digits for group in site.node_groups} | {
+            switch_stem(fabric, tier): tier.name_digits
+            for fabric in site.fabrics
+            for tier in fabric.tiers
+        }
         self.switches = {
             switch_stem(planned.fabric, tier): switches
             for planned in self.planned.fabrics
@@ -205,6 +209,7 @@ class _Site:
             fabric=place.network.fabric,
             interface=place.network.interface,
             set_by=place.network.set_by,
+            vlan=None if place.segment is None else place.segment.vlan,
         )
 
     def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:
@@ -247,7 +252,7 @@ class _Site:
             is_switches=is_switches,
             count=self.switches[of] if is_switches else self.groups[of],
             names=None if is_switches else self.own_names[of],
-            digits=None if is_switches else self.digits[of],
+            digits=self.digits[of],
             each=each,
             suffix=suffix,
             first=int(first),

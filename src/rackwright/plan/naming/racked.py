@@ -44,7 +44,8 @@ def _named(
         for index, (tier, switches) in enumerate(
             zip(planned.fabric.tiers, planned.switches, strict=True)
         ):
-            names = _in_units(numbered(switch_stem(planned.fabric, tier), switches), tier.count)
+            stem = switch_stem(planned.fabric, tier)
+            names = _in_units(numbered(stem, switches, tier.name_digits), tier.count)
             yield (*planned.path, "tiers", index), filled(tier), names
 
 

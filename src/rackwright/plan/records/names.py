@@ -50,8 +50,7 @@ class Range:
         before: hosts of the group with a lower number, which have addresses in subnets of other racks.
         of_all: number of hosts of the group; None where all of them are here.
         names: those of all hosts of the group as a host list, where they have names of their own.
-        digits: least number of digits in the names of hosts; None for switches, whose numbers are as
-            long as the last.
+        digits: least number of digits in their names; None where the numbers are as long as the last.
         each: addresses of one of them; more than 1 where several interfaces are in the network.
         suffix: what labels have after the name of the owner, like ``-bmc``; empty for the address
             by which others reach it.
@@ -132,6 +131,7 @@ class PlannedNetwork:
         fabric: name of the fabric whose interfaces have the addresses; None for other kinds.
         interface: number of the interface of each host that has one, from 1; None where each has one.
         set_by: system that sets the addresses on hosts; None where it is unknown.
+        vlan: number of the VLAN of its segment; None where it has none.
     """
 
     site: str
@@ -148,6 +148,7 @@ class PlannedNetwork:
     fabric: str | None = None
     interface: int | None = None
     set_by: str | None = None
+    vlan: int | None = None
 
     def addresses(self) -> Iterator[NamedAddress]:
         """Yield every address, range by range in the order of the names."""

@@ -159,7 +159,13 @@ def _accelerator(name: str, entry: AcceleratorEntry) -> Accelerator:
     )
 
 
-_SCALES = {"tensor_wait": 1e-6, "launch": 1e-3, "launch_plain": 1e-3}
+_SCALES = {
+    "tensor_wait": 1e-6,
+    "launch_expert": 1e-3,
+    "launch": 1e-3,
+    "offload": 1e9,
+    "launch_plain": 1e-3,
+}
 
 
 def _program(file: ProgramFile, name: str) -> Software:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rackwright.rollout.slurm_nodes import (
+from rackwright.nodelife.slurm_nodes import (
     LIST_JOBS,
     LONGEST_REASON,
     READ,

@@ -6,15 +6,17 @@ Pure; ``rackwright.cli.options.site_status`` asks Slurm and the hosts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rackwright.accept.compare import Acceptance
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
+from rackwright.nodelife.service import ServiceFigures
+from rackwright.nodelife.slurm_nodes import NodeState
+from rackwright.nodelife.worklist import HandTask, WorkItem
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.rollout.slurm_nodes import NodeState
 
 SCHEMA = "rackwright.site-status/v1"
 LEAST_NODES, LEAST_SHARE = 2, 0.5
@@ -29,7 +31,7 @@ _KINDS: tuple[PartKind, ...] = ("rack", "leaf", "loop", "feed")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
+class PlanPart:
     """Something that nodes hang on: a rack, a leaf switch, a cooling loop, or the power source of a feed."""
 
     site: str
@@ -38,7 +40,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPart:
+class PartOutOfService:
     """Part that nodes out of service share.
 
     Attributes:
@@ -46,7 +48,7 @@ class SharedPart:
         of: all nodes that hang on the part.
     """
 
-    part: Part
+    part: PlanPart
     nodes: tuple[str, ...]
     of: int
 
@@ -56,47 +58,53 @@ class SiteStatus:
     """State of a cluster.
 
     Attributes:
-        states: nodes by their state, as Slurm writes it without marks.
+        states: nodes by their state, as Slurm has it, in small letters without marks.
         reasons: of nodes that are out of service or do not answer; the state where nobody gave one.
         missing: nodes of the blueprint that Slurm does not know.
         shared: what several of the two have in common.
         alone: the others of them.
         differs: what differs from the software bill, by host.
-        silent: hosts that did not tell what they have, with the reason; None where nobody was asked.
+        silent: hosts that did not tell what they have, with the reason.
+        repairs: state of each node that is under repair, by the journal, with the reason.
+        work: tasks for hands in the hall, in the order of a walk.
+        service: incidents, repairs and lost node time; None without a ledger.
     """
 
     cluster: str
     states: Mapping[str, tuple[str, ...]]
     reasons: Mapping[str, str]
     missing: tuple[str, ...]
-    shared: tuple[SharedPart, ...]
+    shared: tuple[PartOutOfService, ...]
     alone: tuple[str, ...]
     differs: Mapping[str, tuple[str, ...]]
     silent: Mapping[str, str]
+    repairs: Mapping[str, str] = field(default_factory=dict)
+    work: tuple[WorkItem, ...] = ()
+    service: ServiceFigures | None = None
 
 
-def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
+def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
     """Return the parts that nodes of the cluster depend on, with the nodes; none is known in the cloud."""
-    found: dict[Part, set[str]] = {}
+    found: dict[PlanPart, set[str]] = {}
     sites: dict[str, str] = {}
     for host in _node_hosts(plan):
         sites[host.name] = host.site
         if host.place is not None:
-            found.setdefault(Part(host.site, "rack", host.place.rack), set()).add(host.name)
+            found.setdefault(PlanPart(host.site, "rack", host.place.rack), set()).add(host.name)
     for planned in plan.onprem:
         for racks in planned.racks:
             loops = (racks.kind.loop, racks.kind.door_loop)
             parts: set[tuple[PartKind, str]] = {("loop", one) for one in loops if one}
             parts |= {("feed", source) for source in racks.sources}
             for rack in racks.names:
-                nodes = found.get(Part(planned.name, "rack", rack), set())
+                nodes = found.get(PlanPart(planned.name, "rack", rack), set())
                 for kind, name in parts if nodes else ():
-                    found.setdefault(Part(planned.name, kind, name), set()).update(nodes)
+                    found.setdefault(PlanPart(planned.name, kind, name), set()).update(nodes)
     own = () if plan.slurm is None or not plan.slurm.nodes else plan.slurm.topologies
     for switch in (switch for topology in own for switch in topology.switches):
         for name in switch.nodes:
             if name in sites and not switch.children:
-                found.setdefault(Part(sites[name], "leaf", switch.name), set()).add(name)
+                found.setdefault(PlanPart(sites[name], "leaf", switch.name), set()).add(name)
     return {part: frozenset(nodes) for part, nodes in found.items()}
 
 
@@ -108,14 +116,14 @@ def _node_hosts(plan: Plan) -> list[Host]:
 
 
 def shared_parts(
-    parts: Mapping[Part, frozenset[str]], troubled: Collection[str]
-) -> tuple[tuple[SharedPart, ...], tuple[str, ...]]:
+    parts: Mapping[PlanPart, frozenset[str]], troubled: Collection[str]
+) -> tuple[tuple[PartOutOfService, ...], tuple[str, ...]]:
     """Return the parts that nodes in trouble share, and the nodes that share none.
 
     A node is counted once: with the part of which the largest share is in trouble, of equal ones the one
     with the most of them, then the nearest.
     """
-    left, found = set(troubled), list[SharedPart]()
+    left, found = set(troubled), list[PartOutOfService]()
     while True:
         candidates = [
             (len(nodes & left) / len(nodes), len(nodes & left), -_KINDS.index(part.kind), part)
@@ -126,7 +134,7 @@ def shared_parts(
             return tuple(found), tuple(sorted(left))
         *_, best = max(candidates, key=lambda one: one[:3])
         mine = parts[best] & left
-        found.append(SharedPart(best, tuple(sorted(mine)), len(parts[best])))
+        found.append(PartOutOfService(best, tuple(sorted(mine)), len(parts[best])))
         left -= mine
 
 
@@ -207,6 +215,44 @@ def _lines(status: SiteStatus) -> Iterator[str]:
             yield f"  {host}: {'; '.join(items)}"
     for host, reason in status.silent.items():
         yield f"not known of {host}: {reason}"
+    if status.repairs:
+        yield "under repair:"
+        yield from (f"  {node}: {state}" for node, state in status.repairs.items())
+    if status.work:
+        yield "work in the hall:"
+        yield from (f"  {item}" for item in status.work)
+    if status.service is not None:
+        yield from _service(status.service)
+
+
+def _service(known: ServiceFigures) -> Iterator[str]:
+    """The figures of a window, and what the node time was lost for."""
+    days = known.window_s / 86400
+    between = "none" if known.mtbi_s is None else f"{known.mtbi_s / 86400:,.1f} node days apart"
+    repair = "" if known.mttr_s is None else f", {known.mttr_s / 3600:,.1f} h to repair"
+    yield f"last {days:.0f} days: {known.incidents:,} incidents, {between}{repair}"
+    if known.lost_s:
+        yield f"lost: {100 * known.lost_share:.3g} % of the node time"
+    for cause, seconds in known.lost_s.items():
+        yield f"  {cause}: {seconds / 3600:,.1f} node hours"
+
+
+def tasks_of(status: SiteStatus, given: Collection[HandTask] = ()) -> list[HandTask]:
+    """Return the tasks that follow from a status: those of the journal, and one for each reason in Slurm.
+
+    Nodes that share a part are one task, so that nobody opens them one by one.
+    """
+    known = {task.node for task in given}
+    tasks = list(given)
+    for one in status.shared:
+        part, more = one.part, f"{len(one.nodes)} of its {one.of} nodes are out of service"
+        if not known & set(one.nodes):
+            tasks.append(HandTask(part.name, "look at", more, part=part.kind))
+    for node in status.alone:
+        if node not in known:
+            reason = status.reasons.get(node, "unknown to Slurm")
+            tasks.append(HandTask(node, "look at", reason))
+    return tasks
 
 
 def _reasons(status: SiteStatus, nodes: Sequence[str]) -> Iterator[str]:
@@ -239,5 +285,8 @@ def render_status_json(status: SiteStatus) -> str:
         "alone": list(status.alone),
         "differs": {host: list(items) for host, items in status.differs.items()},
         "silent": dict(status.silent),
+        "repairs": dict(status.repairs),
+        "work": [item.as_data() for item in status.work],
+        "service": None if status.service is None else status.service.as_data(),
     }
     return json_text(document)

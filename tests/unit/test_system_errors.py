@@ -17,7 +17,7 @@ from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
-from rackwright.faults import system_fault
+from rackwright.system_errors import system_fault
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout import journal
 from rackwright.rollout.journal import ProgressError
