@@ -17,8 +17,9 @@ from rackwright.nodelife.burnin.gate import REASON
 from rackwright.nodelife.burnin.groups import BurnInNode
 from rackwright.nodelife.burnin.jobs import SlurmJobs
 from rackwright.nodelife.ledger import open_ledger
+from rackwright.nodelife.repair.journal import PART, Journal
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
-from rackwright.nodelife.store import store_path
+from rackwright.nodelife.store import open_store, store_path
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -118,6 +119,25 @@ def test_node_that_waits_is_opened_in_a_reservation_and_closed_when_it_fails(
     assert closed.startswith("State=DRAIN Reason=rackwright: burn-in: gpu-2 GPU 0")
     assert closed.endswith(" gpu-2")
     assert released == "release"
+
+
+def test_node_in_repair_is_proven_while_it_stays_drained(site: Site, tmp_path: Path) -> None:
+    with open_store(store_path("bench"), [PART]) as connection:
+        journal = Journal(connection)
+        for step in ("suspect", "drain", "empty", "repair", "repaired"):
+            for name in ("gpu-1", "gpu-2"):
+                journal.step(name, step, 1.0, "Xid 79")
+    drained = "rackwright: repair: gpu-off-the-bus"
+    site.states = {
+        "gpu-1": NodeState("gpu-1", "IDLE+DRAIN", drained),
+        "gpu-2": NodeState("gpu-2", "MIXED+DRAIN", drained),  # a job is still on it
+        "gpu-3": NodeState("gpu-3", "IDLE+DRAIN", "by hand"),
+    }
+    nodes = json.loads(burn_in(tmp_path).out)["nodes"]
+    assert {name: one["verdict"] for name, one in nodes.items()} == {
+        "gpu-1": "pass", "gpu-2": "unknown", "gpu-3": "unknown", "gpu-4": "pass",
+    }  # fmt: skip
+    assert site.calls == ["load gpu-1,gpu-4 for 0 s"], "nothing is opened, and nothing is resumed"
 
 
 def test_interrupted_suite_leaves_no_untested_node_in_service(
