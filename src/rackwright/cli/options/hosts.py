@@ -43,6 +43,11 @@ def add_reach(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
 
 
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that chooses a cluster of a federation."""
+    parser.add_argument("--site", help="site of the cluster, where the blueprint federates several")
+
+
 def check_hosts(arguments: argparse.Namespace) -> None:
     """Refuse what is no host pattern of Ansible, and no number of hosts.
 
