@@ -116,6 +116,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "fleet": (
+        "rackwright.cli.commands.fleet",
+        "show every site of a federation: capacity, queue, health, cost",
+    ),
+    "power": (
+        "rackwright.cli.commands.power",
+        "keep a site within a power budget for a while, and give it back",
+    ),
     "netbox": (
         "rackwright.cli.commands.netbox",
         "read what stands from NetBox, and write what is planned to it",
@@ -136,7 +144,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
         "preview", "up", "status", "hosts", "configure", "verify", "upgrade", "replace", "down",
-        "unlock",
+        "unlock", "fleet", "power",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",
