@@ -12,9 +12,9 @@ from rackwright.accept.run import play
 from rackwright.ansible_runs.events import Tally
 from rackwright.ansible_runs.files import Workspace
 from rackwright.errors import ExternalToolError
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.fleet.caps import Cap
+from rackwright.system_errors import damaged, read_state
 
 PLAYBOOK = "power.yml"
 _REMEDY = "remove it once 'nvidia-smi --power-limit' has given every host its full limit again"

@@ -11,10 +11,10 @@ from rackwright.accept.compare import Acceptance
 from rackwright.fleet.asking import SiteAnswer
 from rackwright.fleet.reading import JobReport, NodeReport
 from rackwright.harmless import json_text
+from rackwright.nodelife.slurm_nodes import NodeState
+from rackwright.nodelife.status import SiteStatus, status_of
 from rackwright.plan.federation.members import Member
 from rackwright.plan.model import Plan
-from rackwright.rollout.site_status import SiteStatus, status_of
-from rackwright.rollout.slurm_nodes import NodeState
 
 SCHEMA = "rackwright.fleet/v1"
 RUNNING, PENDING = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"}), "PENDING"

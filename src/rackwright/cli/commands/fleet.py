@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.sites import add_ways, check_site, ways_of
+from rackwright.cli.options.hosts import add_ways, check_site, ways_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 

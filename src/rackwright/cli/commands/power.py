@@ -7,8 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_reach, check_hosts, connections
-from rackwright.cli.options.sites import add_ways, check_site, ways_of
+from rackwright.cli.options.hosts import (
+    add_reach,
+    add_ways,
+    check_hosts,
+    check_site,
+    connections,
+    ways_of,
+)
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
