@@ -11,7 +11,8 @@ import pytest
 
 import simhall_hall
 from bmc_emulator import PASSWORD, USER, certificates
-from fabric_factories import a_fabric, a_tier, layout_of, some_nodes
+from fabric_factories import a_fabric, a_tier, layout_of
+from factories import some_nodes
 from metal_machines import environment, fake_system, fronts, sushy
 from rackwright.metal.access import BmcAccess
 from rackwright.metal.compare import MachineState, Matched, compare
