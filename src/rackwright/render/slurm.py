@@ -79,6 +79,7 @@ def _slurm_conf(plan: Plan, slurm: SlurmCluster) -> str:
         ("Scheduling", _scheduling(scheduler, sets)),
         ("Jobs and nodes", _jobs(scheduler, sets)),
         ("Accounting", _accounting(plan, slurm)),
+        ("Federation", _federation(plan)),
         ("Size of the cluster", _sizes(scheduler, sets)),
     ]
     made = [(title, [_merge(scheduler, *option) for option in options]) for title, options in parts]
@@ -126,6 +127,12 @@ def _cluster(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     yield "SlurmdPidFile", f"{folders.run}/slurmd.pid"
     yield "SlurmctldLogFile", f"{folders.log}/slurmctld.log"
     yield "SlurmdLogFile", f"{folders.log}/slurmd.log"
+
+
+def _federation(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the options of a cluster of a federation; sacctmgr makes it a member."""
+    if plan.membership is not None:
+        yield "FederationParameters", "fed_display"
 
 
 def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
@@ -237,10 +244,12 @@ def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     if accounting is None:
         return
     yield "AccountingStorageType", "accounting_storage/slurmdbd"
-    known = accounting.address or plan.names.address_in(slurm.sites, accounting.host)
-    yield "AccountingStorageHost", known or accounting.host
-    if accounting.backup is not None:
-        yield "AccountingStorageBackupHost", accounting.backup
+    if plan.membership is not None:
+        hosts = [one.reached_by for one in plan.membership.database]
+    else:
+        known = accounting.address or plan.names.address_in(slurm.sites, accounting.host)
+        hosts = [known or accounting.host, *filter(None, (accounting.backup,))]
+    yield from zip(("AccountingStorageHost", "AccountingStorageBackupHost"), hosts, strict=False)
     if accounting.enforce:
         yield "AccountingStorageEnforce", ",".join(accounting.enforce)
     types = sorted({f"{g.name}:{g.type}" for g in _all_gres(sets) if g.type})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Node, fact_value
@@ -163,12 +164,19 @@ class PartitionSets:
 
     Attributes:
         unknown: names of groups that no site has.
+        cluster: name of the cluster in a federation; empty where there is but one.
     """
 
     partition: Partition
     path: Path
     sets: tuple[NodeSet, ...]
     unknown: tuple[str, ...]
+    cluster: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name in findings, with the cluster where a federation has several."""
+        return f"{self.cluster} partition {self.partition.name}".lstrip()
 
     @property
     def hosts(self) -> int:
@@ -208,12 +216,23 @@ def partition_sets(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[PartitionS
     return tuple(
         PartitionSets(
             partition,
-            (*SCHEDULER, "partitions", index),
+            place_of(plan, "partitions", index),
             tuple(by_group[name] for name in partition.groups if name in by_group),
             tuple(name for name in partition.groups if name not in by_group),
+            "" if plan.membership is None else plan.name,
         )
         for index, partition in enumerate(scheduler_of(plan).partitions)
     )
+
+
+def place_of(plan: Expansion, section: Literal["partitions", "nodes"], index: int) -> Path:
+    """Return the place in the blueprint of an entry of the scheduler of ``plan``.
+
+    A cluster of a federation has some of the entries that the blueprint has.
+    """
+    if plan.membership is not None:
+        index = getattr(plan.membership, section)[index]
+    return (*SCHEDULER, section, index)
 
 
 def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
@@ -388,11 +407,11 @@ def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]
     scheduler = scheduler_of(plan)
     groups = [nodes.group for nodes in sets]
     lists = [
-        *((("partitions", n), entry.groups) for n, entry in enumerate(scheduler.partitions)),
-        *((("nodes", n), entry.groups) for n, entry in enumerate(scheduler.nodes)),
+        *((place_of(plan, "partitions", n), e.groups) for n, e in enumerate(scheduler.partitions)),
+        *((place_of(plan, "nodes", n), e.groups) for n, e in enumerate(scheduler.nodes)),
     ]
     named = [
-        ((*SCHEDULER, *part, "groups", place), name)
+        ((*part, "groups", place), name)
         for part, names in lists
         for place, name in enumerate(names)
     ]
