@@ -1,4 +1,4 @@
-"""How a cluster is operated: software versions, health checks, firmware, burn-in, changes."""
+"""Operation of a cluster: software versions, health checks, firmware, burn-in, changes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from rackwright.model.field_kinds import (
 )
 from rackwright.model.names import HostList, Name
 from rackwright.model.repair import Repair
+from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -87,7 +88,7 @@ class BurnIn(Model):
 
 
 class ChangeControl(Model):
-    """What one change of the blueprint may do; absent is unknown."""
+    """Limits of one change of the blueprint; absent is unknown."""
 
     protect_storage: Annotated[bool | None, SAID] = None
     """True if file systems and buckets are never destroyed or replaced by a change."""
@@ -124,7 +125,7 @@ class HugePages(Model):
 
 
 class HostMemory(Model):
-    """How the kernel of a group's hosts hands out memory; absent is left as it is."""
+    """Memory settings of the kernel on a group's hosts; absent is left as it is."""
 
     group: Annotated[str, KEY]
     """Name of the node group."""
@@ -152,7 +153,7 @@ ParameterValue = (
 
 
 class HostSettings(Model):
-    """What all hosts of one or more sites are set to; absent is left as it is."""
+    """Settings of all hosts of one or more sites; absent is left as it is."""
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
@@ -162,6 +163,25 @@ class HostSettings(Model):
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
     kernel_parameters: Annotated[dict[KernelParameter, ParameterValue], HARDWARE] = {}
     """Kernel parameters set now and at every boot: a number, or a text where there are several."""
+
+
+class PowerClass(Model):
+    """Jobs that give way together while a site has less power."""
+
+    name: Annotated[Name, KEY]
+    """Name of the class."""
+    partitions: Annotated[tuple[PartitionName, ...], HARDWARE] = ()
+    """Partitions whose jobs are of the class."""
+    qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    """Quality of service of its jobs, which counts before the partition."""
+    protected: Annotated[bool, HARDWARE] = False
+    """True if its nodes are never limited."""
+
+    @model_validator(mode="after")
+    def _has_jobs(self) -> PowerClass:
+        if not self.partitions and not self.qos:
+            raise ValueError(f"the power class '{self.name}' needs 'partitions' or 'qos'")
+        return self
 
 
 class Operations(Model):
@@ -197,6 +217,14 @@ class Operations(Model):
         PART,
         OnChange("in place", "the time is had from others; parameters of the kernel are set"),
     ] = ()
+    power_classes: Annotated[
+        tuple[PowerClass, ...],
+        Field(max_length=20),
+        PART,
+        OnChange("in place", "read when a site has less power"),
+    ] = ()
+    """Classes of jobs, the first to give way first, when ``rackwright power`` limits accelerators. Idle
+    nodes give way before all, and jobs of no class not at all."""
     catalogue_digest: Annotated[
         str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY
     ] = None
@@ -206,6 +234,7 @@ class Operations(Model):
     def _nothing_twice(self) -> Operations:
         for what, names in (
             ("software bill", [bill.name for bill in self.software]),
+            ("power class", [one.name for one in self.power_classes]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),
@@ -229,6 +258,6 @@ class Operations(Model):
         return self
 
     def settings_of(self, site: str) -> HostSettings | None:
-        """What hosts of ``site`` are set to; None where nobody says."""
+        """Return the settings of hosts of ``site``; None if there are none."""
         covering = (entry for entry in self.hosts if not entry.sites or site in entry.sites)
         return next(covering, None)

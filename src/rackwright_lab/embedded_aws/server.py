@@ -24,7 +24,7 @@ LOOPBACK = "127.0.0.1"
 STATE = "state.pickle"
 READY = "ready.json"
 IDLE_S = 1800.0
-"""Nobody ends the process by hand, so it ends by itself; the next command starts it again."""
+"""The process ends by itself when it is idle; the next command starts it again."""
 _LOG = logging.getLogger("rackwright_lab.embedded_aws")
 
 

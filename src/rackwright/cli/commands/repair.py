@@ -145,11 +145,12 @@ def _one_pass(
     actuator = getattr(controller.actuator, "actuator", controller.actuator)
     assert isinstance(actuator, SlurmActuator)  # noqa: S101 - made below
     try:
+        now = clock.now()  # before anything is read: what is written meanwhile is newer
         seen = actuator.slurm.update(controller.nodes, ())
         events = list(events_of_slurm(controller.table, seen.after))
         if recordings is not None:
             events += recordings.events(controller.table, controller.nodes, controller.journal)
-        controller.run_pass(events, clock.now())
+        controller.run_pass(events, now)
     except ExternalToolError as error:
         return error.summary
     return None

@@ -57,6 +57,16 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
     ),
+    "fleet": (
+        "fleet site/blueprint.yaml",
+        "fleet site/blueprint.yaml --rest sjc1=http://10.41.0.2:6820/slurm/v0.0.42 --json",
+        "fleet site/blueprint.yaml --page fleet.html",
+    ),
+    "power": (
+        "power site/blueprint.yaml --target 750kW",
+        "power site/blueprint.yaml --site sjc1 --lost ups-a --send",
+        "power site/blueprint.yaml --restore --send",
+    ),
     "diff": (
         "diff main site/blueprint.yaml",
         "diff main...HEAD site/blueprint.yaml --output md=delta.md",
@@ -149,6 +159,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "down": ("down site/blueprint.yaml --target local",),
     "unlock": ("unlock site/blueprint.yaml --target aws",),
+    "discover": (
+        "discover site/blueprint.yaml --output machines.yaml",
+        "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
+    ),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
@@ -199,7 +213,7 @@ def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command with their parsers."""
+    """Yield the actions of a command with their parsers."""
     for argument in parser._actions:
         if isinstance(argument, argparse._SubParsersAction):
             yield from argument.choices.items()

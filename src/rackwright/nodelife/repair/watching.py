@@ -13,7 +13,6 @@ from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import UsageError
 from rackwright.nodelife.repair.actuator import RUNNING, Progress
 from rackwright.nodelife.repair.journal import Journal
-from rackwright.nodelife.repair.states import OUT
 from rackwright.nodelife.signs.detect import FaultEvent, detect
 from rackwright.nodelife.signs.recordings import SOURCES, LogLine, Recording, Sample, read_recording
 from rackwright.nodelife.slurm_nodes import NodeState
@@ -46,7 +45,7 @@ class RecordingFolder:
     problems: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def events(self, table: FaultTable, nodes: Collection[str], journal: Journal) -> Iterator[tuple[str, FaultEvent]]:  # fmt: skip
-        """Yield the faults of all recordings; of a node under repair those that are newer than its state.
+        """Yield the faults of all recordings; of a node that was ever under repair, of newer files than its state.
 
         Raises:
             UsageError: there is no such folder.
@@ -58,7 +57,7 @@ class RecordingFolder:
             if inside.name not in nodes or not inside.is_dir():
                 continue
             record = journal.nodes.get(inside.name)
-            since = record.since if record is not None and record.state in OUT else 0.0
+            since = 0.0 if record is None else record.since
             material = {
                 name: _read(path)
                 for path in sorted(inside.iterdir())
