@@ -85,6 +85,8 @@ class FakeCluster:
             found[name] = NodeView(
                 name, node.drained is None, node.drained, node.jobs, str(node.boots), up
             )
+        if self.race and len(nodes) > 1:
+            self.nodes[self.race].drained, self.nodes[self.race].jobs, self.race = None, 1, ""
         return found
 
     def drain(self, node: str, reason: str, former: str | None) -> None:

@@ -80,6 +80,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.faults",
         "list, show and test faults, and find them in a recording",
     ),
+    "repair": (
+        "rackwright.cli.commands.repair",
+        "take nodes with a fault from drain to proof and back",
+    ),
     "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
     "baseline": (
         "rackwright.cli.commands.baseline",
@@ -132,6 +136,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "burn-in": (
+        "rackwright.cli.commands.burn_in",
+        "load nodes, check every result, and find the slow ones in growing groups",
+    ),
+    "ledger": (
+        "rackwright.cli.commands.ledger",
+        "show where parts were and what they did, lemons, spares and packets for returns",
+    ),
     "netbox": (
         "rackwright.cli.commands.netbox",
         "read what stands from NetBox, and write what is planned to it",
@@ -151,8 +163,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "upgrade", "replace", "down",
-        "unlock", "faults",
+        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "burn-in", "faults", "repair",
+        "ledger", "upgrade", "replace", "down", "unlock",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",

@@ -184,7 +184,7 @@ class Fault(Model):
     """Steps when the fault returns after the repair before it, in their order; a person decides after the last."""
     service: Annotated[str, Field(pattern=r"^[A-Za-z0-9@._-]+$")] | None = None
     """Service of systemd that ``restart-service`` restarts."""
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...] = ()
     """What is collected before the node is changed, like ``nvidia-bug-report`` or ``sel``."""
     shared: bool = False
     """True if a part that several nodes share often causes it: the part is looked for before a node is drained."""

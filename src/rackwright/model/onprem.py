@@ -116,7 +116,7 @@ class CableTrays(Model):
 
 
 class Floor(Model):
-    """What a hall's floor carries."""
+    """Floor of a hall, with the loads that it carries."""
 
     uniform: Annotated[KilogramsPerSquareMetre | None, Claim(looser="higher")] = None
     """Evenly spread load that a square metre bears, in kg/m2. Unknown if omitted."""

@@ -33,11 +33,13 @@ class NodeState:
     Attributes:
         state: as ``scontrol`` prints it: ``IDLE+DRAIN``, ``DOWN*+DRAIN``.
         reason: without who gave it and when; None where there is none.
+        boot: time of its boot as Slurm has it; empty if unknown.
     """
 
     name: str
     state: str
     reason: str | None = None
+    boot: str = ""
 
     @property
     def in_service(self) -> bool:
@@ -68,6 +70,7 @@ class Job:
 
 
 _FIELDS = re.compile(r"^NodeName=(?P<name>\S+) .*?\bState=(?P<state>\S+)")
+_BOOT = re.compile(r"\bBootTime=(\d\S*)")
 _REASON = re.compile(r"\bReason=(.*?) \[[^\s@\[\]]+@\d{4}-\d\d-\d\dT[\d:]+\]")
 
 
@@ -78,7 +81,9 @@ def read_nodes(text: str) -> dict[str, NodeState]:
         if (match := _FIELDS.search(line)) is not None:
             reason = _REASON.search(line)
             told = None if reason is None else reason[1]
-            found[match["name"]] = NodeState(match["name"], match["state"], told)
+            boot = _BOOT.search(line)
+            since = "" if boot is None else boot[1]
+            found[match["name"]] = NodeState(match["name"], match["state"], told, since)
     return found
 
 

@@ -63,7 +63,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
-    """The plan of ``blueprint``.
+    """Return the plan of ``blueprint``.
 
     Raises:
         PlanError: something is impossible; with every reason.
@@ -103,7 +103,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
 
 
 def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:
-    """The entries that the site may name: its own types, and all ids for a suggestion."""
+    """Return the entries that the site may name: its own types, and all ids for a suggestion."""
     known = catalogue.ids(Instance)
     wanted = {group.type for group in site.node_groups} | {site.head.type}
     if site.login is not None:
@@ -114,7 +114,7 @@ def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:
 
 
 def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
-    """The plan of one bare-metal site.
+    """Return the plan of one bare-metal site.
 
     Raises:
         PlanError: something is impossible; with every reason.

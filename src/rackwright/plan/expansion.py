@@ -106,7 +106,7 @@ class SitePlan:
 
     @property
     def altitude(self) -> float | None:
-        """Height above sea level in m; None where nobody says it."""
+        """Height above sea level in m; None if unknown."""
         return self.spec.altitude
 
     @property
@@ -115,7 +115,7 @@ class SitePlan:
         return self.spec.pue_budget
 
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
-        """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
+        """Return the ways of the cables of one of its fabrics; None while nothing is attached to it."""
         return self._cable_routes.get(planned.name)
 
     @cached_property
@@ -235,7 +235,7 @@ class Expansion:
 
     @property
     def users(self) -> Users | None:
-        """Accounts on the hosts; None where somebody else manages them."""
+        """Accounts on the hosts; None if they are managed elsewhere."""
         return self.blueprint.users
 
     @property

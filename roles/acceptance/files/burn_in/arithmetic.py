@@ -54,7 +54,7 @@ class Numpy:
         return position, changed_bits(a, b, position)
 
     def row_sums(self, values, weights):
-        return (values.astype(self.np.int64) * weights).sum(axis=1)
+        return (values.astype(self.np.float64) * weights).sum(axis=1)
 
     def host(self, values):
         return values
@@ -126,7 +126,7 @@ class Torch(Numpy):
         return position, changed_bits(a, b, position)
 
     def row_sums(self, values, weights):
-        return (values.to(self.torch.int64) * weights).sum(dim=1)
+        return (values.to(self.torch.float64) * weights).sum(dim=1)
 
     def host(self, values):
         return values.cpu().numpy()

@@ -6,9 +6,9 @@ wrong values, and None, with the reason under ``problems``, for a step that cann
 
 The request is a JSON object: ``steps`` (names of ``STEPS``), ``seconds`` of each load, ``size`` of matrices,
 ``calls`` (least number of checked products), ``share`` of the memory of an accelerator, ``dimm_mib`` of
-memory of the node, ``folder`` and ``storage_mib`` of the storage test, ``cycles`` of load and ``rest_s``
-between them, ``dcgm_level``. ``flip`` makes the program corrupt one of its own results: a check that does
-not find it is broken.
+memory of the node, ``folder`` and ``storage_mib`` of the storage test, ``cycles`` of load, or
+``duration_s`` of them, with ``rest_s`` between them, ``dcgm_level``. ``flip`` makes the program corrupt one of
+its own results: a check that does not find it is broken.
 """
 
 import csv
@@ -30,10 +30,12 @@ LINE = 700
 DEFAULTS = {
     "steps": ["cpu", "dimm", "storage", "gemm", "memory", "copy"],
     "seconds": 10, "size": 8192, "calls": 20, "share": 0.9, "dimm_mib": 1024, "folder": None,
-    "storage_mib": 256, "cycles": 1, "rest_s": 0, "dcgm_level": 0, "flip": None,
+    "storage_mib": 256, "cycles": 1, "duration_s": 0, "rest_s": 0, "dcgm_level": 0, "flip": None,
 }  # fmt: skip
 
 
+SAMPLES = 10
+"""Cycles, the last ones, of which the state of the GPUs is kept."""
 SAMPLED = ("uuid", "serial", "temperature.gpu", "temperature.memory", "clocks.sm", "power.draw")
 
 
@@ -88,7 +90,8 @@ def burn_in(request):
     for device in devices:
         known = dict(device.describe(), index=device.index, kind=device.kind, steps={})
         report["devices"].append(known)
-    for cycle in range(request["cycles"]):
+    cycle, until = 0, time.time() + request["duration_s"]
+    while cycle < request["cycles"] or time.time() < until:
         if cycle:
             time.sleep(request["rest_s"])
         for number, device in enumerate(devices):
@@ -99,7 +102,9 @@ def burn_in(request):
                     known["steps"], report["problems"], name, label,
                     lambda step=OF_DEVICE[name], on=device: step(on, request), merged if cycle else None,
                 )  # fmt: skip
-        report["samples"].append(sample())
+        report["samples"] = [*report["samples"], sample()][-SAMPLES:]
+        cycle += 1
+    report["cycles"] = cycle
     return report
 
 
@@ -142,8 +147,13 @@ def printed(report):
         yield "{} {} {}/{} {}\n".format(SCHEMA, report["node"], number, len(parts), part)
 
 
-if __name__ == "__main__":
+def main(arguments):
+    """Print the report of a request."""
     try:
-        sys.stdout.writelines(printed(burn_in(json.loads(sys.argv[1]))))
+        sys.stdout.writelines(printed(burn_in(json.loads(arguments[0]))))
     except Unable as problem:
         sys.exit("burn_in.py: {}".format(problem))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

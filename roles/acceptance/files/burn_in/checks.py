@@ -38,9 +38,10 @@ def products(device, form, request):
     found["digest"] = hashlib.sha256(device.host(expected).tobytes()).hexdigest()
     rates = []
     while found["calls"] < request["calls"] or time.time() < until:
-        rates.append(rate_of(device, a, b, size))
-        for _ in range(TIMED):
-            words = device.words_of(device.product(a, b), form)
+        made, rate = timed_products(device, a, b, size)
+        rates.append(rate)
+        for one in made:
+            words = device.words_of(one, form)
             if flips and flips["call"] == found["calls"]:
                 device.flip(words, flips.get("position", 12345) % (size * size), flips["bit"])
             if device.differing(words, expected):
@@ -59,26 +60,26 @@ def exact_products(device, form, size):
     """Yield, for one product of small numbers after another, the number of rows that are wrong.
 
     The weighted sum of each row is worked out on the host in whole numbers: a·(b·w) = (a·b)·w. Weights
-    are positive, so that one wrong value in a row cannot hide.
+    are positive, so that one wrong value in a row cannot hide; sums in double precision are exact up to
+    2**53, and keep what a flipped bit adds behind the point.
     """
     a, b = small_matrix(device, form, size, 1), small_matrix(device, form, size, 2)
     plain = Numpy()
     weights = scrambled(plain, 0, size, 5) % 65535 + 1
     own = [small_matrix(plain, "fp64", size, seed).astype(plain.np.int64) for seed in (1, 2)]
-    expected = device.device(own[0] @ (own[1] @ weights))
-    weights = device.device(weights)
+    expected = device.device((own[0] @ (own[1] @ weights)).astype(plain.np.float64))
+    weights = device.device(weights.astype(plain.np.float64))
     while True:
         yield device.differing(device.row_sums(device.product(a, b), weights), expected)
 
 
-def rate_of(device, a, b, size):
-    """Return the speed of some products in a row, in 10^12 operations a second."""
+def timed_products(device, a, b, size):
+    """Return some products in a row, and their speed in 10^12 operations a second."""
     device.sync()
     began = time.perf_counter()
-    for _ in range(TIMED):
-        device.product(a, b)
+    made = [device.product(a, b) for _ in range(TIMED)]
     device.sync()
-    return round(TIMED * 2.0 * size**3 / (time.perf_counter() - began) / 1e12, 4)
+    return made, round(TIMED * 2.0 * size**3 / (time.perf_counter() - began) / 1e12, 4)
 
 
 def where(device, words, expected, size, call):

@@ -332,7 +332,7 @@ class Controller:
                 progress = self.actuator.progress(action)
                 late = now - action.begun > self.limits.action_s
                 if not progress.done and late:
-                    progress = Progress(done=True, passed=False, text=f"{part} has not ended within {self.limits.action_s:g} s")  # fmt: skip
+                    progress = Progress(done=True, passed=False, text=f"{part} has not ended within {self.limits.action_s:g} s{progress.text and f': {progress.text}'}")  # fmt: skip
                 if not progress.done:
                     return progress
                 self.journal.set_phase(action, "done" if progress.passed else "failed", now, progress.text)  # fmt: skip

@@ -297,3 +297,25 @@ def test_kill_at_each_call_of_a_repair_resumes_and_does_nothing_twice(before: bo
         assert cluster.breaches == []
         assert cluster.nodes["a"].boots == 1
         assert set(cluster.done.values()) == {1}
+
+
+def test_job_that_starts_between_two_looks_is_not_reset_under() -> None:
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-context-timeout"))], count=3)
+    assert state(loop, "a") is State.REPAIRING
+    cluster.race = "a"
+    passes(loop, [], count=1, start=now)
+    assert cluster.done == {}
+    assert cluster.breaches == []
+
+
+def test_kill_at_each_statement_of_a_first_pass_hides_no_fault() -> None:
+    for left in range(12):
+        cluster, connection = FakeCluster(["a"]), open_journal()
+        connection.left = left
+        with pytest.raises(KilledError):
+            controller(cluster, connection).run_pass([("a", fault("gpu-off-bus"))], 10.0)
+        loop = controller(cluster, connection)
+        passes(loop, [("a", fault("gpu-off-bus"))], start=20.0)
+        assert state(loop, "a") is State.PROBATION, left
