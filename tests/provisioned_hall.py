@@ -69,6 +69,7 @@ class Hall:
         self.late: list[tuple[Act, str]] = []
         self.clock = itertools.count(1.0)
         self.said: list[str] = []
+        self.pauses: list[float] = []
         self.answers: dict[tuple[Act, str], list[str | None]] = {}
 
     def read(self, plans: Sequence[HostPlan]) -> Mapping[str, Seen]:
@@ -102,7 +103,7 @@ class Hall:
                 limits=limits,
                 until=until,
                 say=self.said.append,
-                sleep=lambda seconds: None,
+                sleep=self.pauses.append,
             ).run()
 
     def retry(self, host: str) -> None:

@@ -154,7 +154,9 @@ class Reconciler:
             with self.journal.together():
                 for (plan, do), number, answer in zip(early, numbers, answers, strict=True):
                     self._note(plan, do, number, answer)
-            return len(early), waiting + len(allowed) - len(early)
+            # What Ironic did not take is asked again after a pause, not at once.
+            begun = sum(1 for answer in answers if answer is None)
+            return begun, waiting + len(allowed) - begun
         begun = 0
         for act in (Act.REACH, Act.CONFIGURE, Act.ACCEPT):
             batch = [(plan, do) for plan, do in allowed if do.act is act]

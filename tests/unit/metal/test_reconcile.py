@@ -159,6 +159,7 @@ def test_node_that_is_locked_is_asked_again_and_that_is_no_try(hall: Hall) -> No
     hall.ironic.refused = {"dgx-01": locked}
     outcome = hall.provision(HOSTS[:1])
     assert outcome.failed == {}
+    assert hall.pauses  # it is not asked again at once
 
 
 def test_node_of_others_is_left_alone(hall: Hall) -> None:

@@ -156,6 +156,7 @@ def _chosen(plans: tuple[HostPlan, ...], text: str | None) -> tuple[HostPlan, ..
         UsageError: there is no such host, or none is provisioned.
     """
     from rackwright.model.names import expand_hostlist
+    from rackwright.reading.suggest import did_you_mean
 
     if not plans:
         raise UsageError(
@@ -168,8 +169,7 @@ def _chosen(plans: tuple[HostPlan, ...], text: str | None) -> tuple[HostPlan, ..
     except ValueError as error:
         raise UsageError(f"'{text}' is no list of hosts: {error}") from None
     if unknown := sorted(names - {plan.name for plan in plans}):
-        raise UsageError(
-            f"'{unknown[0]}' is not provisioned",
-            hint="its node group is not in 'provisioning.groups'",
-        )
+        near = did_you_mean(unknown[0], [plan.name for plan in plans])
+        hint = near or "name its node group in 'provisioning.groups'"
+        raise UsageError(f"no host '{unknown[0]}' is provisioned", hint=hint)
     return tuple(plan for plan in plans if plan.name in names)
