@@ -36,7 +36,7 @@ def environment(packages: Sequence[str], python: str = sys.executable) -> Path:
     with turn(cache_folder() / f"{name}.lock"):
         if not (folder / "complete").is_file():
             subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
-            pip: list[str | Path] = [folder / "bin/pip", "install", "--quiet", *packages]
+            pip = [str(folder / "bin/pip"), "install", "--quiet", *packages]
             subprocess.run(pip, check=True, timeout=1800)
             (folder / "complete").touch()
     return folder / "bin"
