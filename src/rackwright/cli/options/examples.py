@@ -163,6 +163,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "discover site/blueprint.yaml --output machines.yaml",
         "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
     ),
+    "provision": (
+        "provision site/blueprint.yaml --dry-run",
+        "provision site/blueprint.yaml --hosts dgx-[01-08] --until imaged",
+        "provision site/blueprint.yaml --status --json",
+        "provision site/blueprint.yaml --retry",
+    ),
+    "decommission": ("decommission site/blueprint.yaml --hosts dgx-[01-08] --yes",),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
