@@ -83,6 +83,8 @@ def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
         share = seconds / step.seconds
         if share >= 0.005:
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
+    for cause, share in one.lost.by_cause().items() if one.lost else ():
+        yield f"  lost           {share:6.1%}  {cause}"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield f"  not counted    {printable(text)}"
     for change in list(changes(one))[:3]:
@@ -126,6 +128,7 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
         "tokens_per_second": _range(one.speed),
         "days": _range(one.days),
         "effective": one.effective,
+        "lost": one.lost.by_cause() if one.lost else None,
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),
     }

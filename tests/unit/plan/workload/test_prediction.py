@@ -72,6 +72,40 @@ def test_a_rate_that_nobody_states_is_missing(tmp_path: Path) -> None:
     assert any("node_failures_per_1000_days" in text for text in found.missing)
 
 
+@pytest.mark.parametrize("targets", [128, 64])
+def test_checkpoints_stall_as_long_as_storage_takes_to_write_them(
+    tmp_path: Path, targets: int
+) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    (big,) = RELIABILITY["jobs"]
+    free = {key: value for key, value in big.items() if key != "checkpoint_stall"}
+    document["sites"][0]["file_systems"] = [
+        {
+            "name": "scratch",
+            "kind": "lustre",
+            "mount": "/scratch",
+            "networks": [{"name": "o2ib"}],
+            "management": {"servers": "dgx"},
+            "metadata": {"servers": "dgx"},
+            "objects": {
+                "servers": "dgx",
+                "count": targets,
+                "target_write": "5000 MB/s",
+                "server_write": "500000 MB/s",
+            },
+            "workload": {"checkpoint": {"size": "1 GiB"}},
+        }
+    ]
+    path = tmp_path / "blueprint.yaml"
+    jobs = [{**JOB, "job": "big"}]
+    more = {"reliability": {**RELIABILITY, "jobs": [free]}, "workloads": jobs}
+    path.write_text(yaml.safe_dump({**document, **more}))
+    (found,) = load_plan(path).plan.predictions
+    stall = 14 * 70.55e9 / (targets * 5e9)
+    lost = 64 * 6.5e-3 * (600 + 1800) / 86400
+    assert found.effective == pytest.approx((1 - lost) / (1 + stall / 3600), rel=1e-4)
+
+
 def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
     (found,) = predict(tmp_path, {**JOB, "layout": {"tensor": 3}})
     assert found.step is None
