@@ -1,7 +1,8 @@
-"""How a cluster is operated: software versions, health checks, firmware, burn-in, changes."""
+"""Operation of a cluster: software versions, health checks, firmware, burn-in, changes."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -22,7 +23,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import HostList, Name
+from rackwright.model.repair import Repair
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -44,6 +46,21 @@ class FirmwareBaseline(Model):
     """True if a node with other firmware takes no jobs until it is updated."""
 
 
+class BurnInResult(Model):
+    """Burn-in of a node group that was run."""
+
+    site: Annotated[Name, KEY]
+    """Site of the group."""
+    group: Annotated[Name, KEY]
+    """Name of the node group."""
+    date: Annotated[dt.date, Claim(looser="higher")]
+    """Day on which it ended."""
+    duration: Annotated[Seconds, Claim(looser="higher")]
+    """Time for which each node was under load, in h."""
+    passed: Annotated[HostList | None, Claim(looser="either")] = None
+    """Nodes that passed, as a host list. None passed if omitted."""
+
+
 class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
@@ -51,10 +68,26 @@ class BurnIn(Model):
     """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
     """True if the facility team knows about the burn-in, which swings the power of all nodes together."""
+    required: Annotated[
+        bool | None,
+        Setting(strictest_first=(True, False), absent="loose"),
+        OnChange("drain", "nodes without a passed burn-in take no jobs until they have one"),
+    ] = None
+    """True if ``configure`` takes nodes into service only after a passed burn-in. No node waits if omitted."""
+    results: Annotated[tuple[BurnInResult, ...], STATEMENT] = ()
+    """Burn-ins that were run, as ``rackwright burn-in --output layer=FILE`` writes them."""
+
+    @model_validator(mode="after")
+    def _groups_differ(self) -> BurnIn:
+        places = [(one.site, one.group) for one in self.results]
+        twins = sorted(place for place, times in Counter(places).items() if times > 1)
+        if twins:
+            raise ValueError(f"the result of '{twins[0][1]}' of '{twins[0][0]}' is named twice")
+        return self
 
 
 class ChangeControl(Model):
-    """What one change of the blueprint may do; absent is unknown."""
+    """Limits of one change of the blueprint; absent is unknown."""
 
     protect_storage: Annotated[bool | None, SAID] = None
     """True if file systems and buckets are never destroyed or replaced by a change."""
@@ -91,7 +124,7 @@ class HugePages(Model):
 
 
 class HostMemory(Model):
-    """How the kernel of a group's hosts hands out memory; absent is left as it is."""
+    """Memory settings of the kernel on a group's hosts; absent is left as it is."""
 
     group: Annotated[str, KEY]
     """Name of the node group."""
@@ -119,7 +152,7 @@ ParameterValue = (
 
 
 class HostSettings(Model):
-    """What all hosts of one or more sites are set to; absent is left as it is."""
+    """Settings of all hosts of one or more sites; absent is left as it is."""
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
@@ -146,6 +179,8 @@ class Operations(Model):
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
+    repair: Annotated[Repair | None, STATEMENT, POLICIES_ONLY] = None
+    """Limits of ``rackwright repair``."""
     all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
     memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
@@ -177,6 +212,7 @@ class Operations(Model):
             ("tuning of the group", [one.group for one in self.tuning]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
+            ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)
@@ -193,6 +229,6 @@ class Operations(Model):
         return self
 
     def settings_of(self, site: str) -> HostSettings | None:
-        """What hosts of ``site`` are set to; None where nobody says."""
+        """Return the settings of hosts of ``site``; None if there are none."""
         covering = (entry for entry in self.hosts if not entry.sites or site in entry.sites)
         return next(covering, None)

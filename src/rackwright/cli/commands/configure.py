@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
     from rackwright.ansible_runs.tags import is_everything, parse_tags
+    from rackwright.cli.options.burn_in_gate import hold_untested
     from rackwright.cli.options.waves import is_wanted, roll_out
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
@@ -80,7 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
-        return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
+        code = roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
+        hold_untested(arguments, loaded.plan, workspace(loaded.plan.name))
+        return code
     name = loaded.plan.name
     place = workspace(name)
     limit = arguments.limit
@@ -115,6 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if not options.check and options.limit is None and is_everything(tags) and not kept:
             save_record(place.software, record_of(loaded.plan))
+        if not options.check and is_everything(tags):
+            hold_untested(arguments, loaded.plan, place)
     sys.stdout.write(
         _as_json(tally, kept, seconds)
         if arguments.json
@@ -137,7 +142,7 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
 
 
 def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
-    """The key that workers need, which is known of a lab's hosts."""
+    """Return the key that workers need, which is known of a lab's hosts."""
     if workers is None:
         return None
     if workers.login is not None or lab_name is None:

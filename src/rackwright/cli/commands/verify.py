@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rackwright.accept.compare import Acceptance, HostAcceptance
+    from rackwright.accept.run import Answers
     from rackwright.plan.model import Plan
 
 
@@ -89,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
             inventories=inventories,
             say=tell_progress,
         )
+        _record_parts(plan, answers)
         together = measure(
             place,
             measured,
@@ -112,6 +114,30 @@ def run(arguments: argparse.Namespace) -> int:
     return int(acceptance.exit_code)
 
 
+def _record_parts(plan: Plan, answers: Answers) -> None:
+    """Write the serial numbers that hosts told into the ledger, and say which parts have moved."""
+    import time
+
+    from rackwright.nodelife.ledger import open_ledger, parts_of_facts
+    from rackwright.nodelife.store import store_path
+
+    known = {
+        host.name: parts
+        for host in plan.hosts
+        if (facts := answers.facts.get(host.inventory_name)) is not None
+        and any(parts := parts_of_facts(facts))
+    }
+    if known:
+        now = time.time()
+        try:
+            with open_ledger(store_path(plan.name)) as ledger:
+                for node, parts in known.items():
+                    for move in ledger.see(node, parts, now):
+                        say(str(move))
+        except RackwrightError as error:
+            say(f"parts are not recorded: {error.summary}")
+
+
 def _report_before_drain(acceptance: Acceptance) -> None:
     """Say on stderr who fails: should draining not work, this is not lost."""
     for host in acceptance.hosts:
@@ -120,7 +146,7 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 
 def _controller(plan: Plan) -> str:
-    """The first controller, which is a host of the blueprint.
+    """Return the first controller, which is a host of the blueprint.
 
     Raises:
         UsageError: the blueprint has no scheduler, or the controller is no host of it.

@@ -23,7 +23,7 @@ ELEMENT = 2
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What every layer of a job has in common.
+    """Properties that every layer of a job shares.
 
     Attributes:
         tokens: of one micro-batch on one accelerator.

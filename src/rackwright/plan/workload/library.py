@@ -18,7 +18,7 @@ from rackwright.resources import bundled
 
 
 class TableSource(Model):
-    """Where numbers come from."""
+    """Source of the numbers of a table."""
 
     title: str
     """Title of the source."""

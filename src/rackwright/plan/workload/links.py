@@ -11,7 +11,7 @@ BUSY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What joins the accelerators of a job.
+    """Links that join the accelerators of a job.
 
     Attributes:
         domain: accelerators of one NVLink domain.

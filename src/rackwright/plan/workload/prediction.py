@@ -42,7 +42,7 @@ CHECKPOINT = 14
 
 @dataclass(frozen=True, slots=True)
 class JobPlacement:
-    """Where a workload runs.
+    """Placement of a workload.
 
     Attributes:
         accelerators: of the job.
@@ -85,7 +85,7 @@ class LostTime:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a workload gets.
+    """Predicted yield of a workload.
 
     Attributes:
         layout: given or found; None where none fits or something is missing.

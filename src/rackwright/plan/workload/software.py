@@ -1,4 +1,4 @@
-"""What a training program costs beyond its products: constants fitted to published runs."""
+"""Overhead of a training program: constants fitted to published runs."""
 
 from __future__ import annotations
 
