@@ -106,6 +106,26 @@ def test_checkpoints_stall_as_long_as_storage_takes_to_write_them(
     assert found.effective == pytest.approx((1 - lost) / (1 + stall / 3600), rel=1e-4)
 
 
+def test_the_order_of_groups_changes_nothing(tmp_path: Path) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    (group,) = document["sites"][0]["node_groups"]
+    groups = [{**group, "count": 32}, {**group, "name": "other", "count": 32}]
+    found = []
+    for order in (groups, groups[::-1]):
+        document["sites"][0]["node_groups"] = order
+        path = tmp_path / "blueprint.yaml"
+        path.write_text(yaml.safe_dump({**document, "workloads": [JOB]}))
+        (one,) = load_plan(path).plan.predictions
+        found.append((one.a_day, one.layout, one.placement))
+    assert found[0] == found[1]
+
+
+def test_units_of_the_batch_change_nothing(tmp_path: Path) -> None:
+    (millions,) = predict(tmp_path, JOB)
+    (plain,) = predict(tmp_path, {**JOB, "batch": "4194304 tokens"})
+    assert millions.a_day == plain.a_day
+
+
 def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
     (found,) = predict(tmp_path, {**JOB, "layout": {"tensor": 3}})
     assert found.step is None
