@@ -79,6 +79,9 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     yield "memory", _memory(one)
     for cause, share in one.lost.by_cause().items() if one.lost else ():
         yield "lost", f"{share:.1%} to {cause}"
+    if one.slowed is not None:
+        low, high = 1 - one.slowed.high, 1 - one.slowed.low
+        yield "lost", f"{1 - one.slowed.value:.1%} to the power cap ({low:.1%} to {high:.1%})"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield "not counted", printable(text)
 
@@ -141,6 +144,7 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
         "tokens_per_second": _range(one.speed),
         "days": _range(one.days),
         "effective": one.effective,
+        "slowed_by_power_cap": _range(one.slowed),
         "lost": one.lost.by_cause() if one.lost else None,
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),

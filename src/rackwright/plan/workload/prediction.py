@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rackwright.model.hardware import Accelerators
+from rackwright.model.hardware import Accelerators, fact_value
 from rackwright.model.reliability import JobProfile
 from rackwright.model.storage import Checkpoint
 from rackwright.model.workloads import TrainingWorkload
@@ -34,6 +34,7 @@ from rackwright.plan.workload.transformer import LanguageModel, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
+    from rackwright.plan.records.nodes import NodeGroupPlan
 
 
 CHECKPOINT = 14
@@ -49,6 +50,7 @@ class JobPlacement:
         hosts: of the job.
         links: what joins them; None where the network is not known.
         missing: what would have to be known.
+        power: share of its TDP that each accelerator may draw under the cap of its group.
     """
 
     board: Accelerators
@@ -56,6 +58,7 @@ class JobPlacement:
     hosts: int
     links: Links | None
     missing: tuple[str, ...] = ()
+    power: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Prediction:
         missing: what would have to be known.
         problem: why there is no prediction, for people.
         memory: bytes of one accelerator; None where it is not known.
+        slowed: speed under a power cap over that without one; None without a cap.
     """
 
     workload: TrainingWorkload
@@ -109,6 +113,7 @@ class Prediction:
     missing: tuple[str, ...] = ()
     problem: str | None = None
     memory: float | None = None
+    slowed: Bounds | None = None
 
     @property
     def effective(self) -> float | None:
@@ -183,6 +188,9 @@ def _predicted(
     low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
     value = step.tokens / step.seconds
     speed = Bounds(value * low, value, value * high)
+    slowed = _slowed(step, placement.power) if placement.power < 1 else None
+    if slowed is not None:
+        speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
     lost, missing = _lost(plan, workload, placement)
     effective = 1.0 if lost is None else 1 - lost.total
     return Prediction(
@@ -196,7 +204,24 @@ def _predicted(
         a_day=tokens_a_day(speed, effective),
         missing=missing,
         memory=accelerator.memory,
+        slowed=slowed,
     )
+
+
+def _slowed(step: StepTime, power: float) -> Bounds:
+    """Return the speed of a step with ``power`` of the accelerators' TDP over that with all of it.
+
+    Products and attention draw all that there is (docs/workloads.md has an H100 at its cap). The power of CMOS rises with
+    the clock at one voltage, and with its third power where the voltage follows it: clocks fall to between ``power`` and
+    its cube root.
+    """
+    bound = step.parts.products + step.parts.attention + step.output
+    share = bound / step.seconds
+
+    def speed(clock: float) -> float:
+        return 1 / (1 - share + share / clock)
+
+    return Bounds(speed(power), speed(power ** (2 / 3)), speed(power ** (1 / 3)))
 
 
 def job_of(workload: TrainingWorkload) -> TrainingJob:
@@ -324,7 +349,27 @@ def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None
     )
     if count > domain and not rail:
         return JobPlacement(board, count, hosts, None, missing)
-    return JobPlacement(board, count, hosts, links)
+    power = _power_share(group)
+    if power is None:
+        told = f"power of '{group.product.id}' and TDP of its accelerators, which its 'power_cap' lowers"
+        return JobPlacement(board, count, hosts, None, (told,))
+    return JobPlacement(board, count, hosts, links, power=power)
+
+
+def _power_share(group: NodeGroupPlan) -> float | None:
+    """Return the share of its TDP that an accelerator may draw under its group's cap; None if unknown.
+
+    All other parts of a node draw what they draw without the cap.
+    """
+    cap, board = group.spec.power_cap, group.product.accelerators
+    if cap is None:
+        return 1.0
+    most = fact_value(group.product.max_power)
+    each = fact_value(board.tdp) if board is not None else None
+    if board is None or most is None or not each:
+        return None
+    left = each - max(0.0, most - cap) / board.count
+    return max(left, fact_value(board.min_power) or 0.1 * each) / each
 
 
 def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tuple[str, ...]]:

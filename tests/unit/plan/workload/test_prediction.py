@@ -223,3 +223,38 @@ def test_half_the_hosts_lose_a_little_less_than_half_of_the_tokens(tmp_path: Pat
     assert compare_yields(plans[0], plans[0]) == ()
     (new,) = compare_yields(None, plans[0])
     assert (new.before, new.gain) == (None, None)
+
+
+def capped(folder: Path, cap: str | None) -> Prediction:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    if cap is not None:
+        document["sites"][0]["node_groups"][0]["power_cap"] = cap
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [JOB]}))
+    (found,) = load_plan(path).plan.predictions
+    return found
+
+
+def test_a_power_cap_slows_a_job_within_the_bounds_of_its_clocks(tmp_path: Path) -> None:
+    free, found = capped(tmp_path, None), capped(tmp_path, "8.8 kW")
+    assert free.slowed is None
+    assert found.placement is not None
+    assert found.placement.power == pytest.approx(1 - (10_200 - 8_800) / 8 / 700)
+    assert found.slowed is not None
+    assert found.placement.power < found.slowed.low < found.slowed.value < found.slowed.high < 1
+    assert found.a_day is not None
+    assert free.a_day is not None
+    assert found.a_day.low < free.a_day.low
+    assert found.a_day.value == pytest.approx(free.a_day.value * found.slowed.value)
+
+
+def test_a_lower_power_cap_is_never_faster(tmp_path: Path) -> None:
+    speeds = []
+    for cap in ("7 kW", "8 kW", "9 kW", "10 kW", "10.2 kW"):
+        one = capped(tmp_path, cap).a_day
+        assert one is not None
+        speeds.append(one.value)
+    assert speeds == sorted(speeds)
+    free = capped(tmp_path, None).a_day
+    assert free is not None
+    assert speeds[-1] == free.value
