@@ -128,6 +128,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "fleet": (
+        "rackwright.cli.commands.fleet",
+        "show every site of a federation: capacity, queue, health, cost",
+    ),
+    "power": (
+        "rackwright.cli.commands.power",
+        "keep a site within a power budget for a while, and give it back",
+    ),
     "burn-in": (
         "rackwright.cli.commands.burn_in",
         "load nodes, check every result, and find the slow ones in growing groups",
@@ -156,7 +164,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
         "preview", "up", "status", "hosts", "discover", "configure", "verify", "burn-in", "faults", "repair",
-        "ledger", "upgrade", "replace", "down", "unlock",
+        "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",

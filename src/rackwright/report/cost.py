@@ -53,6 +53,8 @@ def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
     for site in summary.sites:
         rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
         rows += [(f"  {printable(group.name)}", *_columns(group.amount)) for group in site.groups]
+        if site.idle is not None:
+            rows.append(("  elastic groups at their minimum: the site", *_columns(site.idle)))
     return rows
 
 
@@ -73,6 +75,7 @@ def render_json(
                 "name": site.name,
                 "provider": site.provider,
                 **_amount(site.amount),
+                **({} if site.idle is None else {"idle": _amount(site.idle)}),
                 "groups": [
                     {"name": group.name, "count": group.count, **_amount(group.amount)}
                     for group in site.groups

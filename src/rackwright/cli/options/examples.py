@@ -58,6 +58,16 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "predict site/blueprint.yaml --workload pretrain --json",
         "predict site/blueprint.yaml --write-astra astra",
     ),
+    "fleet": (
+        "fleet site/blueprint.yaml",
+        "fleet site/blueprint.yaml --rest sjc1=http://10.41.0.2:6820/slurm/v0.0.42 --json",
+        "fleet site/blueprint.yaml --page fleet.html",
+    ),
+    "power": (
+        "power site/blueprint.yaml --target 750kW",
+        "power site/blueprint.yaml --site sjc1 --lost ups-a --send",
+        "power site/blueprint.yaml --restore --send",
+    ),
     "diff": (
         "diff main site/blueprint.yaml",
         "diff main...HEAD site/blueprint.yaml --output md=delta.md",

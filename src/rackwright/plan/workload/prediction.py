@@ -309,7 +309,7 @@ def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
             board = None if group is None else group.instance.accelerators
             if group is None or board is None:
                 return None
-            hosts = workload.hosts or group.spec.count
+            hosts = workload.hosts or group.spec.most
             each = board.count // group.instance.hosts
             bandwidth = group.instance.bandwidth
             accelerator = known_accelerators().get(board.gres)
