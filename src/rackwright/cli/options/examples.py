@@ -56,6 +56,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "predict": (
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
+        "predict site/blueprint.yaml --write-astra astra",
     ),
     "fleet": (
         "fleet site/blueprint.yaml",
