@@ -215,6 +215,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         finally:
             made_hall.over.set()
             server.shutdown()
+            server.server_close()
 
 
 def state_of(head: SlurmMachine, node: str) -> str:
@@ -394,13 +395,17 @@ def test_loop_that_is_killed_at_any_place_resumes_and_does_nothing_twice(hall: H
     before, acts = len(hall.resets), len(hall.acts("dgx-04"))
     kills, end = 0, time.monotonic() + 400
     nodes = ("dgx-03", "dgx-04", "dgx-05")
+    written = "SELECT count(*) + (SELECT count(*) FROM repair_actions) FROM repair_log"
     back = (
         "SELECT count(DISTINCT node) FROM repair_actions WHERE kind = 'resume' AND phase = 'done'"
     )
     while loop.ask(back) != [(3,)]:
-        assert time.monotonic() < end, [loop.state(node) for node in nodes]
+        rows = loop.ask(written)
         loop.start()
-        time.sleep(1.5 + 0.37 * (kills % 7))
+        while loop.ask(written) == rows and loop.ask(back) != [(3,)]:
+            assert time.monotonic() < end, [loop.state(node) for node in nodes]
+            time.sleep(0.02)
+        time.sleep(0.05 * (kills % 6))
         loop.kill()
         kills += 1
     assert kills >= 3
