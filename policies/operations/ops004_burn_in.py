@@ -39,7 +39,7 @@ class BurnIn(Policy):
     """Shortest burn-in in hours."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure and a finding for each bare-metal site with accelerators."""
+        """Yield a measure and a finding for each bare-metal site with accelerators."""
         operations = plan.operations
         burn_in = operations.burn_in if operations else None
         duration = burn_in.duration if burn_in else None

@@ -120,7 +120,7 @@ def _fix(loss: Loss, limit: float) -> str:
 
 
 def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
-    """The racks of each role of which there are several nodes."""
+    """Yield the racks of each role of which there are several nodes."""
     groups = list(enumerate(site.groups))
     for role in CONTROL:
         found = [index for index, group in groups if group.spec.role == role]

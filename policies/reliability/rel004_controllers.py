@@ -40,7 +40,7 @@ class Controllers(Policy):
     """Controllers that suffice when the one that takes over switches the other one off."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One measure, if the blueprint has a scheduler or head nodes."""
+        """Yield one measure, if the blueprint has a scheduler or head nodes."""
         scheduler = plan.scheduler
         count = count_controllers(plan)
         if scheduler is None and not count:

@@ -29,7 +29,7 @@ class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each group with accelerators, more where a tree is written by hand."""
+        """Yield a finding for each group with accelerators, more where a tree is written by hand."""
         slurm = plan.slurm
         if slurm is None:
             return

@@ -97,7 +97,7 @@ def _judge_default(partitions: Sequence[PartitionSets]) -> Finding:
 def _judge_tiers(scheduler: Scheduler, partitions: Sequence[PartitionSets]) -> Finding:
     at = Subject("scheduler preemption", (*SCHEDULER, "preemption"))
     if len(scheduler.partitions) < 2:
-        message = "one partition alone has nobody to preempt"
+        message = "a single partition has no other one to preempt"
         return Finding(at, ok=False, message=message, fix="add a partition, or remove 'preemption'")
     if equal := next(shared_tiers(partitions), None):
         return Finding(

@@ -29,7 +29,7 @@ def system_fault(error: OSError) -> StateError:
 
 
 def read_state(path: Path, *, remedy: str) -> Any:
-    """The JSON in a file that Rackwright itself has written; None where there is no file.
+    """Return the JSON in a file that Rackwright itself has written; None where there is no file.
 
     Raises:
         StateError: it is damaged.
@@ -44,7 +44,7 @@ def read_state(path: Path, *, remedy: str) -> Any:
 
 
 def damaged(path: Path, *, remedy: str) -> StateError:
-    """The error for a file of Rackwright's own that it cannot make sense of."""
+    """Return the error for a file of Rackwright's own that it cannot make sense of."""
     return StateError(
         f"'{path}' is damaged, or a newer Rackwright has written it",
         hint=f"{remedy}; or use the Rackwright that wrote it",

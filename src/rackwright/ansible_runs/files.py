@@ -85,7 +85,7 @@ class Workspace:
 
 
 def workspace(cluster: str) -> Workspace:
-    """The workspace of a cluster, with its folder."""
+    """Return the workspace of a cluster, with its folder."""
     folder = state_folder() / "configure" / cluster
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return Workspace(folder)
@@ -135,7 +135,7 @@ def prepare(
 
 
 def _cluster_key(place: Workspace, auth: str, *, in_use: bool) -> dict[str, str]:
-    """The variable that names the key by which hosts of the cluster know each other, made once.
+    """Return the variable that names the key by which hosts of the cluster know each other, made once.
 
     Raises:
         StateError: it is cut short.
@@ -172,7 +172,7 @@ def as_yaml_inventory(
     shared: Mapping[str, Any],
     connections: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """The inventory in the nested form that Ansible reads from a file.
+    """Return the inventory in the nested form that Ansible reads from a file.
 
     A group that stands in several others is described once; Ansible merges by name.
     """

@@ -111,6 +111,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.unlock",
         "lift locks that a lost runner left on an AWS site",
     ),
+    "discover": (
+        "rackwright.cli.commands.discover",
+        "read management controllers, and compare the machines with the blueprint",
+    ),
     "configure": (
         "rackwright.cli.commands.configure",
         "bring the hosts to what the blueprint says",
@@ -151,7 +155,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "configure", "verify", "burn-in", "faults", "repair",
+        "preview", "up", "status", "hosts", "discover", "configure", "verify", "burn-in", "faults", "repair",
         "ledger", "upgrade", "replace", "down", "unlock",
     ),
     "files for other tools": (

@@ -35,7 +35,7 @@ Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
 
 class PolicySetting(Model):
-    """How one policy is applied to this cluster."""
+    """Setting of one policy for this cluster."""
 
     enforcement: Annotated[Literal["mandatory", "advisory", "disabled"] | None, APART] = None
     """Enforcement of the policy. The policy's own default if omitted."""
@@ -48,7 +48,7 @@ class PolicySetting(Model):
 
 
 class Reason(Model):
-    """Why a field says what it says, for those who are asked to approve it."""
+    """Reason for the value of a field, for those who approve it."""
 
     reason: Annotated[Prose, APART]
     """Reason for the value of the field."""
@@ -189,7 +189,7 @@ class Blueprint(Model):
         return self
 
     def site(self, name: str) -> AwsSite | OnPremSite:
-        """The site called ``name``.
+        """Return the site called ``name``.
 
         Raises:
             KeyError: there is none.

@@ -1,4 +1,4 @@
-"""How a cluster is operated: software versions, health checks, firmware, burn-in, changes."""
+"""Operation of a cluster: software versions, health checks, firmware, burn-in, changes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class BurnIn(Model):
 
 
 class ChangeControl(Model):
-    """What one change of the blueprint may do; absent is unknown."""
+    """Limits of one change of the blueprint; absent is unknown."""
 
     protect_storage: Annotated[bool | None, SAID] = None
     """True if file systems and buckets are never destroyed or replaced by a change."""
@@ -124,7 +124,7 @@ class HugePages(Model):
 
 
 class HostMemory(Model):
-    """How the kernel of a group's hosts hands out memory; absent is left as it is."""
+    """Memory settings of the kernel on a group's hosts; absent is left as it is."""
 
     group: Annotated[str, KEY]
     """Name of the node group."""
@@ -152,7 +152,7 @@ ParameterValue = (
 
 
 class HostSettings(Model):
-    """What all hosts of one or more sites are set to; absent is left as it is."""
+    """Settings of all hosts of one or more sites; absent is left as it is."""
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
@@ -229,6 +229,6 @@ class Operations(Model):
         return self
 
     def settings_of(self, site: str) -> HostSettings | None:
-        """What hosts of ``site`` are set to; None where nobody says."""
+        """Return the settings of hosts of ``site``; None if there are none."""
         covering = (entry for entry in self.hosts if not entry.sites or site in entry.sites)
         return next(covering, None)

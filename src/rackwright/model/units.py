@@ -88,7 +88,7 @@ class Dimension:
     """The unit in which people say it, where that is not the canonical one."""
 
     def parse(self, text: str) -> float:
-        """The value of ``text`` in the canonical unit.
+        """Return the value of ``text`` in the canonical unit.
 
         Raises:
             ValueError: no number, no unit, an unknown unit, or a value out of range.
@@ -126,7 +126,7 @@ class Dimension:
         return result
 
     def format(self, value: float) -> str:
-        """The text that parses back to ``value``."""
+        """Return the text that parses back to ``value``."""
         return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
 
     def with_unit(self, number: str) -> str:

@@ -92,7 +92,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """Something that happened to a node or a part."""
 
     at: float
@@ -129,7 +129,7 @@ class SuiteResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class StoredRate:
     """A rate of a burn-in, as it is stored."""
 
     kind: str
@@ -148,6 +148,11 @@ class Ledger:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection, self.path = connection, path
+
+    def has(self, part: str) -> bool:
+        """Return True if the file has the tables of another part, like those of repairs."""
+        found = self.connection.execute("SELECT 1 FROM parts WHERE name = ?", (part,)).fetchone()
+        return found is not None
 
     def see(self, node: str, seen: Mapping[str, Sequence[PartSeen] | None], at: float) -> list[Move]:  # fmt: skip
         """Record the parts that a node tells of; what has changed since it told last.
@@ -230,14 +235,14 @@ class Ledger:
             (at, what, node, kind, serial, text, json.dumps(data, sort_keys=True)),
         )
 
-    def entries(self, *, node: str | None = None, serial: str | None = None) -> list[Entry]:
+    def entries(self, *, node: str | None = None, serial: str | None = None) -> list[LedgerEntry]:
         """Return the entries of a node, of a part, or all, the oldest first."""
         rows = self.connection.execute(
             "SELECT * FROM entry WHERE (?1 IS NULL OR node = ?1) AND (?2 IS NULL OR serial = ?2) ORDER BY id",
             (node, serial),
         )
         return [
-            Entry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"], json.loads(row["data"]))
+            LedgerEntry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"], json.loads(row["data"]))
             for row in rows
         ]  # fmt: skip
 
@@ -290,7 +295,7 @@ class Ledger:
         return [Incident(row["began"], row["node"], row["cause"], row["ended"]) for row in rows]
 
     def record_suite(
-        self, node: str, hall: str, outcome: str, hours: float, text: str, rates: Sequence[Rate], at: float
+        self, node: str, hall: str, outcome: str, hours: float, text: str, rates: Sequence[StoredRate], at: float
     ) -> None:  # fmt: skip
         """Store the burn-in of a node with its rates."""
         with transaction(self.connection):

@@ -118,7 +118,7 @@ def spare_needs(
         end: now, likewise.
         quantile: share of the time in which the spares are enough.
     """
-    reliability = plan.blueprint.reliability
+    reliability = plan.reliability
     days = (end - begin) / DAY
     began = Counter(one.node for one in incidents if begin <= one.began < end)
     hosts: dict[tuple[str, str], list[str]] = {}

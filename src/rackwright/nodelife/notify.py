@@ -78,7 +78,7 @@ class NoticeFile(Model):
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """What is to be sent.
+    """Notices that a place still needs.
 
     Attributes:
         new: tasks of which a place does not know yet, by their keys.

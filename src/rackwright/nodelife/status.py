@@ -31,7 +31,7 @@ _KINDS: tuple[PartKind, ...] = ("rack", "leaf", "loop", "feed")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
+class PlanPart:
     """Something that nodes hang on: a rack, a leaf switch, a cooling loop, or the power source of a feed."""
 
     site: str
@@ -40,7 +40,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPart:
+class PartOutOfService:
     """Part that nodes out of service share.
 
     Attributes:
@@ -48,7 +48,7 @@ class SharedPart:
         of: all nodes that hang on the part.
     """
 
-    part: Part
+    part: PlanPart
     nodes: tuple[str, ...]
     of: int
 
@@ -74,7 +74,7 @@ class SiteStatus:
     states: Mapping[str, tuple[str, ...]]
     reasons: Mapping[str, str]
     missing: tuple[str, ...]
-    shared: tuple[SharedPart, ...]
+    shared: tuple[PartOutOfService, ...]
     alone: tuple[str, ...]
     differs: Mapping[str, tuple[str, ...]]
     silent: Mapping[str, str]
@@ -83,28 +83,28 @@ class SiteStatus:
     service: ServiceFigures | None = None
 
 
-def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
+def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
     """Return the parts that nodes of the cluster depend on, with the nodes; none is known in the cloud."""
-    found: dict[Part, set[str]] = {}
+    found: dict[PlanPart, set[str]] = {}
     sites: dict[str, str] = {}
     for host in _node_hosts(plan):
         sites[host.name] = host.site
         if host.place is not None:
-            found.setdefault(Part(host.site, "rack", host.place.rack), set()).add(host.name)
+            found.setdefault(PlanPart(host.site, "rack", host.place.rack), set()).add(host.name)
     for planned in plan.onprem:
         for racks in planned.racks:
             loops = (racks.kind.loop, racks.kind.door_loop)
             parts: set[tuple[PartKind, str]] = {("loop", one) for one in loops if one}
             parts |= {("feed", source) for source in racks.sources}
             for rack in racks.names:
-                nodes = found.get(Part(planned.name, "rack", rack), set())
+                nodes = found.get(PlanPart(planned.name, "rack", rack), set())
                 for kind, name in parts if nodes else ():
-                    found.setdefault(Part(planned.name, kind, name), set()).update(nodes)
+                    found.setdefault(PlanPart(planned.name, kind, name), set()).update(nodes)
     own = () if plan.slurm is None or not plan.slurm.nodes else plan.slurm.topologies
     for switch in (switch for topology in own for switch in topology.switches):
         for name in switch.nodes:
             if name in sites and not switch.children:
-                found.setdefault(Part(sites[name], "leaf", switch.name), set()).add(name)
+                found.setdefault(PlanPart(sites[name], "leaf", switch.name), set()).add(name)
     return {part: frozenset(nodes) for part, nodes in found.items()}
 
 
@@ -116,14 +116,14 @@ def _node_hosts(plan: Plan) -> list[Host]:
 
 
 def shared_parts(
-    parts: Mapping[Part, frozenset[str]], troubled: Collection[str]
-) -> tuple[tuple[SharedPart, ...], tuple[str, ...]]:
+    parts: Mapping[PlanPart, frozenset[str]], troubled: Collection[str]
+) -> tuple[tuple[PartOutOfService, ...], tuple[str, ...]]:
     """Return the parts that nodes in trouble share, and the nodes that share none.
 
     A node is counted once: with the part of which the largest share is in trouble, of equal ones the one
     with the most of them, then the nearest.
     """
-    left, found = set(troubled), list[SharedPart]()
+    left, found = set(troubled), list[PartOutOfService]()
     while True:
         candidates = [
             (len(nodes & left) / len(nodes), len(nodes & left), -_KINDS.index(part.kind), part)
@@ -134,7 +134,7 @@ def shared_parts(
             return tuple(found), tuple(sorted(left))
         *_, best = max(candidates, key=lambda one: one[:3])
         mine = parts[best] & left
-        found.append(SharedPart(best, tuple(sorted(mine)), len(parts[best])))
+        found.append(PartOutOfService(best, tuple(sorted(mine)), len(parts[best])))
         left -= mine
 
 

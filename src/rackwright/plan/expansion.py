@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
     from rackwright.model.operations import Operations
+    from rackwright.model.provisioning import Provisioning
     from rackwright.model.reliability import Reliability
     from rackwright.model.scheduler import Scheduler
     from rackwright.model.security import SiteSecurity
@@ -84,6 +85,11 @@ class SitePlan:
         return self.spec.security
 
     @property
+    def provisioning(self) -> Provisioning | None:
+        """Provisioning of its hosts from their management controllers on; None where others do it."""
+        return self.spec.provisioning
+
+    @property
     def nfs(self) -> tuple[NfsShare, ...]:
         """Directories that hosts export to others."""
         return self.spec.nfs
@@ -100,7 +106,7 @@ class SitePlan:
 
     @property
     def altitude(self) -> float | None:
-        """Height above sea level in m; None where nobody says it."""
+        """Height above sea level in m; None if unknown."""
         return self.spec.altitude
 
     @property
@@ -109,7 +115,7 @@ class SitePlan:
         return self.spec.pue_budget
 
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
-        """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
+        """Return the ways of the cables of one of its fabrics; None while nothing is attached to it."""
         return self._cable_routes.get(planned.name)
 
     @cached_property
@@ -229,7 +235,7 @@ class Expansion:
 
     @property
     def users(self) -> Users | None:
-        """Accounts on the hosts; None where somebody else manages them."""
+        """Accounts on the hosts; None if they are managed elsewhere."""
         return self.blueprint.users
 
     @property

@@ -87,7 +87,7 @@ def nowhere(data: Any) -> Tree:
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
-    """The plan of a document that is read already.
+    """Return the plan of a document that is read already.
 
     Raises:
         SpecErrors: as ``load_plan``.
@@ -136,7 +136,7 @@ def _mistakes(tree: Tree, products: Catalogue) -> SpecErrors | None:
 
 
 def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
-    """A document that is plain data in its full form.
+    """Return a document that is plain data in its full form.
 
     Args:
         data: the document; what is wrong with what is written in full is left as it is.
@@ -150,7 +150,7 @@ def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
 
 
 def locate_problems(error: PlanError, tree: Tree) -> SpecErrors:
-    """The reasons of ``error``, each with its position in the document."""
+    """Return the reasons of ``error``, each with its position in the document."""
     return SpecErrors(
         [
             SpecError(

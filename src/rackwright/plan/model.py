@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rackwright.plan.software.needs import SoftwareNeeds
     from rackwright.plan.software.versions import SiteSoftware
     from rackwright.plan.storage.filesystem import FileSystem
+    from rackwright.plan.switches.records import SwitchConfig
     from rackwright.plan.workload.prediction import Prediction
 
 
@@ -102,6 +103,17 @@ class Plan(Expansion):
         from rackwright.plan.storage.filesystem import file_systems
 
         return tuple(file_systems(self))
+
+    @cached_property
+    def switches(self) -> tuple[SwitchConfig, ...]:
+        """The configuration of every switch of the fabrics with ``switching``.
+
+        Raises:
+            PlanError: something that the configurations need is missing, unknown or given twice.
+        """
+        from rackwright.plan.switches.config import plan_switches
+
+        return plan_switches(self, self.names)
 
     @cached_property
     def predictions(self) -> tuple[Prediction, ...]:

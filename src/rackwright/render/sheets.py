@@ -48,7 +48,7 @@ def cell(value: Cell) -> str | int | float:
 
 
 def sheets(plan: Plan, site: str | None = None) -> list[Sheet]:
-    """The sheets of all bare-metal sites, or of one of them."""
+    """Yield the sheets of all bare-metal sites, or of one of them."""
     chosen = [one for one in plan.onprem if site in {None, one.name}]
 
     def of_each(
@@ -80,7 +80,7 @@ POWER = (
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    """Every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
+    """Yield every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
     for own, name, place in _by_name(site):
         view = view_rack(plan, site, own, name)
         unsaid = own.kind.weight_kg is None or own.kind.content_kg is None or own.kind.includes_rack
@@ -188,7 +188,7 @@ def _label(end: _End) -> str:
 
 
 def port_name(layout: Layout, wire: Wire) -> Cell:
-    """The lower port of a cable as it is written on the device, where the catalogue says it."""
+    """Return the lower port of a cable as it is written on the device, where the catalogue says it."""
     index = wire.lower_port - 1
     if (host := find_host(layout, wire.lower)) is not None:
         hosts = layout.hosts[host[0]]
@@ -199,7 +199,7 @@ def port_name(layout: Layout, wire: Wire) -> Cell:
 
 
 def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    """Every circuit of every rack, with the most that it carries after another one is lost."""
+    """Yield every circuit of every rack, with the most that it carries after another one is lost."""
     rows = {own: _circuits(own) for own in site.racks}
     for own, _, place in _by_name(site):
         for row in rows[own]:
@@ -207,7 +207,7 @@ def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
 
 
 def _circuits(racks: RackClass) -> list[Sequence[Cell]]:
-    """The circuits of one rack of a class."""
+    """Return the circuits of one rack of a class."""
     feeds = {feed.feed: (feed, source) for feed, source, _ in racks.feeds}
     losses: dict[tuple[str, int], list[CircuitAfterLoss]] = {}
     for loss in racks.kind.losses:

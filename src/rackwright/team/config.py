@@ -1,6 +1,6 @@
 """The configuration of a team: the folders of policies, products and prices that are its own.
 
-What lies outside the team's folder is somebody else's, so it must be pinned: a folder by its digest,
+What lies outside the team's folder is foreign, so it must be pinned: a folder by its digest,
 an installed package by its version.
 """
 
@@ -90,7 +90,7 @@ class Pin(Model):
         return real(top / self.name)
 
     def is_at(self, top: Path) -> Path | str:
-        """The same for the same folder or package, whether it is there or not."""
+        """Return the same for the same folder or package, whether it is there or not."""
         return real(top / self.path) if self.path is not None else self.name.lower()
 
 
@@ -108,7 +108,7 @@ class TeamConfig(Model):
 
 
 def config_of(blueprint: Path) -> Path | None:
-    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+    """Return the ``rackwright.yaml`` that holds for ``blueprint``, or None.
 
     Raises:
         UsageError: it is a link.
@@ -122,7 +122,7 @@ def config_of(blueprint: Path) -> Path | None:
 def listed_folders(
     config: Path, listing: Listing, *, within: Path | None = None
 ) -> tuple[Path, ...]:
-    """The folders that ``config`` lists, each checked against its pin.
+    """Return the folders that ``config`` lists, each checked against its pin.
 
     Args:
         config: the file.
@@ -159,7 +159,7 @@ def listed_folders(
 def checked_pin(
     pin: Pin, top: Path, listing: Listing, index: int, tree: Tree
 ) -> tuple[Path | None, SpecError | None]:
-    """The folder of an entry, where there is one, and why it cannot be used, if so."""
+    """Return the folder of an entry, where there is one, and why it cannot be used, if so."""
     try:
         folder = pin.folder(top, listing)
     except PolicyLoadError as error:

@@ -51,7 +51,7 @@ build/all_reduce_perf: all_reduce_perf.sh
 
 
 def source(version: str) -> bytes:
-    """An archive with the folder, the Makefile and the program that the real one has."""
+    """Return an archive with the folder, the Makefile and the program that the real one has."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz") as archive:
         for name, text in (("Makefile", MAKEFILE), ("all_reduce_perf.sh", ALL_REDUCE)):

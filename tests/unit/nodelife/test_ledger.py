@@ -15,7 +15,7 @@ import pytest
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
 from rackwright.nodelife import store
-from rackwright.nodelife.ledger import Ledger, PartSeen, Rate, open_ledger, parts_of_facts
+from rackwright.nodelife.ledger import Ledger, PartSeen, StoredRate, open_ledger, parts_of_facts
 from rackwright.nodelife.ledger_figures import lemon_score, lemons, spare_needs
 from rackwright.nodelife.return_packet import write_packet
 from rackwright.nodelife.service import Incident
@@ -111,8 +111,8 @@ def test_one_open_incident_a_node_keeps_its_cause(ledger: Ledger) -> None:
     assert ledger.incidents() == [Incident(1, "n1", "Xid", 3), Incident(4, "n1", "heat")]
 
 
-def rate(value: float, model: str = "H100") -> Rate:
-    return Rate("gpu", "a", model, "gemm bf16", 8192, value, "TFLOP/s", 745.0, "floor")
+def rate(value: float, model: str = "H100") -> StoredRate:
+    return StoredRate("gpu", "a", model, "gemm bf16", 8192, value, "TFLOP/s", 745.0, "floor")
 
 
 def test_last_suite_of_a_node_counts(ledger: Ledger) -> None:

@@ -25,7 +25,7 @@ from rackwright.nodelife.notify import (
     send,
 )
 from rackwright.nodelife.service import ServiceFigures
-from rackwright.nodelife.status import Part, SharedPart, SiteStatus
+from rackwright.nodelife.status import PartOutOfService, PlanPart, SiteStatus
 from rackwright.nodelife.worklist import HandTask, WorkItem
 from rackwright.reading.loader import load
 
@@ -183,7 +183,7 @@ def test_metrics_are_in_the_text_format_of_prometheus() -> None:
         states={"idle": ("a", "b"), "down": ("c", "d")},
         reasons={"c": 'node health: Xid 79 "off"', "d": "heat: 92"},
         missing=("e",),
-        shared=(SharedPart(Part("room", "leaf", "l1"), ("c", "d"), 4),),
+        shared=(PartOutOfService(PlanPart("room", "leaf", "l1"), ("c", "d"), 4),),
         alone=(),
         differs={},
         silent={},

@@ -11,7 +11,7 @@ import pytest
 from rackwright.accept.compare import Acceptance, HostAcceptance, ItemOutcome, ItemResult
 from rackwright.nodelife.slurm_nodes import NodeState
 from rackwright.nodelife.status import (
-    Part,
+    PlanPart,
     parts_of,
     plain_state,
     render_status_json,
@@ -24,8 +24,8 @@ from rackwright.plan.model import Plan
 from rackwright.policy.packs.loader import builtin_pack
 
 TREE = Path(__file__).parents[2] / "golden/slurm/tree/layer.yaml"
-RACK, OTHER = Part("a", "rack", "r1"), Part("a", "rack", "r2")
-LEAF, LOOP = Part("a", "leaf", "l1"), Part("a", "loop", "cdu")
+RACK, OTHER = PlanPart("a", "rack", "r1"), PlanPart("a", "rack", "r2")
+LEAF, LOOP = PlanPart("a", "leaf", "l1"), PlanPart("a", "loop", "cdu")
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +35,9 @@ def plan() -> Plan:
 
 def test_nodes_hang_on_racks_feeds_and_leaves_of_the_plan(plan: Plan) -> None:
     parts = parts_of(plan)
-    assert parts[Part("sjc1", "rack", "c02")] == {"dgx-05", "dgx-06", "dgx-07", "dgx-08"}
-    assert len(parts[Part("sjc1", "feed", "rpp-b")]) == 64
-    assert "dgx-33" in parts[Part("sjc1", "leaf", "compute-unit-2")]
+    assert parts[PlanPart("sjc1", "rack", "c02")] == {"dgx-05", "dgx-06", "dgx-07", "dgx-08"}
+    assert len(parts[PlanPart("sjc1", "feed", "rpp-b")]) == 64
+    assert "dgx-33" in parts[PlanPart("sjc1", "leaf", "compute-unit-2")]
     leaves = [part.name for part in parts if part.kind == "leaf"]
     assert sorted(leaves) == ["compute-unit-1", "compute-unit-2"], "not the switches above them"
 
@@ -60,7 +60,7 @@ def test_nodes_hang_on_racks_feeds_and_leaves_of_the_plan(plan: Plan) -> None:
     ],
 )
 def test_nodes_in_trouble_are_told_by_what_they_share(
-    parts: Mapping[Part, str], troubled: str, shared: list[tuple[Part, str]], alone: str
+    parts: Mapping[PlanPart, str], troubled: str, shared: list[tuple[PlanPart, str]], alone: str
 ) -> None:
     found, others = shared_parts(
         {part: frozenset(nodes) for part, nodes in parts.items()}, troubled

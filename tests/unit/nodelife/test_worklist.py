@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.nodelife.service import Incident, cause_of, service_figures
-from rackwright.nodelife.status import Part, SharedPart, SiteStatus, tasks_of
+from rackwright.nodelife.status import PartOutOfService, PlanPart, SiteStatus, tasks_of
 from rackwright.nodelife.worklist import HandTask, worklist
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
@@ -54,7 +54,7 @@ def test_tasks_are_in_the_order_of_a_walk(plan: Plan) -> None:
 
 
 def test_shared_part_is_one_task_and_a_known_one_is_not_doubled() -> None:
-    shared = (SharedPart(Part("a", "leaf", "l1"), ("n1", "n2"), 4),)
+    shared = (PartOutOfService(PlanPart("a", "leaf", "l1"), ("n1", "n2"), 4),)
     status = SiteStatus("c", {}, {"n1": "x", "n2": "x", "n3": "heat"}, (), shared, ("n3",), {}, {})
     assert [(task.node, task.part) for task in tasks_of(status)] == [("l1", "leaf"), ("n3", "")]
     given = [HandTask("n3", "swap", "heat", "gpu"), HandTask("n1", "reseat", "x")]

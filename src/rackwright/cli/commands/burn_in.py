@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rackwright.nodelife.burnin.groups import BurnInNode, GroupKind
     from rackwright.nodelife.burnin.jobs import SlurmJobs
-    from rackwright.nodelife.burnin.limits import Floor
-    from rackwright.nodelife.burnin.suite import Asked, GroupResult, NodeResult, Suite
+    from rackwright.nodelife.burnin.limits import RateFloor
+    from rackwright.nodelife.burnin.suite import GroupResult, NodeResult, Suite, SuiteRequest
     from rackwright.nodelife.ledger import Ledger
     from rackwright.nodelife.slurm_nodes import NodeState
     from rackwright.plan.model import Plan
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.nodelife.burnin.jobs import SlurmJobs
     from rackwright.nodelife.burnin.limits import read_floors
     from rackwright.nodelife.burnin.report import render_json, render_text
-    from rackwright.nodelife.burnin.suite import Asked, record
+    from rackwright.nodelife.burnin.suite import SuiteRequest, record
     from rackwright.nodelife.ledger import open_ledger, parts_of_facts
     from rackwright.nodelife.store import store_path
     from rackwright.plan.load import load_plan
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = [node for node in nodes if node.host in answers.tally.hosts]
         jobs = SlurmJobs(place, inventories, arguments.forks, tell_progress)
         session = _Session(arguments, plan, executor, jobs, states)
-        asked = Asked(groups, request, _across(plan), arguments.lab is not None)
+        asked = SuiteRequest(groups, request, _across(plan), arguments.lab is not None)
         suite = session.run(chosen, answers.unreachable, asked, ledger, floors, serials)
         record(suite, ledger)
     for form, path in outputs:
@@ -165,9 +165,9 @@ class _Session:
         self,
         chosen: Sequence[BurnInNode],
         unreachable: Mapping[str, str],
-        asked: Asked,
+        asked: SuiteRequest,
         ledger: Ledger,
-        floors: Sequence[Floor],
+        floors: Sequence[RateFloor],
         serials: Mapping[str, Mapping[str, str]],
     ) -> Suite:
         """Run the suite; the nodes that may take jobs do so afterwards, the others are drained."""
@@ -201,7 +201,7 @@ class _Session:
         )
 
     def _lost(self, node: BurnInNode, unreachable: Mapping[str, str]) -> str | None:
-        """Why a node cannot run a job; None if it can."""
+        """Return the reason why a node cannot run a job; None if it can."""
         from rackwright.nodelife.status import plain_state
 
         if node.host in unreachable:

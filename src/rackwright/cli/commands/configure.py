@@ -142,7 +142,7 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
 
 
 def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
-    """The key that workers need, which is known of a lab's hosts."""
+    """Return the key that workers need, which is known of a lab's hosts."""
     if workers is None:
         return None
     if workers.login is not None or lab_name is None:

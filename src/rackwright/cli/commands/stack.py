@@ -236,7 +236,7 @@ def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
 
 
 def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
-    """The instance of each host of the node groups; 'up' gives those without a name one.
+    """Return the instance of each host of the node groups; 'up' gives those without a name one.
 
     Raises:
         ExternalToolError: AWS refuses.
@@ -287,12 +287,12 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
 
 
 def _absolute(path: Path | None) -> Path | None:
-    """The engine runs in a folder of its own."""
+    """Return the engine runs in a folder of its own."""
     return path.resolve() if path else None
 
 
 def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
-    """The AWS site that the command is about.
+    """Return the AWS site that the command is about.
 
     Raises:
         UsageError: the blueprint has none, or it is not clear which.
@@ -364,7 +364,7 @@ def _as_json(outcomes: Sequence[StackOutcome], target: Target, found: Bound | No
 
 
 def _hosts(found: Bound | None) -> Iterator[str]:
-    """The node groups with the hosts that have an address, and the outdated ones, as lines."""
+    """Yield the node groups with the hosts that have an address, and the outdated ones, as lines."""
     from rackwright.model.names import compress_hostlist
     from rackwright.provision.outdated import outdated_lines
 

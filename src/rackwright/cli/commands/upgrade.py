@@ -165,7 +165,7 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
 def _waves(
     arguments: argparse.Namespace, plan: Plan, steps: Sequence[UpgradeStep]
 ) -> tuple[Wave, ...]:
-    """The waves, as long as all hosts are in service."""
+    """Return the waves, as long as all hosts are in service."""
     from rackwright.rollout.upgrade_steps import to_change
     from rackwright.rollout.waves import Domain, plan_waves, roster
 
@@ -175,7 +175,7 @@ def _waves(
 
 
 def _apart(plan: Plan, steps: Sequence[UpgradeStep]) -> tuple[UpgradeStep, ...]:
-    """The steps on hosts that no wave has, with just those hosts."""
+    """Return the steps on hosts that no wave has, with just those hosts."""
     from dataclasses import replace
 
     from rackwright.rollout.waves import Domain, roster

@@ -146,7 +146,7 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 
 def _controller(plan: Plan) -> str:
-    """The first controller, which is a host of the blueprint.
+    """Return the first controller, which is a host of the blueprint.
 
     Raises:
         UsageError: the blueprint has no scheduler, or the controller is no host of it.

@@ -149,6 +149,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "down": ("down site/blueprint.yaml --target local",),
     "unlock": ("unlock site/blueprint.yaml --target aws",),
+    "discover": (
+        "discover site/blueprint.yaml --output machines.yaml",
+        "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
+    ),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
@@ -196,7 +200,7 @@ def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command with their parsers."""
+    """Yield the actions of a command with their parsers."""
     for argument in parser._actions:
         if isinstance(argument, argparse._SubParsersAction):
             yield from argument.choices.items()

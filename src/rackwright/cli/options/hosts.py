@@ -95,7 +95,7 @@ def watcher(
 
 
 def controllers(plan: Plan) -> tuple[str, ...]:
-    """The hosts of the blueprint on which a controller runs, the primary first.
+    """Return the hosts of the blueprint on which a controller runs, the primary first.
 
     Raises:
         UsageError: there is none.

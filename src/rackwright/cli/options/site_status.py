@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rackwright.nodelife.notify import NoticeFile
     from rackwright.nodelife.slurm_nodes import NodeState
     from rackwright.nodelife.status import SiteStatus
+    from rackwright.nodelife.worklist import HandTask
     from rackwright.plan.model import Plan
 
 _OF_HOSTS = ("inventory", "lab", "limit", "metrics", "notify")
@@ -143,16 +144,58 @@ def _with_history(
     from rackwright.nodelife.status import tasks_of
     from rackwright.nodelife.worklist import worklist
 
+    repairs, tasks, faults = _under_repair(ledger)
     for name, reason in status.reasons.items():
         if reason != REASON:
-            ledger.open_incident(name, cause_of(reason), now)
+            ledger.open_incident(name, faults.get(name) or cause_of(reason), now)
     for name, node in nodes.items():
         if node.takes_jobs:
             ledger.close_incident(name, now)
     total = sum(map(len, status.states.values())) + len(status.missing)
     begin = max(now - days * 86400, ledger.began() or now)
     figures = service_figures(ledger.incidents(begin), total, begin, now)
-    return replace(status, work=worklist(plan, tasks_of(status)), service=figures)
+    work = worklist(plan, tasks_of(status, tasks))
+    return replace(status, repairs=repairs, work=work, service=figures)
+
+
+def _under_repair(
+    ledger: Ledger,
+) -> tuple[dict[str, str], list[HandTask], dict[str, str]]:
+    """Return the state of each node under repair, the tasks for hands, and the fault of each node, by the journal.
+
+    A cluster without a repair loop has no journal.
+    """
+    from rackwright.nodelife.worklist import HandTask
+
+    if not ledger.has("repair"):
+        return {}, [], {}
+    from rackwright.nodelife.repair.journal import Journal
+
+    journal = Journal(ledger.connection)
+    repairs: dict[str, str] = {}
+    tasks: list[HandTask] = []
+    faults: dict[str, str] = {}
+    for name, record in sorted(journal.nodes.items()):
+        if record.state == "healthy":
+            continue
+        words = [word for word in (record.fault, record.device, record.waits) if word]
+        repairs[name], faults[name] = f"{record.state}: {', '.join(words)}", record.fault
+        hands = journal.action(record, "hands")
+        if hands is not None and hands.phase not in ("done", "failed"):
+            serial = ledger.serials(name, "gpu").get(record.device, "")
+            part = "gpu" if serial else ""
+            tasks.append(
+                HandTask(
+                    name,
+                    hands.argument,
+                    record.fault,
+                    part,
+                    record.device,
+                    serial,
+                    since=hands.begun,
+                )
+            )
+    return repairs, tasks, faults
 
 
 def _notify(places: NoticeFile, status: SiteStatus, ledger: Ledger, now: float) -> Iterator[str]:

@@ -10,7 +10,7 @@ Measure = Callable[[Sequence[str]], float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GroupRun:
     """One run of a part of the group."""
 
     members: tuple[str, ...]
@@ -32,7 +32,7 @@ class Search:
     faulty: list[str] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
     unclear: list[tuple[str, str]] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[GroupRun] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -77,7 +77,7 @@ class _Bisection:
     def passes(self, members: Sequence[str]) -> bool:
         value = self.measure(members)
         passed = value is not None and value >= self.limit
-        self.found.runs.append(Run(tuple(members), value, passed))
+        self.found.runs.append(GroupRun(tuple(members), value, passed))
         return passed
 
     def search(self, members: tuple[str, ...]) -> Search:

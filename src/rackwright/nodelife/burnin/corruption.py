@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from rackwright.nodelife.burnin.results import Digest, Fault
+from rackwright.nodelife.burnin.results import Digest, WrongResult
 
 LEAST_VOTES = 3
 """Equal parts below which two different results do not say which is wrong."""
 
 
-def odd_ones(digests: Iterable[Digest]) -> list[Fault]:
+def odd_ones(digests: Iterable[Digest]) -> list[WrongResult]:
     """Return a fault for each part whose digest is not that of the majority of its equals.
 
     Parts are equal when model, software, step and size are: another driver or library may round otherwise. Of two
@@ -21,7 +21,7 @@ def odd_ones(digests: Iterable[Digest]) -> list[Fault]:
     groups: dict[tuple[str, str, str, int], list[Digest]] = defaultdict(list)
     for one in digests:
         groups[one.part.model, one.software, one.name, one.size].append(one)
-    found: list[Fault] = []
+    found: list[WrongResult] = []
     for own in groups.values():
         votes = Counter(one.value for one in own).most_common()
         if len(votes) < 2:
@@ -36,5 +36,5 @@ def odd_ones(digests: Iterable[Digest]) -> list[Fault]:
                 if clear
                 else f"result {one.value[:12]} differs among {len(own)} equal parts, without a majority"
             )
-            found.append(Fault(one.part, one.name, text))
+            found.append(WrongResult(one.part, one.name, text))
     return found

@@ -38,7 +38,7 @@ class BurnInNode:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeGroup:
+class GroupUnderTest:
     """Nodes of one node group that are run together."""
 
     kind: GroupKind
@@ -76,10 +76,12 @@ def _node(host: Host, accelerators: int, vendor: str) -> BurnInNode:
 
 def groups_of(
     plan: Plan, kind: GroupKind, nodes: Sequence[BurnInNode], chosen: Collection[str]
-) -> list[NodeGroup]:
+) -> list[GroupUnderTest]:
     """Return the groups of a kind among the ``chosen`` nodes, each with two nodes or more of one node group."""
     if kind == "node":
-        return [NodeGroup(kind, node.name, (node.name,)) for node in nodes if node.name in chosen]
+        return [
+            GroupUnderTest(kind, node.name, (node.name,)) for node in nodes if node.name in chosen
+        ]
     by_name = {node.name: node for node in nodes}
     keys: Mapping[str, str]
     if kind == "leaf":
@@ -102,7 +104,7 @@ def groups_of(
         if kind == "pair":
             pairs = [own[start : start + 2] for start in range(0, len(own) - 1, 2)]
             pairs += [own[-2:]] if len(own) % 2 and len(own) > 1 else []
-            made += [NodeGroup(kind, f"{one[0]} and {one[1]}", tuple(one)) for one in pairs]
+            made += [GroupUnderTest(kind, f"{one[0]} and {one[1]}", tuple(one)) for one in pairs]
         elif len(own) > 1:
-            made.append(NodeGroup(kind, f"{key} ({group})", tuple(own)))
+            made.append(GroupUnderTest(kind, f"{key} ({group})", tuple(own)))
     return made

@@ -37,7 +37,7 @@ class FloorSource(Model):
     """How the floor follows from the document. It is stated there as it is if omitted."""
 
 
-class Floor(Model):
+class RateFloor(Model):
     """Least value of a measurement, where a document states it."""
 
     model: Annotated[str, Field(min_length=1)]
@@ -66,30 +66,30 @@ class Floor(Model):
 class FloorFile(Model):
     """Floors of a file."""
 
-    floors: tuple[Floor, ...]
+    floors: tuple[RateFloor, ...]
 
 
-def read_floors(files: Iterable[Path] = ()) -> tuple[Floor, ...]:
+def read_floors(files: Iterable[Path] = ()) -> tuple[RateFloor, ...]:
     """Return the floors of the inventory and of more files.
 
     Raises:
         SpecErrors: a file is not as it must be.
     """
-    found: list[Floor] = []
+    found: list[RateFloor] = []
     for path in (bundled("inventory") / "burn-in/floors.yaml", *files):
         found += load(path, FloorFile).value.floors
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """Least value with its basis in words."""
 
     least: float
     basis: str
 
 
-class Outcome(StrEnum):
+class RateOutcome(StrEnum):
     """Outcome of a measurement: ``recorded`` is one for which nobody knows a limit."""
 
     PASS = "pass"  # noqa: S105 - not a password
@@ -102,17 +102,17 @@ class Judged:
     """A measurement with its limit, None where none is known."""
 
     measured: Measured
-    limit: Limit | None
+    limit: RateLimit | None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RateOutcome:
         """Pass at the limit or above."""
         if self.limit is None:
-            return Outcome.RECORDED
-        return Outcome.PASS if self.measured.value >= self.limit.least else Outcome.FAIL
+            return RateOutcome.RECORDED
+        return RateOutcome.PASS if self.measured.value >= self.limit.least else RateOutcome.FAIL
 
 
-def hall_limit(values: Mapping[str, Collection[float]]) -> Limit | None:
+def hall_limit(values: Mapping[str, Collection[float]]) -> RateLimit | None:
     """Return what the parts of a hall reach: median − 3 MAD, once 16 nodes are known.
 
     The median absolute deviation is scaled to the standard deviation of normal values (× 1.4826), and is
@@ -128,7 +128,7 @@ def hall_limit(values: Mapping[str, Collection[float]]) -> Limit | None:
     spread = max(
         NORMAL * statistics.median(abs(value - median) for value in flat), LEAST_SPREAD * median
     )
-    return Limit(
+    return RateLimit(
         median - DEVIATIONS * spread,
         f"median {median:g} of {len(flat)} parts of {len(values)} nodes of the hall, less 3 deviations of {spread:.3g}",
     )
@@ -136,7 +136,7 @@ def hall_limit(values: Mapping[str, Collection[float]]) -> Limit | None:
 
 def judge(
     measured: Iterable[Measured],
-    floors: Sequence[Floor],
+    floors: Sequence[RateFloor],
     known: Mapping[tuple[str, str, int], Mapping[str, Collection[float]]],
 ) -> list[Judged]:
     """Return each measurement with its limit: the higher one of the floor and of the hall.
@@ -148,13 +148,13 @@ def judge(
         floors: of the inventory.
         known: earlier and present values of the same hall: by model, name and size those of each node.
     """
-    limits: dict[tuple[str, str, int], Limit | None] = {}
+    limits: dict[tuple[str, str, int], RateLimit | None] = {}
     made = []
     for one in measured:
         key = (one.part.model, one.name, one.size)
         if key not in limits:
             own = [
-                Limit(floor.least, f"floor: {floor.source.title}")
+                RateLimit(floor.least, f"floor: {floor.source.title}")
                 for floor in floors
                 if floor.applies(*key)
             ]

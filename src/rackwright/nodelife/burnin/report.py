@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rackwright.harmless import json_text, visible
-from rackwright.nodelife.burnin.limits import Judged, Outcome
-from rackwright.nodelife.burnin.suite import GroupResult, NodeResult, Suite, Verdict
+from rackwright.nodelife.burnin.limits import Judged, RateOutcome
+from rackwright.nodelife.burnin.suite import GroupResult, NodeResult, Suite, SuiteVerdict
 
 SCHEMA = "rackwright.burn-in-report/v1"
 
@@ -18,11 +18,11 @@ def render_text(suite: Suite) -> str:
     """Return the nodes and groups that do not pass, with reasons, and a summary."""
     lines = []
     for node in suite.nodes:
-        if node.verdict is not Verdict.PASS:
+        if node.verdict is not SuiteVerdict.PASS:
             lines.append(f"{node.node.name}: {node.verdict}")
             lines += [f"  {reason}" for reason in node.reasons]
     for group in suite.groups:
-        if group.verdict is not Verdict.PASS:
+        if group.verdict is not SuiteVerdict.PASS:
             lines += _group_lines(group)
     if suite.lab:
         lines.append("not judged, because these hosts are a lab's: accelerators")
@@ -48,18 +48,18 @@ def _value(group: GroupResult) -> str:
 
 
 def _summary(suite: Suite) -> str:
-    counts = {one: sum(node.verdict is one for node in suite.nodes) for one in Verdict}
+    counts = {one: sum(node.verdict is one for node in suite.nodes) for one in SuiteVerdict}
     rates = [one for node in suite.nodes for one in node.judged]
-    recorded = sum(one.outcome is Outcome.RECORDED for one in rates)
+    recorded = sum(one.outcome is RateOutcome.RECORDED for one in rates)
     verdict = {
-        Verdict.PASS: "passed",
-        Verdict.FAIL: "not passed",
-        Verdict.UNKNOWN: "not passed: not everything is known",
+        SuiteVerdict.PASS: "passed",
+        SuiteVerdict.FAIL: "not passed",
+        SuiteVerdict.UNKNOWN: "not passed: not everything is known",
     }[suite.verdict]
     total = len(suite.nodes)
     return (
-        f"{verdict}: of {total} {'node' if total == 1 else 'nodes'} {counts[Verdict.PASS]} pass, "
-        f"{counts[Verdict.FAIL]} fail, {counts[Verdict.UNKNOWN]} unknown; {len(suite.groups)} groups; "
+        f"{verdict}: of {total} {'node' if total == 1 else 'nodes'} {counts[SuiteVerdict.PASS]} pass, "
+        f"{counts[SuiteVerdict.FAIL]} fail, {counts[SuiteVerdict.UNKNOWN]} unknown; {len(suite.groups)} groups; "
         f"{len(rates)} rates, {recorded} of them without a limit"
     )
 
@@ -156,7 +156,7 @@ def render_markdown(suite: Suite) -> str:
         "",
         "## Parts",
         "",
-        "| Part | Model | Serial number | Measurement | Value | Least | Result | Basis of the limit |",
+        "| PartUnderTest | Model | Serial number | Measurement | Value | Least | Result | Basis of the limit |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for node in suite.nodes:
@@ -224,7 +224,7 @@ def render_layer(suite: Suite) -> str:
 def _entry(
     suite: Suite, site: str, group: str, own: Sequence[NodeResult], short: Any
 ) -> dict[str, Any]:
-    passed = [node.node.name for node in own if node.verdict is Verdict.PASS]
+    passed = [node.node.name for node in own if node.verdict is SuiteVerdict.PASS]
     entry = {
         "site": site,
         "group": group,

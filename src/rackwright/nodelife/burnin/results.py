@@ -24,7 +24,7 @@ RATES: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
+class PartUnderTest:
     """A part under test.
 
     Attributes:
@@ -56,7 +56,7 @@ class Measured:
         size: what was measured: side of matrices, or bytes; a limit holds only with its size.
     """
 
-    part: Part
+    part: PartUnderTest
     name: str
     size: int
     value: float
@@ -64,10 +64,10 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class WrongResult:
     """Something that a check found wrong, whatever the limits are."""
 
-    part: Part
+    part: PartUnderTest
     name: str
     text: str
 
@@ -76,7 +76,7 @@ class Fault:
 class Digest:
     """Result of a deterministic step; equal parts with equal software must have equal ones."""
 
-    part: Part
+    part: PartUnderTest
     name: str
     size: int
     software: str
@@ -97,7 +97,7 @@ class NodeReport:
 
     node: str
     measured: list[Measured] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[WrongResult] = field(default_factory=list)
     digests: list[Digest] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -141,14 +141,14 @@ def read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> NodeRe
 
 def _read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> NodeReport:
     made = NodeReport(str(report["node"]), problems=dict(report.get("problems") or {}))
-    own = Part(made.node, "node")
+    own = PartUnderTest(made.node, "node")
     for step, found in report["steps"].items():
         if found is not None:
             _take(made, own, step, found, "")
     for device in report["devices"]:
         gpu = device["kind"] == "accelerator"
         uuid = _uuid(device.get("uuid"))
-        part = Part(
+        part = PartUnderTest(
             made.node,
             "gpu" if gpu else "cpu",
             str(device["model"]),
@@ -172,7 +172,9 @@ def _uuid(value: Any) -> str:
     return text if not text or text.startswith("GPU-") else f"GPU-{text}"
 
 
-def _take(made: NodeReport, part: Part, name: str, found: Mapping[str, Any], software: str) -> None:
+def _take(
+    made: NodeReport, part: PartUnderTest, name: str, found: Mapping[str, Any], software: str
+) -> None:
     size = int(found.get("size") or found.get("bytes") or 0)
     for key, (words, unit) in RATES.items():
         if isinstance(value := found.get(key), int | float):
@@ -181,7 +183,7 @@ def _take(made: NodeReport, part: Part, name: str, found: Mapping[str, Any], sof
     if others := found.get("to_others_gb_s"):
         slowest = min(map(float, others.values()))
         made.measured.append(Measured(part, f"{name} to others", size, slowest, "GB/s"))
-    made.faults += (Fault(part, name, text) for text in _faults(found))
+    made.faults += (WrongResult(part, name, text) for text in _faults(found))
     if found.get("digest"):
         made.digests.append(Digest(part, name, size, software, str(found["digest"])))
 
@@ -205,9 +207,9 @@ def _faults(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"DCGM level {found.get('level')}: {', '.join(failed)} failed"
 
 
-def worst_of(measured: Iterable[Measured]) -> dict[tuple[Part, str, int], Measured]:
+def worst_of(measured: Iterable[Measured]) -> dict[tuple[PartUnderTest, str, int], Measured]:
     """Return the lowest value of each part, name and size."""
-    found: dict[tuple[Part, str, int], Measured] = {}
+    found: dict[tuple[PartUnderTest, str, int], Measured] = {}
     for one in measured:
         key = (one.part, one.name, one.size)
         if key not in found or one.value < found[key].value:

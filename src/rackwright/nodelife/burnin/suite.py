@@ -10,17 +10,23 @@ from typing import Any, Protocol
 from rackwright.accept.all_reduce import FACT
 from rackwright.nodelife.burnin.bisection import Search, bisect
 from rackwright.nodelife.burnin.corruption import odd_ones
-from rackwright.nodelife.burnin.groups import KINDS, BurnInNode, GroupKind, NodeGroup, groups_of
-from rackwright.nodelife.burnin.limits import Floor, Judged, Outcome, judge
+from rackwright.nodelife.burnin.groups import (
+    KINDS,
+    BurnInNode,
+    GroupKind,
+    GroupUnderTest,
+    groups_of,
+)
+from rackwright.nodelife.burnin.limits import Judged, RateFloor, RateOutcome, judge
 from rackwright.nodelife.burnin.results import (
     Digest,
-    Fault,
     Measured,
     NodeReport,
-    Part,
+    PartUnderTest,
+    WrongResult,
     read_report,
 )
-from rackwright.nodelife.ledger import Ledger, Rate
+from rackwright.nodelife.ledger import Ledger, StoredRate
 from rackwright.plan.model import Plan
 
 ALL_REDUCE = "all-reduce"
@@ -28,7 +34,7 @@ WITHOUT_ACCELERATORS = frozenset({"accelerators"})
 """Problems that are none on hosts of a lab, which only pose as having accelerators."""
 
 
-class Verdict(StrEnum):
+class SuiteVerdict(StrEnum):
     """Outcome of a node or a group."""
 
     PASS = "pass"  # noqa: S105 - not a password
@@ -55,33 +61,33 @@ class NodeResult:
     """
 
     node: BurnInNode
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[WrongResult] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SuiteVerdict:
         """Fail before unknown before pass; a node of which nothing was measured is unknown."""
-        if self.faults or any(one.outcome is Outcome.FAIL for one in self.judged):
-            return Verdict.FAIL
+        if self.faults or any(one.outcome is RateOutcome.FAIL for one in self.judged):
+            return SuiteVerdict.FAIL
         if self.problems or not self.judged:
-            return Verdict.UNKNOWN
-        limited = {one.measured.part for one in self.judged if one.outcome is Outcome.PASS}
+            return SuiteVerdict.UNKNOWN
+        limited = {one.measured.part for one in self.judged if one.outcome is RateOutcome.PASS}
         gpus = {one.measured.part for one in self.judged if one.measured.part.kind == "gpu"}
-        return Verdict.PASS if gpus <= limited else Verdict.UNKNOWN
+        return SuiteVerdict.PASS if gpus <= limited else SuiteVerdict.UNKNOWN
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the node does not pass, the worst first."""
+        """Reasons that the node does not pass, the worst first."""
         found = [f"{one.part.name}: {one.name}: {one.text}" for one in self.faults]
         for one in self.judged:
-            if one.outcome is Outcome.FAIL and one.limit is not None:
+            if one.outcome is RateOutcome.FAIL and one.limit is not None:
                 rate = one.measured
                 found.append(
                     f"{rate.part.name}: {rate.name} is {rate.value:g} {rate.unit}, at least {one.limit.least:g} is needed"
                 )
         found += [f"{name}: {why}" for name, why in self.problems.items()]
-        if not found and self.verdict is Verdict.UNKNOWN:
+        if not found and self.verdict is SuiteVerdict.UNKNOWN:
             found.append("no limit is known for its accelerators")
         return tuple(found)
 
@@ -97,18 +103,18 @@ class GroupResult:
         problem: reason for a missing value.
     """
 
-    group: NodeGroup
+    group: GroupUnderTest
     value: float | None
     limit: float | None
     search: Search | None = None
     problem: str | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SuiteVerdict:
         """Unknown without a value or a limit."""
         if self.value is None or self.limit is None:
-            return Verdict.UNKNOWN
-        return Verdict.PASS if self.value >= self.limit else Verdict.FAIL
+            return SuiteVerdict.UNKNOWN
+        return SuiteVerdict.PASS if self.value >= self.limit else SuiteVerdict.FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +136,17 @@ class Suite:
     lab: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SuiteVerdict:
         """The worst of the nodes; a group that is slow fails the nodes that cause it, and the suite."""
         seen = {node.verdict for node in self.nodes} | {group.verdict for group in self.groups}
-        for verdict in (Verdict.FAIL, Verdict.UNKNOWN):
+        for verdict in (SuiteVerdict.FAIL, SuiteVerdict.UNKNOWN):
             if verdict in seen:
                 return verdict
-        return Verdict.PASS if self.nodes else Verdict.UNKNOWN
+        return SuiteVerdict.PASS if self.nodes else SuiteVerdict.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SuiteRequest:
     """Extent of a suite.
 
     Attributes:
@@ -160,8 +166,8 @@ def run_nodes(
     nodes: Sequence[BurnInNode],
     jobs: Jobs,
     ledger: Ledger,
-    floors: Sequence[Floor],
-    asked: Asked,
+    floors: Sequence[RateFloor],
+    asked: SuiteRequest,
     serials: Mapping[str, Mapping[str, str]],
 ) -> list[NodeResult]:
     """Run the load on each node, and compare equal ones.
@@ -197,7 +203,7 @@ def run_nodes(
     return list(results.values())
 
 
-def _take(result: NodeResult, read: NodeReport, asked: Asked) -> None:
+def _take(result: NodeResult, read: NodeReport, asked: SuiteRequest) -> None:
     result.faults += read.faults
     ignored = WITHOUT_ACCELERATORS if asked.lab or not result.node.accelerators else frozenset()
     result.problems |= {name: why for name, why in read.problems.items() if name not in ignored}
@@ -212,7 +218,7 @@ def _judge(
     results: Mapping[str, NodeResult],
     measured: Sequence[Measured],
     ledger: Ledger,
-    floors: Sequence[Floor],
+    floors: Sequence[RateFloor],
 ) -> None:
     """Judge the rates by hall: those of this run are known, and take the place of earlier ones of a node."""
     halls: dict[str, list[Measured]] = {}
@@ -237,7 +243,7 @@ def run_groups(
     nodes: Sequence[BurnInNode],
     results: Sequence[NodeResult],
     jobs: Jobs,
-    asked: Asked,
+    asked: SuiteRequest,
     say: Callable[[str], None],
 ) -> list[GroupResult]:
     """Run collectives over groups that grow, among the nodes that are not at fault so far.
@@ -253,7 +259,7 @@ def run_groups(
             for node in nodes
             if node.accelerators > 1
             and node.name in own
-            and own[node.name].verdict is not Verdict.FAIL
+            and own[node.name].verdict is not SuiteVerdict.FAIL
         ]
         groups = groups_of(plan, kind, nodes, good)
         facts = jobs.all_reduce([[by_name[name] for name in group.nodes] for group in groups])
@@ -265,11 +271,11 @@ def run_groups(
 
 
 def _group_result(
-    group: NodeGroup,
+    group: GroupUnderTest,
     facts: Mapping[str, Any],
     by_name: Mapping[str, BurnInNode],
     jobs: Jobs,
-    asked: Asked,
+    asked: SuiteRequest,
     say: Callable[[str], None],
 ) -> GroupResult:
     value = bandwidth(facts)
@@ -301,7 +307,7 @@ def _shown(value: float | None) -> str:
     return "no result" if value is None else f"{value:g} GB/s"
 
 
-def _faults(result: GroupResult) -> Iterator[Fault]:
+def _faults(result: GroupResult) -> Iterator[WrongResult]:
     search = result.search
     if search is None:
         return
@@ -309,18 +315,20 @@ def _faults(result: GroupResult) -> Iterator[Fault]:
     for name in search.faulty:
         values = [run.value for run in search.runs if name in run.members and not run.passed]
         text = f"{_shown(values[-1] if values else None)} with a node that is fast with others, {least}"
-        yield Fault(Part(name, "node"), ALL_REDUCE, text)
+        yield WrongResult(PartUnderTest(name, "node"), ALL_REDUCE, text)
     for one, other in (*search.paths, *search.unclear):
         said = "slow only together" if (one, other) in search.paths else "slow together"
         for name, partner in ((one, other), (other, one)):
-            yield Fault(Part(name, "node"), ALL_REDUCE, f"{said} with {partner}, {least}")
+            yield WrongResult(
+                PartUnderTest(name, "node"), ALL_REDUCE, f"{said} with {partner}, {least}"
+            )
 
 
 def record(suite: Suite, ledger: Ledger) -> None:
     """Store the results of each node, and of its parts, in the ledger."""
     for result in suite.nodes:
         rates = [
-            Rate(
+            StoredRate(
                 one.measured.part.kind, one.measured.part.serial, one.measured.part.model, one.measured.name,
                 one.measured.size, one.measured.value, one.measured.unit,
                 None if one.limit is None else one.limit.least, "" if one.limit is None else one.limit.basis,

@@ -54,7 +54,7 @@ class SpanningWork:
 
 
 def line_between(plan: Expansion, one: str, other: str) -> SiteLink | None:
-    """The line between two sites, None where there is none; a detour over a third is no line."""
+    """Return the line between two sites, None where there is none; a detour over a third is no line."""
     interconnects = plan.blueprint.interconnects
     found = [line for line in interconnects if set(line.sites) == {one, other}]
     if not found:
@@ -77,7 +77,7 @@ def line_between(plan: Expansion, one: str, other: str) -> SiteLink | None:
 
 
 def spans(plan: Expansion) -> Iterator[SpanningWork]:
-    """Every job and every partition, once for each two of its sites."""
+    """Yield every job and every partition, once for each two of its sites."""
     blueprint = plan.blueprint
     jobs = blueprint.reliability.jobs if blueprint.reliability else ()
     for index, job in enumerate(jobs):

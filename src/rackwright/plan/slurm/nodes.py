@@ -146,7 +146,7 @@ class NodeSet:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The numbers that Slurm needs and nobody has given."""
+        """The numbers that Slurm needs and that are unknown."""
         missing = () if self.cpus is not None else (self.lacks("CPUs"),)
         return missing if self.memory is not None else (*missing, self.lacks("memory"))
 
@@ -177,7 +177,7 @@ class PartitionSets:
 
 
 def scheduler_of(plan: Expansion) -> Scheduler:
-    """The scheduler of the blueprint.
+    """Return the scheduler of the blueprint.
 
     Raises:
         NoSchedulerError: there is none.
@@ -193,7 +193,7 @@ def covers(scheduler: Scheduler, site: str) -> bool:
 
 
 def node_sets(plan: Expansion) -> tuple[NodeSet, ...]:
-    """Every group of compute nodes that the scheduler covers, in the order of the blueprint."""
+    """Return every group of compute nodes that the scheduler covers, in the order of the blueprint."""
     scheduler = scheduler_of(plan)
     settings = {name: entry for entry in scheduler.nodes for name in entry.groups}
     found = [*_bare_metal(plan, scheduler), *_cloud(plan, scheduler)]
@@ -203,7 +203,7 @@ def node_sets(plan: Expansion) -> tuple[NodeSet, ...]:
 
 
 def partition_sets(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
-    """Every partition with its node sets."""
+    """Return every partition with its node sets."""
     by_group = {nodes.group: nodes for nodes in sets}
     return tuple(
         PartitionSets(
@@ -291,7 +291,7 @@ def _share(memory: float | None, percent: float) -> int | None:
 
 
 def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> NodeSet:
-    """The nodes with what the blueprint says instead of the catalogue, and what they keep."""
+    """Return the nodes with what the blueprint says instead of the catalogue, and what they keep."""
     if said is None:
         return _reserve(nodes, reserve)
     gres = nodes.gres
@@ -334,7 +334,7 @@ def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:
 def known_hosts(
     plan: Expansion, wanted: Collection[str] | None = None
 ) -> Mapping[str, Sequence[str]]:
-    """Every host of the sites that the scheduler covers, with the sites that have one so called.
+    """Return every host of the sites that the scheduler covers, with the sites that have one so called.
 
     Args:
         plan: with a scheduler.
@@ -455,7 +455,7 @@ def check_daemons(plan: Expansion) -> list[PlanProblem]:
 
 
 def check_numbers(sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Numbers that Slurm needs and nobody has given; none is guessed."""
+    """Numbers that Slurm needs and that are unknown; none is guessed."""
     problems = []
     for nodes in sets:
         for what in nodes.unknown:

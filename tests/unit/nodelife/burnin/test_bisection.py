@@ -40,12 +40,12 @@ def test_good_group_is_one_run(count: int) -> None:
 
 @pytest.mark.parametrize("count", [3, 4, 5, 7, 8, 32, 33, 512])
 def test_one_slow_member_is_found_at_any_place_in_logarithmic_runs(count: int) -> None:
-    for slow in names(count):
-        hall = Hall([slow])
-        found = bisect(names(count), hall, LIMIT)
-        assert (found.faulty, found.paths, found.unclear) == ([slow], [], [])
-        # One more shows that the rest is good.
-        assert hall.runs <= 2 * math.ceil(math.log2(count)) + 4 + 1, (slow, hall.runs)
+    halls = {slow: Hall([slow]) for slow in names(count)}
+    found = {slow: bisect(names(count), hall, LIMIT) for slow, hall in halls.items()}
+    assert {slow: one.faulty for slow, one in found.items()} == {slow: [slow] for slow in halls}
+    assert not any(one.paths or one.unclear for one in found.values())
+    # One more shows that the rest is good.
+    assert max(hall.runs for hall in halls.values()) <= 2 * math.ceil(math.log2(count)) + 4 + 1
 
 
 def test_drawn_groups_of_slow_members_are_found_whole() -> None:

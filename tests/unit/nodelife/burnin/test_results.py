@@ -13,7 +13,7 @@ from rackwright.errors import SpecErrors
 from rackwright.nodelife.burnin.corruption import odd_ones
 from rackwright.nodelife.burnin.limits import (
     LEAST_NODES,
-    Outcome,
+    RateOutcome,
     hall_limit,
     judge,
     read_floors,
@@ -21,7 +21,7 @@ from rackwright.nodelife.burnin.limits import (
 from rackwright.nodelife.burnin.results import (
     Digest,
     Measured,
-    Part,
+    PartUnderTest,
     read_output,
     read_report,
     worst_of,
@@ -87,7 +87,7 @@ def test_rates_have_names_sizes_and_the_serial_of_their_gpu() -> None:
         ("copy on device", 2**30, 2900.0),
         ("copy to others", 2**30, 380.0),
     }
-    assert {one.part for one in found.measured} == {Part("gpu-1", "gpu", H100, "1650", 3)}
+    assert {one.part for one in found.measured} == {PartUnderTest("gpu-1", "gpu", H100, "1650", 3)}
     assert read_report(report(), {}).measured[0].part.serial == "GPU-1234"
     assert found.faults == []
     assert [one.value for one in found.digests] == ["ab" * 32]
@@ -118,7 +118,7 @@ def test_report_of_another_shape_is_an_error(damage: dict[str, Any]) -> None:
 def digest(
     node: str, value: str, software: str = "torch 2, driver 580", model: str = H100
 ) -> Digest:
-    return Digest(Part(node, "gpu", model), "gemm bf16", 8192, software, value)
+    return Digest(PartUnderTest(node, "gpu", model), "gemm bf16", 8192, software, value)
 
 
 def test_odd_one_of_equal_machines_is_named() -> None:
@@ -147,7 +147,7 @@ def test_two_results_without_a_majority_name_both() -> None:
 
 
 def rate(value: float, node: str = "gpu-1", model: str = H100, name: str = "gemm bf16") -> Measured:
-    return Measured(Part(node, "gpu", model, node), name, 8192, value, "TFLOP/s")
+    return Measured(PartUnderTest(node, "gpu", model, node), name, 8192, value, "TFLOP/s")
 
 
 def test_hall_of_fewer_than_16_nodes_has_no_limit_of_its_own() -> None:
@@ -170,7 +170,7 @@ def test_limit_of_a_hall_is_median_less_three_deviations() -> None:
 def test_slow_hall_does_not_lower_the_floor() -> None:
     known = {(H100, "gemm bf16", 8192): {str(n): [500.0] for n in range(20)}}
     (judged,) = judge([rate(500.0)], read_floors(), known)
-    assert judged.outcome is Outcome.FAIL
+    assert judged.outcome is RateOutcome.FAIL
     assert judged.limit is not None
     assert judged.limit.basis.startswith("floor: aiconfigurator-core")
 
@@ -178,12 +178,12 @@ def test_slow_hall_does_not_lower_the_floor() -> None:
 def test_part_below_its_equals_fails_above_the_floor() -> None:
     known = {(H100, "gemm bf16", 8192): {str(n): [800.0] for n in range(20)}}
     outcomes = [one.outcome for one in judge([rate(760.0), rate(777.0)], read_floors(), known)]
-    assert outcomes == [Outcome.FAIL, Outcome.PASS]
+    assert outcomes == [RateOutcome.FAIL, RateOutcome.PASS]
 
 
 def test_measurement_without_a_limit_is_recorded_and_not_passed() -> None:
     (judged,) = judge([rate(1.0, name="gemm fp64")], read_floors(), {})
-    assert (judged.limit, judged.outcome) == (None, Outcome.RECORDED)
+    assert (judged.limit, judged.outcome) == (None, RateOutcome.RECORDED)
 
 
 @pytest.mark.parametrize(

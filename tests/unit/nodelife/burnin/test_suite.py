@@ -19,7 +19,14 @@ from rackwright.nodelife.burnin.report import (
     render_markdown,
     render_text,
 )
-from rackwright.nodelife.burnin.suite import Asked, Suite, Verdict, record, run_groups, run_nodes
+from rackwright.nodelife.burnin.suite import (
+    Suite,
+    SuiteRequest,
+    SuiteVerdict,
+    record,
+    run_groups,
+    run_nodes,
+)
 from rackwright.nodelife.ledger import Ledger, SuiteResult, open_ledger
 from rackwright.nodelife.slurm_nodes import NodeState
 from rackwright.plan.load import load_plan
@@ -51,6 +58,7 @@ class Hall:
         self.changes: dict[str, Any] = {}
         self.silent: dict[str, str] = {}
         self.slow: set[str] = set()
+        self.lacking: set[str] = set()
         self.runs: list[tuple[str, ...]] = []
 
     def load(
@@ -71,11 +79,12 @@ class Hall:
                 "kind": "accelerator", "steps": {"gemm": {"bf16": gemm}},
             }  # fmt: skip
 
+        count = 7 if node.name in self.lacking else 8
         return {
             "node": node.name,
             "steps": {},
             "problems": {},
-            "devices": [device(n) for n in range(8)],
+            "devices": [device(n) for n in range(count)],
         }
 
     def all_reduce(self, groups: Sequence[Sequence[BurnInNode]]) -> list[dict[str, Any]]:
@@ -88,10 +97,10 @@ class Hall:
         return made
 
 
-ASKED = Asked(("node", "pair", "rack", "leaf", "hall"), {}, {"dgx": 350.0})
+ASKED = SuiteRequest(("node", "pair", "rack", "leaf", "hall"), {}, {"dgx": 350.0})
 
 
-def run(plan: Plan, hall: Hall, ledger: Ledger, asked: Asked = ASKED) -> Suite:
+def run(plan: Plan, hall: Hall, ledger: Ledger, asked: SuiteRequest = ASKED) -> Suite:
     nodes = nodes_of(plan)
     results = run_nodes(nodes, hall, ledger, read_floors(), asked, {})
     groups = run_groups(plan, nodes, results, hall, asked, lambda line: None)
@@ -101,13 +110,13 @@ def run(plan: Plan, hall: Hall, ledger: Ledger, asked: Asked = ASKED) -> Suite:
 
 
 def failing(suite: Suite) -> dict[str, tuple[str, ...]]:
-    return {one.node.name: one.reasons for one in suite.nodes if one.verdict is Verdict.FAIL}
+    return {one.node.name: one.reasons for one in suite.nodes if one.verdict is SuiteVerdict.FAIL}
 
 
 def test_sound_hall_passes_in_one_run_a_group(plan: Plan, ledger: Ledger) -> None:
     hall = Hall()
     suite = run(plan, hall, ledger)
-    assert suite.verdict is Verdict.PASS, render_text(suite)
+    assert suite.verdict is SuiteVerdict.PASS, render_text(suite)
     kinds = [group.group.kind for group in suite.groups]
     assert kinds == ["pair"] * 32 + ["rack"] * 16 + ["leaf"] * 2 + ["hall"]
     assert len(hall.runs) == len(kinds)
@@ -140,13 +149,13 @@ def test_odd_digest_slow_gpu_and_wrong_values_are_named_with_their_gpu(
 def test_slow_node_is_found_once_and_left_out_of_larger_groups(plan: Plan, ledger: Ledger) -> None:
     hall = Hall()
     hall.slow.add("dgx-33")
-    suite = run(plan, hall, ledger, Asked(("node", "rack", "hall"), {}, {"dgx": 350.0}))
+    suite = run(plan, hall, ledger, SuiteRequest(("node", "rack", "hall"), {}, {"dgx": 350.0}))
     assert set(failing(suite)) == {"dgx-33"}
-    slow = [group for group in suite.groups if group.verdict is Verdict.FAIL]
+    slow = [group for group in suite.groups if group.verdict is SuiteVerdict.FAIL]
     assert [(one.group.kind, one.search.faulty) for one in slow if one.search] == [
         ("rack", ["dgx-33"])
     ]
-    assert suite.verdict is Verdict.FAIL
+    assert suite.verdict is SuiteVerdict.FAIL
     assert "rack c09 (dgx): fail: 180 GB/s, at least 350 GB/s is needed" in render_text(suite)
 
 
@@ -154,8 +163,8 @@ def test_group_without_a_stated_limit_is_unknown_and_searched_by_nobody(
     plan: Plan, ledger: Ledger
 ) -> None:
     hall = Hall()
-    suite = run(plan, hall, ledger, Asked(("hall",), {}, {}))
-    assert suite.verdict is Verdict.UNKNOWN
+    suite = run(plan, hall, ledger, SuiteRequest(("hall",), {}, {}))
+    assert suite.verdict is SuiteVerdict.UNKNOWN
     assert "state 'across' in 'operations.all_reduce'" in render_text(suite)
     assert len(hall.runs) == 1
 
@@ -165,37 +174,32 @@ def test_silent_node_and_missing_gpus_are_unknown_and_never_passed(
 ) -> None:
     hall = Hall()
     hall.silent["dgx-01"] = "srun: error: Unable to allocate resources: Requested nodes are busy"
-    report = hall.report
-    hall.report = lambda node: (
-        {**report(node), "devices": report(node)["devices"][:7]}
-        if node.name == "dgx-02"
-        else report(node)
-    )  # type: ignore[method-assign]
-    suite = run(plan, hall, ledger, Asked(("node",), {}, {}))
+    hall.lacking.add("dgx-02")
+    suite = run(plan, hall, ledger, SuiteRequest(("node",), {}, {}))
     states = {one.node.name: (one.verdict, one.reasons) for one in suite.nodes}
-    assert states["dgx-01"][0] is Verdict.UNKNOWN
+    assert states["dgx-01"][0] is SuiteVerdict.UNKNOWN
     assert "busy" in states["dgx-01"][1][0]
-    assert states["dgx-02"] == (Verdict.UNKNOWN, ("accelerators: 7 of 8 were tested",))
-    assert states["dgx-03"][0] is Verdict.PASS
+    assert states["dgx-02"] == (SuiteVerdict.UNKNOWN, ("accelerators: 7 of 8 were tested",))
+    assert states["dgx-03"][0] is SuiteVerdict.PASS
     assert ledger.suites()["dgx-01"].outcome == "unknown"
 
 
 def test_new_node_is_held_to_what_the_hall_reached_before(plan: Plan, ledger: Ledger) -> None:
-    run(plan, Hall(), ledger, Asked(("node",), {}, {}))
+    run(plan, Hall(), ledger, SuiteRequest(("node",), {}, {}))
     slow = Hall()
     slow.rates["dgx-09"] = 750.0
     (node,) = (one for one in nodes_of(plan) if one.name == "dgx-09")
-    (result,) = run_nodes([node], slow, ledger, read_floors(), Asked(("node",), {}, {}), {})
-    assert result.verdict is Verdict.FAIL
-    (lone,) = run_nodes([node], Hall(), ledger, (), Asked(("node",), {}, {}), {})
-    assert lone.verdict is Verdict.PASS
+    (result,) = run_nodes([node], slow, ledger, read_floors(), SuiteRequest(("node",), {}, {}), {})
+    assert result.verdict is SuiteVerdict.FAIL
+    (lone,) = run_nodes([node], Hall(), ledger, (), SuiteRequest(("node",), {}, {}), {})
+    assert lone.verdict is SuiteVerdict.PASS
 
 
 def test_accelerator_without_any_limit_is_unknown(plan: Plan, ledger: Ledger) -> None:
     (node,) = (one for one in nodes_of(plan) if one.name == "dgx-09")
-    (result,) = run_nodes([node], Hall(), ledger, (), Asked(("node",), {}, {}), {})
+    (result,) = run_nodes([node], Hall(), ledger, (), SuiteRequest(("node",), {}, {}), {})
     assert (result.verdict, result.reasons) == (
-        Verdict.UNKNOWN,
+        SuiteVerdict.UNKNOWN,
         ("no limit is known for its accelerators",),
     )
 
@@ -203,7 +207,7 @@ def test_accelerator_without_any_limit_is_unknown(plan: Plan, ledger: Ledger) ->
 def test_report_for_a_signature_has_every_part_and_obeys_nobody(plan: Plan, ledger: Ledger) -> None:
     hall = Hall()
     hall.silent["dgx-01"] = "x | <script>\n::error::"
-    suite = run(plan, hall, ledger, Asked(("node",), {}, {}))
+    suite = run(plan, hall, ledger, SuiteRequest(("node",), {}, {}))
     text = render_markdown(suite)
     assert text.count("| dgx-") == 64 + 63 * 8
     assert "GPU-dgx-64-7" in text.replace("\\", "")
