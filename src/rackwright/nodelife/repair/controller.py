@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import ExternalToolError
@@ -60,7 +61,7 @@ class Controller:
     _drains: list[float] = field(default_factory=list)
     _storm: str | None = None
 
-    @property
+    @cached_property
     def nodes(self) -> frozenset[str]:
         """Every node of a partition."""
         return frozenset(node for nodes in self.partitions.values() for node in nodes)
