@@ -93,7 +93,6 @@ def test_thirty_days_of_a_large_hall() -> None:
     heapq.heapify(faults)
     named: dict[int, set[str]] = {}
     hands: dict[str, float] = {}
-    fixed: set[int] = set()
     drained_of_parts: Counter[int] = Counter()
     now, number = 0.0, 0
     while now < (DAYS + 1) * DAY:
@@ -125,15 +124,6 @@ def test_thirty_days_of_a_large_hall() -> None:
                     and one.fault == FAILURES[index][1]
                 ):
                     drained_of_parts[index] += 1
-        for index, part in failures.items():  # the hall's people fix the part within six hours
-            if index not in fixed and now - (3 * index + 1.5) * DAY > 6 * 3600:
-                fixed.add(index)
-                for node in parts.parts[part]:
-                    if (
-                        loop.journal.node(node).state is State.SUSPECT
-                        and loop.journal.node(node).incident
-                    ):
-                        loop.journal.step(node, "clear", now, f"{part.title} is fixed")
         for one in loop.journal.in_states([State.REPAIRING, State.RMA]):
             if now - hands.setdefault(one.node, now) > 8 * 3600:
                 finish_by_hand(loop.journal, one.node, "swapped", now)

@@ -260,7 +260,7 @@ class Loop:
 
     def done(self, node: str) -> None:
         subprocess.run(
-            self.words("done", node) + ["--text", "swapped"], check=True, stdout=subprocess.DEVNULL
+            [*self.words("done", node), "--text", "swapped"], check=True, stdout=subprocess.DEVNULL
         )
 
     def ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
