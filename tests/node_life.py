@@ -166,7 +166,7 @@ class KillingConnection(sqlite3.Connection):
 
     left: int | None = None
 
-    def execute(self, *arguments: Any) -> sqlite3.Cursor:  # type: ignore[override]
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
         if self.left is not None and not arguments[0].startswith(("ROLLBACK", "SELECT")):
             self.left -= 1
             if self.left < 0:

@@ -59,7 +59,7 @@ def _judge(found: FabricAt, at: Subject, layout: Layout, link: Cables) -> Findin
     return Finding(at, ok=fix is None, message=message, fix=fix)
 
 
-def _misfit(part: Cable, rate: float, technology: str) -> tuple[str, str] | None:
+def _misfit(part: Cable, rate: float, technology: str | None) -> tuple[str, str] | None:
     """Return message and fix where ports of ``rate`` Gbps do not run through a part at full rate."""
     whole, each = fact_value(part.rate), fact_value(part.port_rate)
     if whole is not None and (whole < rate or whole % rate):

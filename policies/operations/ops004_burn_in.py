@@ -97,7 +97,13 @@ class BurnIn(Policy):
         if not group:
             message = f"the site has no node group '{result.group}'"
         else:
-            message = f"{len(left)} of {len(group)} nodes have not passed: {compress_hostlist(left[:20])}"
+            message = (
+                f"{len(left)} of {len(group)} nodes have not passed: {compress_hostlist(left[:20])}"
+            )
         ok = bool(group) and not left
-        fix = "" if ok else "repair the nodes and run 'rackwright burn-in' again, or take them out of the group"
+        fix = (
+            ""
+            if ok
+            else "repair the nodes and run 'rackwright burn-in' again, or take them out of the group"
+        )
         yield Finding(at, ok=ok, message=what if ok else message, fix=fix, what=what)

@@ -24,7 +24,7 @@ class SlurmResources(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a finding and two measures for each group of compute nodes."""
-        for nodes in plan.slurm.nodes if plan.slurm else ():
+        for nodes in (nodes for slurm in plan.clusters for nodes in slurm.nodes):
             yield _judge_gres(nodes)
             yield from _judge_numbers(nodes)
 

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -211,7 +212,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         (folder / "on").chmod(0o755)
         (folder / "recordings").mkdir()
         for name in NODES:
-            wait_for(lambda name=name: state_of(head, name) == "idle", f"slurmd of {name}")
+            wait_for(partial(is_idle, head, name), f"slurmd of {name}")
         try:
             yield made_hall
         finally:
@@ -222,6 +223,16 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 
 def state_of(head: SlurmMachine, node: str) -> str:
     return head.on(f"sinfo -h -n {node} -o %T", check=False)
+
+
+def is_idle(head: SlurmMachine, node: str) -> bool:
+    return state_of(head, node) == "idle"
+
+
+def answers(head: SlurmMachine, node: str) -> bool:
+    """Say if slurmd of a node answers its controller."""
+    powered = "NOT" not in head.on(f"scontrol -o show node {node}")
+    return powered and "*" not in state_of(head, node)
 
 
 class Loop:
@@ -348,7 +359,7 @@ def test_forty_faults_are_found_and_repaired_as_the_table_says(hall: Hall) -> No
                 ):  # fmt: skip
                     if hall.power[node] == "Off":
                         hall.reset(node, "On")
-                        wait_for(lambda node=node: "NOT" not in hall.head.on(f"scontrol -o show node {node}") and "*" not in state_of(hall.head, node), node)  # fmt: skip
+                        wait_for(partial(answers, hall.head, node), node)
                     loop.done(node)
                     continue
                 elif state not in {"healthy", "probation"} or not loop.ask(

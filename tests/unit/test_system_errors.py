@@ -17,10 +17,10 @@ from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
-from rackwright.system_errors import system_fault
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout import journal
 from rackwright.rollout.journal import ProgressError
+from rackwright.system_errors import system_fault
 from rackwright_lab.embedded_aws import control
 from rackwright_lab.lab import open_lab
 

@@ -115,6 +115,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.discover",
         "read management controllers, and compare the machines with the blueprint",
     ),
+    "provision": (
+        "rackwright.cli.commands.provision",
+        "bring bare-metal hosts from their controllers to their first job",
+    ),
+    "decommission": (
+        "rackwright.cli.commands.decommission",
+        "erase the disks of bare-metal hosts, and prove it",
+    ),
     "configure": (
         "rackwright.cli.commands.configure",
         "bring the hosts to what the blueprint says",
@@ -128,6 +136,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "fleet": (
+        "rackwright.cli.commands.fleet",
+        "show every site of a federation: capacity, queue, health, cost",
+    ),
+    "power": (
+        "rackwright.cli.commands.power",
+        "keep a site within a power budget for a while, and give it back",
+    ),
     "burn-in": (
         "rackwright.cli.commands.burn_in",
         "load nodes, check every result, and find the slow ones in growing groups",
@@ -155,8 +171,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "discover", "configure", "verify", "burn-in", "faults", "repair",
-        "ledger", "upgrade", "replace", "down", "unlock",
+        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "burn-in", "faults", "repair",
+        "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",

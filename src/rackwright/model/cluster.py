@@ -11,6 +11,7 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
 from rackwright.model.facts import ProductFact
+from rackwright.model.federation import Burst, Dataset, Federation
 from rackwright.model.field_kinds import (
     APART,
     ASKED,
@@ -89,6 +90,22 @@ class Blueprint(Model):
         OnChange("drain", "Slurm is installed on nodes that run without it", event="added"),
         OnChange("drain", "Slurm is taken off the nodes", event="removed"),
     ] = None
+    federation: Annotated[
+        Federation | None,
+        PART,
+        OnChange(
+            "review", "each site gets a cluster of its own, with a queue of its own", event="added"
+        ),
+        OnChange("review", "sites have no common queue any more", event="removed"),
+    ] = None
+    """Slurm clusters of the sites, joined. One cluster over all sites if omitted."""
+    datasets: Annotated[tuple[Dataset, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
+    """Data sets that jobs read, with the sites that have them."""
+    burst: Annotated[
+        tuple[Burst, ...], Field(max_length=100), PART,
+        OnChange("in place", "jobs that wait may go elsewhere"),
+    ] = ()  # fmt: skip
+    """Partitions whose jobs may go to another site while they wait."""
     users: Annotated[
         Users | None,
         PART,
@@ -157,6 +174,29 @@ class Blueprint(Model):
         for (product, name), times in stated.items():
             if times > 1:
                 raise ValueError(f"'{name}' of '{product}' is stated twice in 'facts'")
+        return self
+
+    @model_validator(mode="after")
+    def _federation_has_schedulers(self) -> Blueprint:
+        names = [site.name for site in self.sites]
+        for data in self.datasets:
+            for name in data.at:
+                if name not in names:
+                    raise ValueError(f"the data set '{data.name}' is at no site: '{name}'")
+        if self.federation is None:
+            return self
+        if self.scheduler is None or self.scheduler.accounting is None:
+            raise ValueError(
+                "'federation' needs a 'scheduler' with 'accounting': its clusters share one database"
+            )
+        if self.scheduler.sites or self.scheduler.cluster:
+            raise ValueError(
+                "'federation' names the sites and their clusters: leave 'sites' and 'cluster' out of "
+                "'scheduler'"
+            )
+        for member in self.federation.sites:
+            if member.site not in names:
+                raise ValueError(f"the federation names no site: '{member.site}'")
         return self
 
     @model_validator(mode="after")

@@ -25,6 +25,7 @@ from rackwright.model.field_kinds import (
 )
 from rackwright.model.names import HostList, Name
 from rackwright.model.repair import Repair
+from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -164,6 +165,25 @@ class HostSettings(Model):
     """Kernel parameters set now and at every boot: a number, or a text where there are several."""
 
 
+class PowerClass(Model):
+    """Jobs that give way together while a site has less power."""
+
+    name: Annotated[Name, KEY]
+    """Name of the class."""
+    partitions: Annotated[tuple[PartitionName, ...], HARDWARE] = ()
+    """Partitions whose jobs are of the class."""
+    qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    """Quality of service of its jobs, which counts before the partition."""
+    protected: Annotated[bool, HARDWARE] = False
+    """True if its nodes are never limited."""
+
+    @model_validator(mode="after")
+    def _has_jobs(self) -> PowerClass:
+        if not self.partitions and not self.qos:
+            raise ValueError(f"the power class '{self.name}' needs 'partitions' or 'qos'")
+        return self
+
+
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
@@ -197,6 +217,14 @@ class Operations(Model):
         PART,
         OnChange("in place", "the time is had from others; parameters of the kernel are set"),
     ] = ()
+    power_classes: Annotated[
+        tuple[PowerClass, ...],
+        Field(max_length=20),
+        PART,
+        OnChange("in place", "read when a site has less power"),
+    ] = ()
+    """Classes of jobs, the first to give way first, when ``rackwright power`` limits accelerators. Idle
+    nodes give way before all, and jobs of no class not at all."""
     catalogue_digest: Annotated[
         str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY
     ] = None
@@ -206,6 +234,7 @@ class Operations(Model):
     def _nothing_twice(self) -> Operations:
         for what, names in (
             ("software bill", [bill.name for bill in self.software]),
+            ("power class", [one.name for one in self.power_classes]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),

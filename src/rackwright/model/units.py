@@ -369,6 +369,9 @@ TOKEN_RATE = Dimension(
     "tokens/day",
     {"tokens/day": Decimal(1), "M tokens/day": Decimal(10**6), "B tokens/day": Decimal(10**9)},
 )
+CARBON_INTENSITY = Dimension(
+    "carbon intensity", "g/kWh", {"g/kWh": Decimal(1), "kg/MWh": Decimal(1)}
+)
 FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
 
 Watts = Annotated[float, Quantity(POWER)]
@@ -396,3 +399,4 @@ Seconds = Annotated[float, Quantity(DURATION)]
 Percent = Annotated[float, Quantity(FRACTION)]
 Tokens = Annotated[float, Quantity(TOKENS)]
 TokensPerDay = Annotated[float, Quantity(TOKEN_RATE)]
+GramsPerKilowattHour = Annotated[float, Quantity(CARBON_INTENSITY)]

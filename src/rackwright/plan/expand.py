@@ -92,7 +92,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
-    problems = [*check_daemons(plan), *find_name_problems(plan)]
+    problems = [*_check_clusters(plan), *find_name_problems(plan)]
     for planned in plan.onprem:
         if planned.spec.provisioning is not None:
             hosts = {name for group in planned.groups for name in group.host_names}
@@ -100,6 +100,15 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     if problems:
         raise PlanError(problems)
     return plan
+
+
+def _check_clusters(plan: Plan) -> list[PlanProblem]:
+    """Return daemons of the plan's clusters that no host can run."""
+    if not plan.is_federated:
+        return check_daemons(plan)
+    from rackwright.plan.federation.members import check_federation
+
+    return check_federation(plan, plan.members)
 
 
 def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:

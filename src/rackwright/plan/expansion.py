@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rackwright.model.connections import Connector
 from rackwright.model.hardware import Node, fact_value
 from rackwright.plan.base import Path
+from rackwright.plan.records.federation import Membership
 from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.plan.records.products import ConnectorLimits
 
@@ -201,12 +202,21 @@ class Expansion:
     """A blueprint, the catalogue that it names, and its sites expanded.
 
     Sections of the blueprint that are not about one site are attributes by their names there.
+
+    Attributes:
+        membership: part that it takes in a federation, where it is the plan of one of its clusters.
     """
 
     blueprint: Blueprint
     catalogue: Catalogue = field(repr=False)
     onprem: tuple[SitePlan, ...] = ()
     aws: tuple[AwsSitePlan, ...] = ()
+    membership: Membership | None = None
+
+    @property
+    def is_federated(self) -> bool:
+        """True for the plan of a whole federation, whose clusters have plans of their own."""
+        return self.blueprint.federation is not None and self.membership is None
 
     @property
     def name(self) -> str:

@@ -97,9 +97,9 @@ def test_incidents_work_and_metrics_are_kept_from_look_to_look(
     argv = ["sh", "-c", f"cat >> {told}"]
     notify.write_text(json.dumps({"places": [{"kind": "command", "name": "t", "argv": argv}]}))
     words = ("status", "blueprint.yaml", "--target", "hosts", "--json", "--metrics", str(metrics))
-    for _ in range(2):
-        ended = run_here(folder, *words, "--notify", str(notify))
-        assert ended.code == 0, ended.err
+    assert run_here(folder, *words, "--notify", str(notify)).code == 0
+    ended = run_here(folder, *words, "--notify", str(notify))
+    assert ended.code == 0, ended.err
     document = json.loads(ended.out)
     assert document["service"]["incidents"] == 1
     (work,) = document["work"]

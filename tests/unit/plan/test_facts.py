@@ -86,7 +86,8 @@ def test_a_fact_takes_the_place_of_a_number_that_no_one_read(top: Path, known: s
 
 
 @pytest.mark.parametrize(
-    ("known", "stated"), [("official", "official"), ("secondary", "official"), ("common", "example")]
+    ("known", "stated"),
+    [("official", "official"), ("secondary", "official"), ("common", "example")],
 )
 def test_a_fact_leaves_a_number_that_is_no_worse_founded(
     top: Path, known: str, stated: str

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     verb = arguments.verb
     if verb == "status" and shows_hosts(arguments):
-        return show_hosts(arguments, loaded.plan)
+        return show_hosts(arguments, loaded.cluster_at(arguments.site).plan)
     site = choose_site(arguments, loaded)
     rolls = verb == "up" and _rolls(arguments, loaded)
     if verb in _JUDGED:

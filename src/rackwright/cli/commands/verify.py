@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_hosts, check_hosts, connections
+from rackwright.cli.options.hosts import add_cluster, add_hosts, check_hosts, connections
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import RackwrightError, UsageError
 
@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``verify``."""
     add_blueprint(parser)
     add_hosts(parser)
+    add_cluster(parser)
     parser.add_argument(
         "--all-reduce",
         action="store_true",
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)
-    plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    plan = loaded.cluster_at(arguments.site).plan
     controller = _controller(plan) if arguments.drain else None
     measured = groups(plan) if arguments.all_reduce else ()
     expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)

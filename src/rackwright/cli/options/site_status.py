@@ -53,11 +53,6 @@ def shows_hosts(arguments: argparse.Namespace) -> bool:
         UsageError: an argument is for the other one.
     """
     if arguments.target == "hosts":
-        if arguments.site is not None:
-            raise UsageError(
-                "--site is for AWS sites",
-                hint="Slurm's nodes are of all sites of the cluster; --limit chooses hosts",
-            )
         return True
     given = [name for name in _OF_HOSTS if getattr(arguments, name)]
     if given:

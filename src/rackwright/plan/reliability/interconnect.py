@@ -85,8 +85,8 @@ def spans(plan: Expansion) -> Iterator[SpanningWork]:
         for pair in _pairs(blueprint, (part.site for part in job.parts)):
             yield SpanningWork(f"job {job.name}", ("reliability", "jobs", index), pair, need)
     scheduler = blueprint.scheduler
-    if scheduler is None:
-        return
+    if scheduler is None or blueprint.federation is not None:
+        return  # no job of a federation spans clusters
     covered = [s for s in blueprint.sites if not scheduler.sites or s.name in scheduler.sites]
     for index, partition in enumerate(scheduler.partitions):
         sites = (
