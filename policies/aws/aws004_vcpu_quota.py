@@ -36,7 +36,7 @@ class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each quota that a site draws on, of all sites in its region."""
+        """Yield a measure for each quota that a site draws on, of all sites in its region."""
         for site in plan.aws:
             near = [other for other in plan.aws if other.region == site.region]
             for code in sorted(_usage(site)):

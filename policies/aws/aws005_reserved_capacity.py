@@ -39,7 +39,7 @@ class ReservedCapacity(Policy):
     """Most instances in one capacity block."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each reservation or block, and one for the size of each block."""
+        """Yield a measure for each reservation or block, and one for the size of each block."""
         for site in plan.aws:
             for identity, groups in _by_capacity(site).items():
                 capacity = groups[0].spec.capacity

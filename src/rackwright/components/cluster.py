@@ -30,7 +30,7 @@ class Lookup(Protocol):
 
 
 class Cluster(pulumi.ComponentResource):
-    """What one stack adds to a site.
+    """Resources that one stack adds to a site.
 
     Args:
         kind: which of the site's stacks this is.

@@ -33,7 +33,7 @@ class CostChange:
 
 
 def compare_costs(before: Plan | None, after: Plan | None) -> tuple[CostChange, ...]:
-    """The sites whose cost changed, the total last; it is left out for a single site."""
+    """Return the sites whose cost changed, the total last; it is left out for a single site."""
     one, other = _costs(before), _costs(after)
     changes = [
         CostChange(site, one.get(site), other.get(site))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rackwright.model.addresses import Prefix
+from rackwright.model.addresses import Address, Prefix
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
     FOR_REVIEW,
@@ -21,7 +21,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
+from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
 _CABLES = "the nodes behind these links lose them meanwhile"
@@ -83,6 +84,16 @@ class SwitchTier(Model):
     """BGP number of the tier's first switch."""
     asn_shared: Annotated[bool, HARDWARE, OnChange("rolling", _SWITCHES)] = False
     """True if all switches of the tier have the BGP number of the first, as spines do in RFC 7938."""
+    loopback: Annotated[Address | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
+    """IPv4 address of the tier's first switch on its loopback, and its BGP router id; each switch that
+    follows has the next one. It stays when switches come, so that theirs stay as well."""
+    system: Annotated[SwitchSystem | None, HARDWARE, OnChange("replace", "the switches are installed")] = None  # fmt: skip
+    """Operating system of the tier's switches. That of the fabric's ``switching`` if omitted."""
+    name_digits: Annotated[
+        NameDigits | None, HARDWARE, OnChange("review", "the switches of the tier are renamed")
+    ] = None
+    """Least number of digits in the names of the switches: with 2, the first is ``compute-leaf-01``. As
+    many as the last number has if omitted, so that a tier which grows from 9 to 10 renames its switches."""
     oversubscription: Annotated[
         float | None,
         Field(ge=1, le=100),
@@ -200,7 +211,7 @@ class Patch(Model):
 
 
 class SubnetManagers(Model):
-    """Where subnet managers of a fabric run: on hosts of a group, or on switches of a tier."""
+    """Subnet managers of a fabric: on hosts of a group, or on switches of a tier."""
 
     at: Annotated[Name, KEY]
     """Hosts of the subnet managers: a node group of the site or a tier of the fabric."""
@@ -212,7 +223,7 @@ class SubnetManagers(Model):
 
 
 class RoceTraffic(Model):
-    """How hosts mark RDMA traffic on Ethernet; switches must be set to the same."""
+    """Marks of RDMA traffic on Ethernet; hosts and switches must agree."""
 
     dscp: Annotated[int, Field(ge=0, lt=64), HARDWARE]
     """Code point of the packets, like 26."""
@@ -221,7 +232,7 @@ class RoceTraffic(Model):
 
 
 class RoutingRun(Model):
-    """What came of routing this fabric in a simulator."""
+    """Result of routing this fabric in a simulator."""
 
     date: Annotated[date, Claim(looser="higher")]
     """Day of the run."""
@@ -314,6 +325,8 @@ class Fabric(Model):
     roce: Annotated[RoceTraffic | None, PART, FOR_REVIEW] = None
     """Traffic class of RoCE on the hosts' adapters. The adapters are left as they are if omitted."""
     segments: Annotated[tuple[Segment, ...], PART, OnChange("rolling", _SWITCHES)] = ()
+    switching: Annotated[Switching | None, PART, OnChange("rolling", _SWITCHES)] = None
+    """Configuration of the switches. No files are written for them if omitted."""
 
     @model_validator(mode="after")
     def _references_resolve(self) -> Fabric:

@@ -1,6 +1,6 @@
 """Catalogue entries: what a product is, every number with its source.
 
-A number that nobody has published stays ``None``: policies report it as unknown, nothing
+An unpublished number stays ``None``: policies report it as unknown, nothing
 substitutes a default.
 """
 
@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model, Prose
 from rackwright.model.field_kinds import LABEL, Claim
+from rackwright.model.switching import PortPattern, SwitchSystem
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -49,7 +50,7 @@ Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
 
 
 class Confidence(StrEnum):
-    """How well a number is founded."""
+    """Confidence in a number."""
 
     OFFICIAL = "official"
     """Read in the vendor's own document."""
@@ -66,7 +67,7 @@ class Confidence(StrEnum):
 
 
 class Source(Model):
-    """Where numbers come from."""
+    """Source of numbers."""
 
     title: Prose
     """The document, precise enough to be found again."""
@@ -88,7 +89,7 @@ class Fact(Model, Generic[T]):
 
 
 class Airflow(StrEnum):
-    """Which way air moves through a device, seen from its service side."""
+    """Direction of the air through a device, seen from its service side."""
 
     FRONT_TO_BACK = "front-to-back"
     BACK_TO_FRONT = "back-to-front"
@@ -100,7 +101,7 @@ class Airflow(StrEnum):
 
 
 class HeatMedium(StrEnum):
-    """What carries a device's heat away."""
+    """Medium that carries a device's heat away."""
 
     AIR = "air"
     LIQUID = "liquid"
@@ -164,7 +165,7 @@ class PowerSupplies(Model):
 
 
 class LiquidCooling(Model):
-    """What a liquid-cooled device asks of its loop."""
+    """Requirements of a liquid-cooled device on its loop."""
 
     heat: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Heat that goes into the liquid at ``max_power``, in kW."""
@@ -224,7 +225,7 @@ class NetworkPort(Model):
 
 
 class Entry(Model):
-    """What every catalogue entry has."""
+    """Fields of every catalogue entry."""
 
     id: Annotated[str, Field(pattern=ID), LABEL]
     """Id of the product in blueprints and price lists; the name of its file, without ``.yaml``."""
@@ -249,7 +250,7 @@ class Entry(Model):
         return self
 
     def facts(self) -> Iterator[tuple[str, Fact[Any]]]:
-        """Every number with its dotted name, like ``accelerators.tdp``."""
+        """Yield every number with its dotted name, like ``accelerators.tdp``."""
         yield from _facts(self, "")
 
 
@@ -354,6 +355,28 @@ class Uplinks(Model):
     """Data rate of one port in each direction, in Gbps."""
 
 
+class PortNames(Model):
+    """Names that one operating system gives to the ports of a switch."""
+
+    system: SwitchSystem
+    """Operating system of the switch."""
+    port: Fact[PortPattern]
+    """Name of a port that is not split, like ``swp{port}``."""
+    split_port: Fact[PortPattern] | None = None
+    """Name of a part of a split port, like ``swp{port}s{part}``. Unknown if omitted."""
+    lanes: Fact[Count] | None = None
+    """Electrical lanes of one port. Unknown if omitted."""
+    first_lanes: Fact[tuple[int, ...]] | None = None
+    """First lane of each port as the chip counts them. In the order of the ports if omitted."""
+
+    @model_validator(mode="after")
+    def _lanes_are_known(self) -> PortNames:
+        patterns = [fact.value for fact in (self.port, self.split_port) if fact is not None]
+        if self.lanes is None and any("{lane}" in one or "{offset}" in one for one in patterns):
+            raise ValueError(f"port names of '{self.system}' count lanes: give 'lanes' of a port")
+        return self
+
+
 class Switch(Device):
     """A network switch."""
 
@@ -377,6 +400,8 @@ class Switch(Device):
     """Cages in its face, each of which takes one cable or transceiver."""
     ports_per_cage: Annotated[Count, Claim(looser="either", absent="elsewhere")] = 1
     """Logical ports of one cage: 2 where it takes a twin-port transceiver."""
+    port_names: Annotated[tuple[PortNames, ...], Claim(looser="either", absent="elsewhere")] = ()
+    """Names of the ports by operating system. Configurations are written for these systems alone."""
 
 
 class Outlets(Model):
@@ -455,5 +480,5 @@ def supply_inlet(supplies: PowerSupplies | None) -> Inlet | None:
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:
-    """The number of ``fact``, or None where it is unknown."""
+    """Return the number of ``fact``, or None where it is unknown."""
     return None if fact is None else fact.value

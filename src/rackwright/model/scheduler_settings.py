@@ -1,4 +1,4 @@
-"""How Slurm behaves beyond partitions and QOS: priorities, shares, reserves, sizes and retention.
+"""Settings of Slurm beyond partitions and QOS: priorities, shares, reserves, sizes and retention.
 
 Facts stand with their source: manual pages are those of ``slurm.conf(5)`` and ``slurmdbd.conf(5)``
 unless another one is named, in the release that is named.
@@ -55,7 +55,7 @@ Weight = Annotated[int, Field(ge=0, le=LARGEST_WEIGHT)]
 
 
 class Priority(Model):
-    """Which job starts first: the weight of each factor, which is a number from 0 to 1.
+    """Priority of jobs: the weight of each factor, which is a number from 0 to 1.
 
     The weights are those of SchedMD's example (guide of the multifactor plugin, Slurm 22.05),
     except that of the QOS, which weighs as much as fair-share: the example leaves it out, and then
@@ -110,7 +110,7 @@ class SlurmAccount(Model):
 
 
 class Reserve(Model):
-    """What each host keeps for the system, out of what Slurm is told that it has."""
+    """Memory and cores that each host reserves for the system."""
 
     cores: Annotated[int, Field(ge=0), HARDWARE] = 0
     """Number of whole cores, with all their threads."""
@@ -224,7 +224,7 @@ class PowerSaving(Model):
 
 
 class Retention(Model):
-    """How long slurmdbd keeps its records; those without an age are kept for ever."""
+    """Retention of records in slurmdbd; records without an age are kept forever."""
 
     events: Annotated[Age | None, HARDWARE] = None
     """Age at which events of nodes are removed, in d."""
@@ -263,14 +263,14 @@ Private = Literal[
 
 
 def slurm_time(seconds: float) -> str:
-    """A time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
+    """Return a time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days}-{hours:02d}:{minutes:02d}:00"
 
 
 class Cgroup(Model):
-    """How resources of a job are confined."""
+    """Confinement of jobs by control groups."""
 
     plugin: Annotated[Literal["autodetect", "cgroup/v1", "cgroup/v2"], HARDWARE] = "autodetect"
     """Version of control groups: CgroupPlugin."""
@@ -301,17 +301,12 @@ class Processes(Model):
 
     @property
     def in_container(self) -> bool:
-        """Whether a job has a container on each of its hosts from its start to its end."""
+        """True if a job has a container on each of its hosts from its start to its end."""
         return self.contain and self.tracking == "cgroup"
-
-    @property
-    def use_cgroups(self) -> bool:
-        """Whether any of them needs control groups."""
-        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
 
 
 class Folders(Model):
-    """Where the daemons keep things."""
+    """Folders of the daemons."""
 
     state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
     """Directory of the state of slurmctld (StateSaveLocation). With a backup controller it has to be on

@@ -31,7 +31,7 @@ class Board:
 
 
 def boards(plan: Expansion) -> Iterator[Board]:
-    """The accelerators of every node group that has machines with some."""
+    """Yield the accelerators of every node group that has machines with some."""
     for site in plan.onprem:
         for group in site.groups:
             node = group.product

@@ -31,7 +31,7 @@ LAUNCH_TIMEOUT, LAUNCH_PAUSE = 1200.0, 15.0
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What giving names has done, or would do.
+    """Result of naming instances, or its preview.
 
     Attributes:
         named: instances that got a name.
@@ -149,7 +149,7 @@ def _surplus(fleet: Fleet, found: Mapping[str, Sequence[NodeInstance]]) -> tuple
 
 
 def launch_failures(fleet: Fleet, target: Target) -> list[str]:
-    """Which node groups have fewer nodes than the blueprint wants, with what AWS says of it.
+    """Return the node groups with fewer nodes than the blueprint wants, with the reason that AWS gives.
 
     Raises:
         ExternalToolError: AWS refuses, or cannot be reached.

@@ -11,9 +11,14 @@ from typing import Literal
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
-from rackwright.render import names, slurm
+from rackwright.render import federation, names, slurm
+from rackwright.render.switches.files import INDEX, render_switches
 
 Action = Literal["written", "unchanged", "removed"]
+
+
+SWITCHES = "switches"
+"""Folder of the files of switches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +45,17 @@ class FileOutcome:
 
 
 def generate(plan: Plan) -> Mapping[str, str]:
-    """Every file that follows from the plan, by its path in the output folder.
+    """Return every file that follows from the plan, by its path in the output folder.
 
     Raises:
-        NoSchedulerError: the blueprint has neither a scheduler nor addresses.
+        NoSchedulerError: the blueprint has neither a scheduler nor addresses nor switching.
         PlanError: something that the files need is unknown or leads nowhere.
     """
     files = {f"names/{name}": text for name, text in names.render_names(plan).items()}
-    if not files or plan.scheduler is not None:
+    files |= {f"{SWITCHES}/{name}": text for name, text in render_switches(plan).items()}
+    if plan.is_federated:
+        files |= federation.render_federation(plan)
+    elif not files or plan.scheduler is not None:
         files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
     return files
 
@@ -61,16 +69,31 @@ def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:
         UsageError: a file cannot be read.
     """
     known = {f"slurm/{name}" for name in slurm.FILES} | {f"names/{name}" for name in names.FILES}
+    known |= {str(path.relative_to(folder)) for path in federation.known_files(folder)}
     known |= {f"names/{path.name}" for path in (folder / "names").glob(f"{names.ZONE_FILE}*")}
+    listed = _listed(folder)
     changes = []
-    for name in sorted({*files, *known}):
+    for name in sorted({*files, *known, *listed}):
         path = folder / name
         before = _read(path)
-        foreign = before is not None and not before.startswith((slurm.HEADER, names.ZONE_HEADER))
+        headed = before is not None and before.startswith((slurm.HEADER, names.ZONE_HEADER))
+        foreign = before is not None and not headed and name not in listed
         after = files.get(name)
         if after is not None or (before is not None and not foreign):
             changes.append(FileOutcome(path, before, after, foreign))
     return tuple(changes)
+
+
+def _listed(folder: Path) -> set[str]:
+    """Return the files of switches that were generated once, by the list that lies beside them."""
+    index = f"{SWITCHES}/{INDEX}"
+    text = _read(folder / index)
+    if text is None or not text.startswith(slurm.HEADER):
+        return set()
+    names_of = (line.strip() for line in text.splitlines()[1:])
+    # A list that somebody wrote leads out of the folder nowhere.
+    inside = (name for name in names_of if name and ".." not in name.split("/") and name[0] != "/")
+    return {index, *(f"{SWITCHES}/{name}" for name in inside)}
 
 
 def _read(path: Path) -> str | None:
@@ -115,7 +138,7 @@ def _apply(change: FileOutcome) -> None:
 
 
 def show_diff(changes: tuple[FileOutcome, ...], folder: Path) -> Iterator[str]:
-    """The lines of a unified diff from what is there to what is generated."""
+    """Yield the lines of a unified diff from what is there to what is generated."""
     for change in changes:
         name = change.path.relative_to(folder)
         yield from difflib.unified_diff(

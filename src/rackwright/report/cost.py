@@ -21,7 +21,7 @@ _CENT = Decimal("0.01")
 def render_text(
     blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
-    """The total, each site with its groups, what is missing, and where the prices come from."""
+    """Return the total, each site with its groups, what is missing, and where the prices come from."""
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -41,7 +41,7 @@ def render_text(
 
 
 def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
-    """Each site with its groups, an hour and a year; the head comes first, groups begin with blanks."""
+    """Return each site with its groups, an hour and a year; the head comes first, groups begin with blanks."""
     rows = [("", "USD/h", "USD/year")]
     for site in summary.sites:
         rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
@@ -54,7 +54,7 @@ def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
 def render_json(
     blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
-    """The whole summary; amounts are texts so that no reader rounds them."""
+    """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "blueprint": blueprint,
@@ -102,7 +102,7 @@ def _cents(dollars: Decimal) -> str:
 
 
 def _plain(amount: Decimal) -> str:
-    """All digits, without zeros at the end."""
+    """Return all digits, without zeros at the end."""
     text = f"{amount:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

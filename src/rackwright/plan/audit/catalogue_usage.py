@@ -30,7 +30,7 @@ class Use:
 
 
 def used_entries(plan: Expansion) -> Iterator[Use]:
-    """Every entry that a site uses, once for each site."""
+    """Yield every entry that a site uses, once for each site."""
     for site in plan.onprem:
         seen: set[tuple[type[Entry], str]] = set()
         for kind, entry_id, path in _named(site):
@@ -50,7 +50,7 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
 
 
 def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
-    """Every product that a bare-metal site names."""
+    """Yield every product that a bare-metal site names."""
     site, path = planned.spec, planned.path
     for n, group in enumerate(site.node_groups):
         yield Node, group.type, (*path, "node_groups", n, "type")

@@ -17,7 +17,7 @@ InstanceRole = Literal["head", "login", "node"]
 
 
 def instance_roles(site: AwsSite) -> Iterator[InstanceRole]:
-    """The roles of the site's instances, each with rights of its own."""
+    """Yield the roles of the site's instances, each with rights of its own."""
     yield "head"
     if site.login is not None:
         yield "login"
@@ -29,7 +29,7 @@ STACK_PARAMETERS = ("network", "storage", "cluster")
 
 
 def parameter_path(cluster: str, site: str) -> str:
-    """The path below which the site's SSM parameters lie."""
+    """Return the path below which the site's SSM parameters lie."""
     return f"/rackwright/{cluster}/{site}"
 
 
@@ -50,7 +50,7 @@ def readable_parameters(cluster: str, site: str, role: InstanceRole) -> tuple[st
 
 
 def assume_role_policy() -> dict[str, Any]:
-    """The trust policy of instance roles.
+    """Return the trust policy of instance roles.
 
     The service is called so in every partition, also where names of hosts end otherwise (AWS CDK, feature flag
     ``@aws-cdk/aws-iam:standardizedServicePrincipals``).
@@ -196,7 +196,7 @@ def _allow(
 
 
 def snapshot_trust_policy() -> dict[str, Any]:
-    """The trust policy of the role that makes snapshots: that of Amazon Data Lifecycle Manager."""
+    """Return the trust policy of the role that makes snapshots: that of Amazon Data Lifecycle Manager."""
     return _document(
         {
             "Effect": "Allow",
@@ -279,7 +279,7 @@ def auto_scaling_grant(region: str, account: str, key: str) -> dict[str, Any]:
 
 
 def tls_only_policy(region: str, bucket: str) -> dict[str, Any]:
-    """A bucket policy that refuses requests without TLS."""
+    """Return a bucket policy that refuses requests without TLS."""
     arn = f"arn:{partition(region)}:s3:::{bucket}"
     return _document(
         {

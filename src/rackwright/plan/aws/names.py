@@ -59,7 +59,7 @@ def site_prefix(cluster: str, site: str) -> str:
 
 
 def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
-    """Every name of a site that has to be short enough; of the hosts of a group the longest."""
+    """Yield every name of a site that has to be short enough; of the hosts of a group the longest."""
     site, path = planned.spec, planned.path
     prefix = site_prefix(cluster, site.name)
     for role in instance_roles(site):

@@ -122,7 +122,7 @@ def _taken(planned: AwsSitePlan, quota: Quota) -> tuple[list[Contributor], list[
 
 
 def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
-    """Each counts, whether it has an address or not: 33 of a p5 with 32 cards."""
+    """Return the interfaces, each of which counts, with an address or without: 33 of a p5 with 32 cards."""
     site = planned.spec
     rows: list[Contributor] = []
     missing: list[str] = []

@@ -95,7 +95,7 @@ class GroupPlan:
         tags: Mapping[str, str],
         wiring: Wiring = PLANNED,
     ) -> dict[str, Any]:
-        """The launch template, exactly as it is deployed.
+        """Return the launch template, exactly as it is deployed.
 
         Raises:
             LayoutError: the interfaces of the instance type cannot be laid out.
@@ -265,7 +265,7 @@ class AwsSitePlan:
     def data_volume_args(
         self, volume: DataVolume, prefix: str, tags: Mapping[str, str]
     ) -> dict[str, Any]:
-        """A data volume, exactly as it is deployed."""
+        """Return a data volume, exactly as it is deployed."""
         return volume_args(self.spec, volume, prefix=prefix, tags=tags)
 
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class AwsSitePlan:
 
 
 def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instance]) -> AwsSitePlan:
-    """The expansion of ``site``.
+    """Return the expansion of ``site``.
 
     Args:
         site: the site.

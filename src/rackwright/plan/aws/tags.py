@@ -81,6 +81,6 @@ def _in_values(sign: str) -> bool:
 
 
 def _wrong(text: str, allowed: Callable[[str], bool]) -> str | None:
-    """The characters of ``text`` that are not allowed, quoted; None where all are."""
+    """Return the characters of ``text`` that are not allowed, quoted; None where all are."""
     found = dict.fromkeys(sign for sign in text if not allowed(sign))
     return ", ".join("space" if sign == " " else f"{sign!r}" for sign in found) or None

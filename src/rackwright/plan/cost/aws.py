@@ -60,13 +60,13 @@ class AwsPricing:
         return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The price of an instance hour, or what is missing."""
+        """Return the price of an instance hour, or what is missing."""
         return self.find(offer, name, f"price of '{name}' {TERMS[offer]} in {self._region}")
 
     def find(
         self, offer: Offer, item: str, missing: str | None = None
     ) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The owner's price of ``item``, else the list's with the discount, or what is missing."""
+        """Return the owner's price of ``item``, else the list's with the discount, or what is missing."""
         own = self._own[offer].get(item)
         if own is not None:
             return UsedPrice(item, own, UNITS[offer], None), ()
@@ -212,7 +212,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made: an existing one is paid for by its owner."""
+    """Yield those that are made: an existing one is paid for by its owner."""
     for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue
@@ -226,7 +226,7 @@ def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made, by the data expected, all of it in Standard; what is moved has no price here."""
+    """Yield those that are made, by the data expected, all of it in Standard; what is moved has no price here."""
     for index, system in enumerate(site.efs):
         if system.existing is not None:
             continue
@@ -239,7 +239,7 @@ def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
                 Missing(f"'data' of the file system '{system.name}'", (*path, "data")),
                 *missing,
             )
-            what = "EFS, nobody says how much"
+            what = "EFS, of an unknown size"
             yield CostLine(site.name, system.name, "file-systems", what, None, price, missing, path)
             continue
         size = money.exact(system.data)

@@ -86,7 +86,7 @@ class CostSummary:
 
 
 def summarise(plan: Expansion, prices: Prices | None = None) -> CostSummary:
-    """The cost of ``plan``.
+    """Return the cost of ``plan``.
 
     Args:
         plan: the plan; ``costs`` of its blueprint hold the owner's prices, which win.

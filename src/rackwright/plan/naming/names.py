@@ -2,7 +2,7 @@
 
 The address of the n-th host of a group is the first address of the group's range and n - 1 more, or
 as many more as the hosts before it have interfaces. It depends on nothing else: whatever is added
-to a group or beside it, nobody's address moves. Two ranges that would meet are refused.
+to a group or beside it, no address changes. Two ranges that would meet are refused.
 
 Everything is decided by the ends of ranges, so the work grows with their number, not with hosts.
 """
@@ -43,7 +43,7 @@ SUFFIXES = {"management": "", "bmc": "-bmc"}
 
 
 def plan_names(plan: Expansion) -> NamePlan:
-    """The names and addresses of every bare-metal site that declares them."""
+    """Return the names and addresses of every bare-metal site that declares them."""
     return _build(plan)[0]
 
 
@@ -100,8 +100,8 @@ class _Site:
     """Hosts of each node group, and switches of each tier, by what their names begin with."""
     own_names: Mapping[str, str | None] = field(init=False)
     """Names of the hosts of each node group that are not called by it."""
-    digits: Mapping[str, int] = field(init=False)
-    """Least number of digits in the names of the hosts of each node group."""
+    digits: Mapping[str, int | None] = field(init=False)
+    """Least number of digits in the names of the hosts of each node group and the switches of each tier."""
     taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
     """The network in which a thing has its addresses with a suffix, by version of IP."""
 
@@ -109,7 +109,11 @@ class _Site:
         site = self.planned.spec
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
         self.own_names = {group.name: group.host_names for group in site.node_groups}
-        self.digits = {group.name: group.name_digits for group in site.node_groups}
+        self.digits = {group.name: group.name_digits for group in site.node_groups} | {
+            switch_stem(fabric, tier): tier.name_digits
+            for fabric in site.fabrics
+            for tier in fabric.tiers
+        }
         self.switches = {
             switch_stem(planned.fabric, tier): switches
             for planned in self.planned.fabrics
@@ -118,7 +122,7 @@ class _Site:
         self.problems += confused_names(self.planned)
 
     def networks(self) -> Iterator[PlannedNetwork]:
-        """Those that can be worked out."""
+        """Yield those that can be worked out."""
         for index, network in enumerate(self.declared.networks):
             path = (*self.planned.path, "addresses", "networks", index)
             place = self._place(network, path)
@@ -137,7 +141,7 @@ class _Site:
             yield from subnets
 
     def _parts(self, place: _Place) -> Iterator[_Place]:
-        """The network itself, or the subnet of each rack."""
+        """Yield the network itself, or the subnet of each rack."""
         network, layout, length = place.network, place.layout, place.network.rack_prefix
         if length is None or layout is None:
             yield place
@@ -205,10 +209,11 @@ class _Site:
             fabric=place.network.fabric,
             interface=place.network.interface,
             set_by=place.network.set_by,
+            vlan=None if place.segment is None else place.segment.vlan,
         )
 
     def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:
-        """A range with the hosts of the racks whose subnet it is in, stretch after stretch."""
+        """Yield a range with the hosts of the racks whose subnet it is in, stretch after stretch."""
         if made is None:
             return
         if not place.racks or place.layout is None:
@@ -247,7 +252,7 @@ class _Site:
             is_switches=is_switches,
             count=self.switches[of] if is_switches else self.groups[of],
             names=None if is_switches else self.own_names[of],
-            digits=None if is_switches else self.digits[of],
+            digits=self.digits[of],
             each=each,
             suffix=suffix,
             first=int(first),
@@ -269,7 +274,7 @@ class _Site:
             self._refuse(path, message, "add it to 'attached' of the fabric, or leave it out here")
             return None
         if hosts.interfaces is None:
-            message = f"nobody says how many interfaces '{of}' has on the fabric '{name}'"
+            message = f"it is not stated how many interfaces '{of}' has on the fabric '{name}'"
             self._refuse(path, message, "give 'interfaces' in 'attached' of the fabric")
             return None
         if interface is None:

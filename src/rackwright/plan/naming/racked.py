@@ -14,7 +14,7 @@ Racked = Mapping[str, Mapping[int, tuple[str, ...]]]
 
 
 def name_devices(site: SitePlan) -> Racked:
-    """The names in each rack of ``site``: a rack-scale system has several hosts, a chassis several switches."""
+    """Return the names in each rack of ``site``: a rack-scale system has several hosts, a chassis several switches."""
     kinds = {name: racks.kind for racks in site.racks for name in racks.names}
     slots: dict[tuple[RackKind, Path | None], list[int]] = {}
     for kind in set(kinds.values()):
@@ -44,7 +44,8 @@ def _named(
         for index, (tier, switches) in enumerate(
             zip(planned.fabric.tiers, planned.switches, strict=True)
         ):
-            names = _in_units(numbered(switch_stem(planned.fabric, tier), switches), tier.count)
+            stem = switch_stem(planned.fabric, tier)
+            names = _in_units(numbered(stem, switches, tier.name_digits), tier.count)
             yield (*planned.path, "tiers", index), filled(tier), names
 
 

@@ -28,7 +28,8 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
     }
     for fabric in site.fabrics:
         for tier in fabric.tiers:
-            numbered[switch_stem(fabric, tier)] = switch_count(tier, catalogue), None
+            stem = switch_stem(fabric, tier)
+            numbered[stem] = switch_count(tier, catalogue), tier.name_digits
     owners: dict[str, str] = {}
     for index, group in enumerate(site.node_groups):
         if group.host_names is None:

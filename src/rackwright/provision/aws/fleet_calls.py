@@ -132,7 +132,7 @@ class FleetCalls:
         return {_tags(one).get("Name", ""): str(one["CidrBlock"]) for one in described}
 
     def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
-        """What is in a version of a launch template; None where it is no more.
+        """Return a version of a launch template; None if it no longer exists.
 
         Raises:
             ExternalToolError: AWS refuses, or cannot be asked.

@@ -1,4 +1,4 @@
-"""What moto leaves out when it launches instances: every launch template field that matters here.
+"""Fields of launch templates that moto ignores when it launches instances, as far as they matter here.
 
 moto 5.2.5 gives an instance one interface per device index, so that the 32 EFA cards of a p5
 fold into one, and lets an Auto Scaling group forget the template's interfaces, disks, metadata

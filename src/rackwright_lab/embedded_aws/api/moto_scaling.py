@@ -129,7 +129,7 @@ def _left(backend: Any, reservation: moto_capacity.Reservation) -> int:
 
 
 def _ask_again(group: Any) -> None:
-    """Launch what a group lacks, where there is capacity again and nobody has suspended it."""
+    """Launch what a group lacks, if there is capacity again and it is not suspended."""
     lacking = (group.desired_capacity or 0) - len(group.active_instances())
     suspended = {one["ProcessName"] for one in group.suspended_processes}
     since = vars(group).get("rackwright_asked")

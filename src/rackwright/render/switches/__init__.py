@@ -1,0 +1,1 @@
+"""Files of switches, a module for each operating system."""
