@@ -50,11 +50,8 @@ def hall_of(lab: Any, most: int) -> tuple[ElasticHall, Path]:
     name = f"elastic{most}"
     changes = {"count: 2": f"count: {{min: 0, max: {most}}}"}
     if most == LARGEST:  # 33 interfaces of each would only keep the embedded AWS busy
-        changes |= {
-            "efa: true\n        mount": "mount",
-            "capacity: {kind": "efa: false\n        capacity: {kind",
-        }
-        changes["L-417A185B: 4096"] = "L-417A185B: 100000"
+        changes["type: p5.48xlarge"] = "type: m7i.4xlarge\n        efa: false"
+        changes["L-1216C47A: 1024"] = "L-1216C47A: 100000"
     blueprint = lab.blueprint(name, **changes)
     blueprint.write_text(blueprint.read_text() + SCHEDULER)
     lab.run("up", blueprint, "--target", "local", "--yes")
