@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     reader = Discoverer(access.credentials(), access.session(), access.port, access.manners)
     # A range that was given may be a part of the site.
     within = set(addresses) if arguments.range else None
-    asked = [one for one in machines if within is None or one.bmc in within]
+    asked = [one for one in machines if within is None or one.bmc is None or one.bmc in within]
     required = [one.bmc for one in asked if one.bmc is not None]
     found = reader.discover(addresses, required, tell_progress)
     layouts = [planned.layout for planned in site.fabrics if planned.layout is not None]
