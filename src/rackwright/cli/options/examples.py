@@ -56,6 +56,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "predict": (
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
+        "predict site/blueprint.yaml --write-astra astra",
     ),
     "fleet": (
         "fleet site/blueprint.yaml",
@@ -163,6 +164,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "discover site/blueprint.yaml --output machines.yaml",
         "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
     ),
+    "provision": (
+        "provision site/blueprint.yaml --dry-run",
+        "provision site/blueprint.yaml --hosts dgx-[01-08] --until imaged",
+        "provision site/blueprint.yaml --status --json",
+        "provision site/blueprint.yaml --retry",
+    ),
+    "decommission": ("decommission site/blueprint.yaml --hosts dgx-[01-08] --yes",),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
