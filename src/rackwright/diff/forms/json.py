@@ -25,6 +25,7 @@ from rackwright.diff.hardware import HostChange, ProductChange
 from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
 from rackwright.harmless import json_text
+from rackwright.model.names import compress_hostlist
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.report.json import location_document
@@ -76,6 +77,15 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
                 "diff": list(file.diff),
             }
             for file in comparison.files.changes
+        ],
+        "switches": [
+            {
+                "site": wave.site,
+                "fabric": wave.fabric,
+                "switches": compress_hostlist(wave.switches),
+                "cut_off": compress_hostlist(wave.cut_off),
+            }
+            for wave in comparison.switches
         ],
         "files_not_compared": list(comparison.files.problems),
         "updates": [_update(update) for update in comparison.updates],
