@@ -311,7 +311,7 @@ def _concede(case: Case, folder: Path, choice: ExceptionChoice) -> None:
 
 def _show(report: Report, form: str) -> None:
     context = Context(file=FILE, verbose=True, show_waived=True)
-    shown(renderer(form)(report, context), form in {"json", "sarif", "gitlab"})
+    shown("".join(renderer(form)(report, context)), form in {"json", "sarif", "gitlab"})
 
 
 def shown(text: str, is_json: bool) -> None:

@@ -100,8 +100,10 @@ def _program(machine: GpuMachine) -> Path:
 def reduce(machine: GpuMachine, gpus: int) -> subprocess.CompletedProcess[str]:
     """How the program ends with the words of the role ``acceptance``, over so many GPUs of this machine."""
     tasks = yaml.safe_load((ROLES / "acceptance/tasks/all_reduce.yml").read_text())
-    (argv,) = [task[run]["argv"] for task in tasks if (run := "ansible.builtin.command") in task]
-    words = argv[argv.index("{{ acceptance_all_reduce_program }}") + 1 :]
+    (asked,) = [
+        task["vars"]["acceptance_asked"] for task in tasks if "ansible.builtin.command" in task
+    ]
+    words = asked[1:]  # behind the program
     assert [word for word in words if "{{" in word] == [
         w for w in words if w.startswith("--ngpus=")
     ]

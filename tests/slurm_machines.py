@@ -121,16 +121,18 @@ exec sleep infinity
 
 
 @contextlib.contextmanager
-def slurm_machines(folder: Path, suite: str, *names: str) -> Iterator[list[SlurmMachine]]:
+def slurm_machines(
+    folder: Path, suite: str, *names: str, step: int = 1
+) -> Iterator[list[SlurmMachine]]:
     """Yield machines on one bridge that share ``/srv/slurm``; they are gone afterwards.
 
-    The first has the bridge.
+    The first has the bridge. Their addresses are ``step`` apart.
     """
     shared = folder / "shared"
     shared.mkdir()
     made: list[SlurmMachine] = []
     try:
-        hosts = {name: f"10.98.0.{number}" for number, name in enumerate(names, 1)}
+        hosts = {name: f"10.98.0.{1 + step * number}" for number, name in enumerate(names)}
         made += [SlurmMachine(folder, suite, *one, shared) for one in hosts.items()]
         first, key = made[0], os.urandom(1024)
         call(*first.enter(), "ip", "link", "add", "br0", "type", "bridge")

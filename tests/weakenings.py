@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from itertools import zip_longest
 from typing import Any, Literal, get_args, get_origin
@@ -17,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 from omissions import Refused, blocking, changed, plan_of, without
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
-from rackwright.model.field_kinds import FieldClass, marked_fields, models_in
+from rackwright.model.field_kinds import Fields, marked_fields, models_in
 from rackwright.policy.authoring.examples import document, load_examples
 from rackwright.policy.base_approval.claims import hold_claims
 from rackwright.policy.packs.loader import builtin_pack, load_packs
@@ -33,6 +34,23 @@ GONE = object()
 
 APART = {"policies", "profile", "policy_set"}
 """How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
+
+
+class FieldClass(StrEnum):
+    """Class of a field."""
+
+    HARDWARE = "hardware"
+    CLAIM = "claim"
+    SETTING = "setting"
+
+
+def class_of(fields: Fields, name: str) -> FieldClass:
+    """Return the class of a field."""
+    if name in fields.claims or name in fields.statements:
+        return FieldClass.CLAIM
+    if name in fields.settings or name in fields.asked:
+        return FieldClass.SETTING
+    return FieldClass.HARDWARE
 
 
 @dataclass(frozen=True)
@@ -82,7 +100,7 @@ def changed_fields(before: Any, after: Any) -> set[tuple[str, FieldClass]]:
                 continue
             inner, fields = tuple(models_in(info.annotation)), marked_fields(model)
             if not inner or name not in fields.inside:
-                found.add((f"{model.__name__}.{name}", fields.class_of(name)))
+                found.add((f"{model.__name__}.{name}", class_of(fields, name)))
                 continue
             if name in fields.parts and (here is None) != (there is None):
                 found.add((f"{model.__name__}.{name}", FieldClass.HARDWARE))

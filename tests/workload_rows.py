@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ ROWS = next(
     ),
     Path("shared/data/training"),
 )
-RAILS = {"a100": 25e9, "h100": 50e9, "b200": 50e9, "b300": 100e9, "gb200": 50e9, "gb300": 100e9}
+RAILS = {"a100": 25e9, "h100": 50e9, "b200": 50e9, "b300": 50e9, "gb200": 50e9, "gb300": 100e9}
 """Bytes a second of each accelerator's network port on the systems of the rows."""
 DOMAINS = {"gb200": 72, "gb300": 72}
 """Accelerators of an NVLink domain, where it is not a node of eight."""
@@ -66,6 +67,11 @@ class Run:
     rate: float
     release: str = ""
 
+    def software(self, program: Software | None = None) -> Software:
+        """Return the program of the run, or another one, with the settings of the run's recipe."""
+        found = program or known_programs()[self.program]
+        return replace(found, **_recipe(self)) if self.release and self.job.model.experts else found
+
     @property
     def kind(self) -> str:
         """Return ``experts`` or ``dense``."""
@@ -87,7 +93,7 @@ class Run:
             self.accelerators,
             accelerator,
             links,
-            software or known_programs()[self.program],
+            self.software(software),
         )
 
     def ratio(self, software: Software | None = None) -> float:
@@ -144,9 +150,8 @@ def megatron_run(
     task: Task = "pre-training",
 ) -> Run:
     """Return a run of Megatron-Core with the program of its release."""
-    numbers = "26.06" if release >= "26.06" else "26.04" if release >= "26.04" else "25.11"
     job = TrainingJob(model, sequences, sequence, precision, task)
-    return Run(job, layout, accelerators, system, f"megatron-core-{numbers}", rate, release)
+    return Run(job, layout, accelerators, system, "megatron-core-26.06", rate, release)
 
 
 def vtrain_runs(name: str) -> list[Run]:
@@ -170,6 +175,50 @@ def vtrain_runs(name: str) -> list[Run]:
         job = TrainingJob(model, batch, sequence, "bf16")
         runs.append(Run(job, layout, count, "a100", "megatron-deepspeed-2022", rate))
     return runs
+
+
+def _recipe(run: Run) -> dict[str, Any]:
+    """Return the settings of the recipe that comes nearest by layout, of releases that there were."""
+    job, layout = run.job, run.layout
+    wanted = (
+        layout.tensor,
+        layout.pipeline,
+        layout.virtual,
+        layout.expert,
+        layout.micro_batch,
+        job.sequences,
+    )
+
+    def distance(row: dict[str, str]) -> tuple[bool, int, str]:
+        has = (int(row[key]) for key in ("tp", "pp", "vp", "ep", "mbs", "gbs"))
+        other = sum(a != b for a, b in zip(has, wanted, strict=True))
+        later = row["release"] > run.release
+        return later, other, row["release"] if later else _descending(row["release"])
+
+    rows = [
+        row
+        for row in _recipes()
+        if (row["model"], row["system"], row["precision"])
+        == (job.model.name, run.system, job.precision)
+    ]
+    if not rows:
+        return {}
+    best = min(rows, key=distance)
+    switches = {key: best[key] == "1" for key in ("once", "overlapped", "fused")}
+    return {"graphs": best["graphs"], **switches}
+
+
+def _descending(release: str) -> str:
+    """Return a key that sorts releases from the newest to the oldest."""
+    return "".join(
+        chr(ord("9") - int(one)) if one.isdigit() else one for one in release.ljust(8, "0")
+    )
+
+
+@lru_cache(maxsize=1)
+def _recipes() -> tuple[dict[str, str], ...]:
+    with Path(__file__).with_name("workload_recipes.csv").open(encoding="utf-8") as file:
+        return tuple(csv.DictReader(file))
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:

@@ -33,7 +33,7 @@ class EfaLayout(Policy):
     """Every node has all EFA interfaces that its instance type offers."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each node group whose type may have EFA."""
+        """Yield a measure for each node group whose type may have EFA."""
         for site in plan.aws:
             for group in site.groups:
                 at = Subject(f"{site.name} {group.spec.name}", group.path)

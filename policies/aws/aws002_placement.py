@@ -33,7 +33,7 @@ class PlacementRule(Policy):
     """Nodes stand in the zone of their capacity, in the placement group that it allows."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for the placement group and one for the zone of each node group."""
+        """Yield a finding for the placement group and one for the zone of each node group."""
         for site in plan.aws:
             for group in site.groups:
                 name = f"{site.name} {group.spec.name}"

@@ -40,7 +40,7 @@ class SubnetAddresses(Policy):
     """Part of the usable addresses that stays free, for nodes that are replaced while they run."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each site."""
+        """Yield a measure for each site."""
         for site in plan.aws:
             at = Subject(f"{site.name} cluster subnet", (*site.path, "network", "cidr"))
             subnet, demand = site.cluster_subnet, site.demand
@@ -71,7 +71,7 @@ class SubnetAddresses(Policy):
             )
 
     def _existing(self, site: AwsSitePlan, existing: ExistingNetwork) -> Measure:
-        """The same of a subnet that exists, whose free addresses are recorded."""
+        """Return the same of a subnet that exists, whose free addresses are recorded."""
         path = (*site.path, "network", "existing", "addresses")
         missing = list(_unknown_types(site))
         if existing.addresses is None:
@@ -102,7 +102,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
     rows = [
         Contributor(
             group.spec.name,
-            group.spec.count,
+            group.spec.most,
             group.addresses_per_node,
         )
         for group in site.groups

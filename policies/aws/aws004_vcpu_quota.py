@@ -36,7 +36,7 @@ class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each quota that a site draws on, of all sites in its region."""
+        """Yield a measure for each quota that a site draws on, of all sites in its region."""
         for site in plan.aws:
             near = [other for other in plan.aws if other.region == site.region]
             for code in sorted(_usage(site)):
@@ -49,7 +49,7 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
     for group in site.groups:
         if group.spec.capacity.kind != "capacity-block":
             code = group.instance.quota or f"of {group.spec.type}"
-            row = (group.spec.name, group.spec.type, group.spec.count, group.vcpus)
+            row = (group.spec.name, group.spec.type, group.spec.most, group.vcpus)
             usage.setdefault(code, []).append(row)
     for servers in site.servers:
         code = STANDARD_QUOTA

@@ -27,7 +27,7 @@ class OpenPorts(Policy):
     """Public addresses that one rule may admit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each planned ingress rule that names a network."""
+        """Yield a measure for each planned ingress rule that names a network."""
         for site in plan.aws:
             sources = site.network.ssh_from
             for opening in (*site.network_rules, *site.storage_rules):

@@ -28,7 +28,7 @@ class DataRepositories(Policy):
     """Associations that one file system may have."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each file system with data repositories, and a finding for each overlap."""
+        """Yield a measure for each file system with data repositories, and a finding for each overlap."""
         for site in plan.aws:
             for index, system in enumerate(site.file_systems):
                 repositories = system.data_repositories

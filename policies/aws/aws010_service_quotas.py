@@ -17,10 +17,10 @@ from rackwright.plan.aws.quotas import QuotaUse, quota_uses
     profile=Profile.LAB,
 )
 class ServiceQuotas(Policy):
-    """What the sites of a region make stays inside the quotas of their account."""
+    """Resources of the sites of a region stay inside the quotas of their account."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each region and quota of which something is taken."""
+        """Yield a measure for each region and quota of which something is taken."""
         for use in quota_uses(plan.aws):
             yield _measure(use)
 

@@ -40,7 +40,7 @@ class CapacityWindows(Policy):
     """Most days that a capacity block lasts."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each reservation or block, and a measure of each block with a known start."""
+        """Yield a finding for each reservation or block, and a measure of each block with a known start."""
         for site in plan.aws:
             for at, capacity, launched in _reserved(site):
                 yield self._end(at, capacity, launched)
@@ -96,7 +96,7 @@ class CapacityWindows(Policy):
 
 
 def _reserved(site: AwsSitePlan) -> Iterator[tuple[Subject, Reservation | CapacityBlock, str]]:
-    """Each reservation and block of a site, with its place and its instance type; what groups say alike of one only once."""
+    """Yield each reservation and block of a site, with its place and its instance type; what groups say alike of one only once."""
     seen: list[Reservation | CapacityBlock] = []
     for group in site.groups:
         capacity = group.spec.capacity

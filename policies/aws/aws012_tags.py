@@ -30,7 +30,7 @@ class Tags(Policy):
     """The tags of a site are such that EC2, IAM, S3 and the others take them all."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each tag of a site and for its owner, and a measure of their number."""
+        """Yield a finding for each tag of a site and for its owner, and a measure of their number."""
         owner = plan.owner
         for site in plan.aws:
             tags = site.stated_tags
@@ -47,7 +47,7 @@ class Tags(Policy):
                     limit=MOST_TAGS,
                     unit="tags",
                     what="tags of an instance of a node group",
-                    fix="keep those that somebody asks for",
+                    fix="keep the tags that are required",
                 )
 
 

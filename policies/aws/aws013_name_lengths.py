@@ -30,7 +30,7 @@ class NameLengths(Policy):
     """Names of roles, groups, templates, buckets and hosts stay inside the limits of their services."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each name."""
+        """Yield a measure for each name."""
         for site in plan.aws:
             for name in resource_names(site, plan.name):
                 yield _measure(site, name)

@@ -33,7 +33,7 @@ class Endpoints(Policy):
     """Endpoints exist, and a site without a way to the internet has those that its nodes need."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each endpoint, and one for the services that nodes need."""
+        """Yield a finding for each endpoint, and one for the services that nodes need."""
         for site in plan.aws:
             where = (*site.path, "network", "endpoints")
             for index, service in enumerate(site.network.endpoints):

@@ -25,7 +25,7 @@ class LoginNodes(Policy):
     """Login nodes of a site that has any."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each site with login nodes."""
+        """Yield a measure for each site with login nodes."""
         for site in plan.aws:
             if site.login is None:
                 continue

@@ -39,7 +39,7 @@ class StateOfHeadNodes(Policy):
     """Days that snapshots reach back: until then a mistake has to be found."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each site whose head nodes hold state, and two measures where there are snapshots."""
+        """Yield a finding for each site whose head nodes hold state, and two measures where there are snapshots."""
         for site, held in state_of_heads(plan):
             place = (*site.path, "head", "data_volume")
             at = Subject(f"{site.name} head", place)

@@ -32,7 +32,7 @@ class OfferedTypes(Policy):
     """EC2 offers each instance type in the zone of the cluster."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each group of nodes and of servers."""
+        """Yield a finding for each group of nodes and of servers."""
         for site in plan.aws:
             for group in site.groups:
                 yield _finding(site, f"{site.name} {group.spec.name}", group.spec.type, group.path)

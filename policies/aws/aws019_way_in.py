@@ -36,7 +36,7 @@ class WayIn(Policy):
     """True if the site's own images hold the keys of an account for Ansible."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each site."""
+        """Yield a finding for each site."""
         for site in plan.aws:
             at = Subject(f"{site.name} access", (*site.path, "access"))
             images = {group.spec.image for group in site.groups}

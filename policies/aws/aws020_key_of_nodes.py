@@ -33,7 +33,7 @@ class KeyOfNodes(Policy):
     """Nodes whose volumes a key of the team encrypts can start."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each site with a key and node groups."""
+        """Yield a finding for each site with a key and node groups."""
         for site in plan.aws:
             access = site.access
             if access.encryption_key is None or not site.groups:

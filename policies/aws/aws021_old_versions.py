@@ -30,7 +30,7 @@ class OldVersions(Policy):
     """Each versioned bucket that is made has a time after which old versions are removed, or keeps them on purpose."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each bucket that the stacks make."""
+        """Yield a finding for each bucket that the stacks make."""
         for site in plan.aws:
             for bucket in site.bucket_names:
                 at = Subject(f"{site.name} bucket {bucket}", (*site.path, "file_systems"))

@@ -29,7 +29,7 @@ class Backups(Policy):
     """Each file system that is made has backups, is linked to buckets as a whole, or is scratch by the blueprint's word."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each file system of FSx that the stacks make."""
+        """Yield a finding for each file system of FSx that the stacks make."""
         for site in plan.aws:
             for index, system in enumerate(site.file_systems):
                 if system.existing is not None:

@@ -41,7 +41,7 @@ class NeededNumbers(Policy):
     """Every product in use has the numbers without which no budget can be judged."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each product of each site."""
+        """Yield a finding for each product of each site."""
         for use in used_entries(plan):
             needed = next((n for kind, n in _NEEDED.items() if isinstance(use.entry, kind)), ())
             lacking = [name for name in needed if getattr(use.entry, name) is None]

@@ -20,7 +20,7 @@ class FoundedNumbers(Policy):
     """No product in use rests on estimates, unless the site allows them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of the estimates of each product of each site."""
+        """Yield a measure of the estimates of each product of each site."""
         for use in used_entries(plan):
             if use.allow_estimates:
                 continue

@@ -28,7 +28,7 @@ class HeatAndPower(Policy):
     """Largest difference, as a share of the power."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each node and switch whose maker publishes a heat."""
+        """Yield a measure for each node and switch whose maker publishes a heat."""
         for use in used_entries(plan):
             if not isinstance(use.entry, Device) or use.entry.heat is None:
                 continue

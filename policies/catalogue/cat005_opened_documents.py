@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 from rackwright.model.hardware import Confidence
 from rackwright.plan.audit.catalogue_usage import used_entries
+from rackwright.plan.missing import of_product
 
 UNOPENED = frozenset({Confidence.COMMON, Confidence.EXAMPLE})
 
@@ -23,7 +24,7 @@ class OpenedDocuments(Policy):
     """No product of a hall rests on numbers whose document no one has opened, unless the site allows them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of such numbers for each product of each site."""
+        """Yield a finding for each product of each site."""
         for use in used_entries(plan):
             if use.allow_common:
                 continue
@@ -34,15 +35,19 @@ class OpenedDocuments(Policy):
                 if sources[fact.source].confidence in UNOPENED
                 and not sources[fact.source].title.startswith(SPECIFICATION)
             ]
-            named = f" ({', '.join(unread)})" if unread else ""
-            yield Measure(
-                Subject(f"{use.site} {use.entry.id}", use.path),
-                value=len(unread),
-                limit=0,
-                unit="numbers",
-                what=f"number of facts of {use.entry.name} whose document no one has opened{named}",
-                fix="read them in the maker's document and state them as 'facts', or set 'allow_common: true'",
-            )
+            at = Subject(f"{use.site} {use.entry.id}", use.path)
+            if unread:
+                yield Finding(
+                    at,
+                    ok=None,
+                    message=f"values of {use.entry.name} that no one read in a document",
+                    fix="set 'allow_common: true' at the site, or state what is read under 'facts'",
+                    missing=tuple(
+                        of_product(use.entry.id, name, name.replace("_", " ")) for name in unread
+                    ),
+                )
+            else:
+                yield Finding(at, ok=True, message="every value was read in a document")
 
 
 SPECIFICATION = "Rackwright reference specification"

@@ -33,7 +33,7 @@ class AirHeat(Policy):
     """Heat into the air of a hall stays inside the capacity of its air handlers less one."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall that has heat in its air."""
+        """Yield a measure for each hall that has heat in its air."""
         for site in plan.onprem:
             for row in site.cooling.halls:
                 if row.heat_air_w != 0:

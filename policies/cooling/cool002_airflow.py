@@ -33,7 +33,7 @@ class Airflow(Policy):
     """The air that devices draw, and what leaks past them, is supplied at the site's altitude."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall with heat in its air and air handlers."""
+        """Yield a measure for each hall with heat in its air and air handlers."""
         for site in plan.onprem:
             for row in site.cooling.halls:
                 if row.handler is not None and row.heat_air_w != 0:

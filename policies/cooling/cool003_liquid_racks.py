@@ -32,10 +32,10 @@ from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
     profile=Profile.LAB,
 )
 class LiquidRacks(Policy):
-    """What needs liquid gets it, and it is known what is left for the air."""
+    """Devices that need liquid get it, and the heat that is left for the air is known."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each group of liquid-cooled devices in each class of racks.
+        """Yield a finding for each group of liquid-cooled devices in each class of racks.
 
         A second one tells how its heat is split, where there is liquid to take it.
         """

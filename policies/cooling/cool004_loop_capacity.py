@@ -57,7 +57,7 @@ def _racks(site: SitePlan, row: LoopLoad) -> list[RackClass]:
 
 
 def _doors(site: SitePlan, row: LoopLoad) -> Iterator[LoopDoor]:
-    """The rear doors on a loop."""
+    """Yield the rear doors on a loop."""
     return doors_on(row.loop, site.racks)
 
 
@@ -85,7 +85,7 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
 
 
 def _heat_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
-    """The hottest rack on its own CDUs; who loses one loses this rack, as REL-003 says."""
+    """Return the hottest rack on its own CDUs; who loses one loses this rack, as REL-003 says."""
     over = excess(row.heat_w, row.capacity_w)
     return Measure(
         at,

@@ -40,7 +40,7 @@ class WaterTemperature(Policy):
     """Least distance of the supply from the dew point."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each product on a loop, and measures of the loop's supply temperature."""
+        """Yield a finding for each product on a loop, and measures of the loop's supply temperature."""
         for site in plan.onprem:
             for row in site.cooling.loops:
                 if row.heat_w != 0:
@@ -61,7 +61,7 @@ class WaterTemperature(Policy):
 
 
 def _products(site: SitePlan, loop: str) -> Iterable[LoopProduct]:
-    """The liquid-cooled products on a loop, each once."""
+    """Return the liquid-cooled products on a loop, each once."""
     found: dict[str, LoopProduct] = {}
     for product in site.cooling.loop_products:
         if product.loop == loop:
@@ -115,7 +115,7 @@ def _of_loop(row: LoopLoad, name: str) -> Missing:
 
 
 def _declared(at: Subject, row: LoopLoad, named: str) -> Measure:
-    """The facility water is no warmer than the class that is declared for it."""
+    """Return the measure of the facility water against the class that is declared for it."""
     value, limit = row.facility_c, WATER_CLASSES[named]
     return Measure(
         at,
@@ -133,7 +133,7 @@ def _declared(at: Subject, row: LoopLoad, named: str) -> Measure:
 def _above(
     at: Subject, row: LoopLoad, option: str, base: float | None, margin: float | None
 ) -> Measure:
-    """The supply lies by ``margin`` above ``base``."""
+    """Return the supply lies by ``margin`` above ``base``."""
     words = option.replace("_", " ")
     value = row.supply_c
     limit = None if base is None or margin is None else base + margin

@@ -70,14 +70,14 @@ def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iter
 
 
 def _fixed(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -> float | None:
-    """The nearest inlet temperature inside all ``bounds``; None where there is none."""
+    """Return the nearest inlet temperature inside all ``bounds``; None where there is none."""
     low = max((low for low, _ in bounds if low is not None), default=inlet)
     high = min((high for _, high in bounds if high is not None), default=inlet)
     return None if low > high else min(max(inlet, low), high)
 
 
 def _air_cooled(site: SitePlan, hall: str) -> Iterator[RackDevice]:
-    """The products of a hall that give heat to the air, each once."""
+    """Yield the products of a hall that give heat to the air, each once."""
     seen = set()
     for rack in site.racks:
         for device in rack.kind.devices if rack.hall == hall else ():

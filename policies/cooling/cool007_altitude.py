@@ -52,7 +52,7 @@ class Altitude(Policy):
     """Climb that costs 1 K of the allowable maximum, where it differs from ASHRAE's."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall with air handlers."""
+        """Yield a measure for each hall with air handlers."""
         for site in plan.onprem:
             for row in site.cooling.halls:
                 if row.inlet_c is not None and row.ashrae_class is not None:

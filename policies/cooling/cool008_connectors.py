@@ -41,7 +41,7 @@ class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Three measures for each group of liquid-cooled devices on a loop."""
+        """Yield three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
             loops = {row.loop: row for row in site.cooling.loops}
             for rack in site.racks:
@@ -53,7 +53,7 @@ class Connectors(Policy):
 
 
 def _liquid(site: SitePlan, rack: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
-    """The liquid-cooled devices of a rack, each group once."""
+    """Yield the liquid-cooled devices of a rack, each group once."""
     seen = set()
     name = subject(site, rack).name
     for device in rack.kind.devices:

@@ -20,7 +20,7 @@ class Leaks(Policy):
     """Every rack with liquid has leak detection and isolation."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each class of racks with liquid."""
+        """Yield two findings for each class of racks with liquid."""
         for site in plan.onprem:
             for rack in site.racks:
                 if rack.kind.has_liquid:

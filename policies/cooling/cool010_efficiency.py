@@ -34,7 +34,7 @@ class Efficiency(Policy):
     """Expected PUE and facility power stay inside what was budgeted and contracted."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two measures for each site: PUE and facility power."""
+        """Yield two measures for each site: PUE and facility power."""
         for site in plan.onprem:
             yield _pue(site, site.totals)
             if has_no_contract(site):

@@ -33,7 +33,7 @@ class CoolingAfterLosses(Policy):
     """The units that live on when a source is lost carry the heat of the racks that do."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each stage that carries heat, from the racks to the air outside."""
+        """Yield a measure for each stage that carries heat, from the racks to the air outside."""
         for site in plan.onprem:
             for stage in site.cooling.stages:
                 if stage.heat_w != 0:

@@ -36,7 +36,7 @@ class PumpHead(Policy):
     """The pressure drop of a loop at the flow of its racks is no more than its pumps give then."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each loop that carries heat."""
+        """Yield a measure for each loop that carries heat."""
         for site in plan.onprem:
             for row in site.cooling.loops:
                 if row.heat_w != 0 and not row.in_rack:

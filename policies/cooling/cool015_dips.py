@@ -52,7 +52,7 @@ class Dips(Policy):
     """Time for which the makers of all products on a loop let their cold plates stand without flow."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall, loop and circuit of water that a dip or a transfer leaves without cooling."""
+        """Yield a measure for each hall, loop and circuit of water that a dip or a transfer leaves without cooling."""
         for site in plan.onprem:
             for row in site.cooling.ride_through:
                 if row.heat_w != 0 and row.cause != "generators":

@@ -48,7 +48,7 @@ class WaterFits(Policy):
     """Coils, CDUs and rear doors get water that can take their heat, and say truly where it goes."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each coil, class and door, and a finding for the CDUs of each loop."""
+        """Yield a measure for each coil, class and door, and a finding for the CDUs of each loop."""
         for site in plan.onprem:
             for row in site.cooling.water_fits:
                 yield _fit(site, row)

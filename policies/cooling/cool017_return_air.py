@@ -35,7 +35,7 @@ class ReturnAir(Policy):
     """The capacity of air handlers is that at the temperature which the hall gives back to them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall with heat in its air."""
+        """Yield a measure for each hall with heat in its air."""
         for site in plan.onprem:
             for row in site.cooling.halls:
                 if row.handler is not None and row.heat_air_w != 0:

@@ -20,7 +20,7 @@ class Freezing(Policy):
     """Water in the open air stays liquid on the coldest day that the site is designed for."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the dry coolers and towers of each circuit that are not protected."""
+        """Yield a measure for the dry coolers and towers of each circuit that are not protected."""
         for site in plan.onprem:
             for row in site.cooling.freezing:
                 yield Measure(

@@ -19,7 +19,7 @@ class BudgetOfAYear(Policy):
     """All sites together cost no more in a year than the budget."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One measure, unless the costs have a budget of an hour only."""
+        """Yield one measure, unless the costs have a budget of an hour only."""
         costs = plan.costs
         if costs is None or (costs.budget_per_year is None and costs.budget_per_hour is not None):
             return

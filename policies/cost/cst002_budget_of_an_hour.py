@@ -19,7 +19,7 @@ class BudgetOfAnHour(Policy):
     """All sites together cost no more in an hour than the budget."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One measure where there is a budget of an hour."""
+        """Yield one measure where there is a budget of an hour."""
         costs = plan.costs
         if costs is None or costs.budget_per_hour is None:
             return

@@ -30,7 +30,7 @@ class RecentPrices(Policy):
     """Most days between the date of a price and the day the costs must hold for."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the prices of each offer, region and date."""
+        """Yield a measure for the prices of each offer, region and date."""
         costs = plan.costs
         if costs is None:
             return

@@ -35,7 +35,7 @@ class OwnedOrRented(Policy):
     """A bare-metal site costs no more in a year than its accelerators on AWS."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each bare-metal site with accelerators."""
+        """Yield a measure for each bare-metal site with accelerators."""
         if plan.costs is None:
             return
         for comparison in compare_with_rent(plan):

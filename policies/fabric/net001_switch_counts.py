@@ -29,7 +29,7 @@ class SwitchCounts(Policy):
     """Each tier has enough switches, and cables spread evenly over the tier above."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each tier, and a finding about the cables between two tiers."""
+        """Yield a measure for each tier, and a finding about the cables between two tiers."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "whether the fabric has switches enough")

@@ -39,7 +39,7 @@ class Oversubscription(Policy):
     """Largest ratio of a storage or management fabric."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each tier but the top."""
+        """Yield a measure for each tier but the top."""
         for found in fabrics_of(plan):
             if found.layout is not None:
                 for tier in range(len(found.layout.tiers) - 1):
@@ -48,7 +48,7 @@ class Oversubscription(Policy):
                 yield unattached(found, "how far the fabric is oversubscribed")
 
     def _limit(self, fabric: Fabric, tier: int) -> float:
-        """The largest ratio of a tier; what the blueprint sizes a tier for may be less."""
+        """Return the largest ratio of a tier; what the blueprint sizes a tier for may be less."""
         limit = self.other
         if fabric.role == "compute":
             limit = self.compute

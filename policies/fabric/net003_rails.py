@@ -27,7 +27,7 @@ class Rails(Policy):
     """The rails of a rail-optimised fabric are kept apart, and every cable keeps to its rail."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of cables off their rail, and one of rails that share a leaf."""
+        """Yield a measure of cables off their rail, and one of rails that share a leaf."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 if found.fabric.rail_optimized:

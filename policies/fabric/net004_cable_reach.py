@@ -17,7 +17,6 @@ from rackwright.api import (
 )
 from rackwright.model.connections import Cable
 from rackwright.model.fabric import Cables
-from rackwright.model.hardware import fact_value
 from rackwright.plan.fabric.cables import ends, reach, reaching
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.lengths import CableLength
@@ -36,7 +35,7 @@ class CableReach(Policy):
     """The longest cable of each kind is within the reach of the parts at both ends."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each kind of cables, and a finding where there are none."""
+        """Yield a measure for each kind of cables, and a finding where there are none."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "how far the cables reach")
@@ -54,8 +53,7 @@ def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) ->
     limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
     fix = None
     if length is not None and limit is not None and length > limit:
-        rate = fact_value(parts[0].rate)
-        better = reaching(layout, link, length, rate)
+        better = reaching(layout, link, length, parts[0])
         fix = f"use {better}, or" if better else "bring both ends closer:"
         fix += f" route the cables in {limit:g} m"
     return Measure(

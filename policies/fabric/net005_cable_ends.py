@@ -19,10 +19,10 @@ from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
     stage="design",
 )
 class CableEnds(Policy):
-    """What is ordered for a kind of cables can be plugged in at both ends and lit."""
+    """Cables that are ordered fit the ports at both ends and light up."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each mismatch of a kind of cables, or one that it fits."""
+        """Yield a finding for each mismatch of a kind of cables, or one that it fits."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "whether the cables fit")

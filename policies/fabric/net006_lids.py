@@ -22,7 +22,7 @@ class Lids(Policy):
     """Share of the LIDs above which a subnet is close to its end."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each InfiniBand fabric, and one that only warns."""
+        """Yield a measure for each InfiniBand fabric, and one that only warns."""
         for found in fabrics_of(plan):
             if found.technology == "ethernet":
                 continue

@@ -29,7 +29,7 @@ class SubnetManagers(Policy):
     """Fewest subnet managers of a subnet."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of managers for each InfiniBand fabric, and a finding for each place."""
+        """Yield a measure of managers for each InfiniBand fabric, and a finding for each place."""
         for found in fabrics_of(plan):
             if found.technology != "ethernet":
                 yield self._count(found)

@@ -21,7 +21,7 @@ class RoutingEngine(Policy):
     """The recorded simulator run is of this fabric, and its engine is the chosen one."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each InfiniBand fabric."""
+        """Yield a finding for each InfiniBand fabric."""
         for found in fabrics_of(plan):
             if found.technology == "ethernet":
                 continue

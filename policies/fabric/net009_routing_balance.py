@@ -27,7 +27,7 @@ class RoutingBalance(Policy):
     """Most destinations on one link over the mean of its kind."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each InfiniBand fabric of more than one tier."""
+        """Yield a measure for each InfiniBand fabric of more than one tier."""
         for found in fabrics_of(plan):
             if found.technology == "ethernet" or len(found.fabric.tiers) < 2:
                 continue

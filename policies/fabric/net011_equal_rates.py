@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
+from rackwright.model.connections import Cable
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import fact_value
 from rackwright.plan.fabric.cables import End, ends
@@ -24,7 +25,7 @@ class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each kind of cables."""
+        """Yield a finding for each kind of cables."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "at which rate the links run")
@@ -53,11 +54,21 @@ def _judge(found: FabricAt, at: Subject, layout: Layout, link: Cables) -> Findin
         fix = f"set 'rate: {lower.rate:g} Gbps', or order ports of {expected:g} Gbps"
     else:
         for end in (lower, upper):
-            part = fact_value(end.cable.rate) if end.cable else None
-            if part is not None and end.cable and (part < lower.rate or part % lower.rate):
-                message = f"{end.cable.id} is for {part:g} Gbps, the ports are {lower.rate:g} Gbps"
-                fix = f"use a part whose rate is a multiple of {lower.rate:g} Gbps"
+            if end.cable and (told := _misfit(end.cable, lower.rate, layout.technology)):
+                message, fix = told
     return Finding(at, ok=fix is None, message=message, fix=fix)
+
+
+def _misfit(part: Cable, rate: float, technology: str | None) -> tuple[str, str] | None:
+    """Return message and fix where ports of ``rate`` Gbps do not run through a part at full rate."""
+    whole, each = fact_value(part.rate), fact_value(part.port_rate)
+    if whole is not None and (whole < rate or whole % rate):
+        told = f"{part.id} is for {whole:g} Gbps, the ports are {rate:g} Gbps"
+        return told, f"use a part whose rate is a multiple of {rate:g} Gbps"
+    if technology == "infiniband" and each is not None and each < rate:
+        told = f"{part.id} is for InfiniBand ports of {each:g} Gbps, these are {rate:g} Gbps"
+        return told, f"use a part for InfiniBand ports of {rate:g} Gbps"
+    return None
 
 
 def _split(lower: End, upper: End) -> str:

@@ -41,7 +41,7 @@ class RedundantPaths(Policy):
     """Roles of the fabrics whose nodes need several switches."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each tier's feeds and each attachment's switches."""
+        """Yield a measure for each tier's feeds and each attachment's switches."""
         every = list(fabrics_of(plan))
         for found in every:
             for index in range(len(found.fabric.tiers)):

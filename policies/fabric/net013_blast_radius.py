@@ -36,7 +36,7 @@ class BlastRadius(Policy):
     """Largest share of a unit's ports on one leaf: one rail of eight."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each group of compute nodes on a compute fabric."""
+        """Yield a measure for each group of compute nodes on a compute fabric."""
         every = list(fabrics_of(plan))
         for found in every:
             if found.fabric.role != "compute":

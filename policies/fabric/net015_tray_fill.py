@@ -41,7 +41,7 @@ class FilledTrays(Policy):
     """Most share of the inside of a tray that sections of cables take."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each hall with cables from rack to rack; a finding for fabrics without hosts."""
+        """Yield a measure for each hall with cables from rack to rack; a finding for fabrics without hosts."""
         found = list(fabrics_of(plan))
         for fabric in found:
             if fabric.layout is None:

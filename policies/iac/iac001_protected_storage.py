@@ -28,10 +28,10 @@ from rackwright.policy.helpers.attestation import declared
     stage="build",
 )
 class ProtectedStorage(Policy):
-    """Where there are file systems, the blueprint says that changes leave them alone."""
+    """Blueprints with file systems state that changes leave them alone."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for each file system; one that somebody else keeps is not changed anyway."""
+        """Yield one finding for each file system; one that somebody else keeps is not changed anyway."""
         operations = plan.operations
         changes = operations.changes if operations else None
         names = [

@@ -37,7 +37,7 @@ class BlastRadius(Policy):
     """Largest share of a node group in percent."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One measure for the blueprint."""
+        """Yield one measure for the blueprint."""
         operations = plan.operations
         share = operations.changes.most_nodes if operations and operations.changes else None
         path: FieldPath = ("operations", "changes", "most_nodes")

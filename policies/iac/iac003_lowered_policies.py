@@ -27,7 +27,7 @@ class LoweredPolicies(Policy):
     """Least number of characters of a reason, blanks at its ends aside."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure and a finding for each lowered policy."""
+        """Yield a measure and a finding for each lowered policy."""
         for policy, setting in plan.policies.items():
             if setting.enforcement not in LOWERED:
                 continue
@@ -47,6 +47,6 @@ class LoweredPolicies(Policy):
                 ok=bool(owner),
                 message=f"'{owner}' answers for it"
                 if owner
-                else f"nobody answers for it that {policy} is {setting.enforcement}",
-                fix="name somebody in its 'owner', or in that of the blueprint",
+                else f"no owner is named who answers for {policy} being {setting.enforcement}",
+                fix="name a person or a team as its 'owner', or as that of the blueprint",
             )

@@ -1,4 +1,4 @@
-"""IAC-004: the facts about products are those that were reviewed."""
+"""IAC-004: catalogue is pinned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.plan.audit.catalogue_digest import catalogue_digest
 
 @rule(
     "IAC-004",
-    "The facts about products are those that were reviewed",
+    "Catalogue is pinned",
     Severity.MEDIUM,
     since="0.2",
     stage="build",
@@ -20,7 +20,7 @@ class PinnedCatalogue(Policy):
     """The blueprint names the digest of the catalogue entries that it uses."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for the blueprint."""
+        """Yield one finding for the blueprint."""
         operations = plan.operations
         pinned = operations.catalogue_digest if operations else None
         actual = catalogue_digest(plan)
@@ -28,16 +28,16 @@ class PinnedCatalogue(Policy):
         at = Subject(f"{plan.name} catalogue", path)
         missing: tuple[Missing, ...] = ()
         if pinned is None:
-            message = "whether the facts about products are those that were reviewed"
+            message = "cannot tell if the catalogue changed since its review: it is not pinned"
             missing = (Missing(f"'catalogue_digest' in 'operations', now '{actual}'", path),)
         elif pinned != actual:
-            message = "the catalogue says something else about the products than when it was pinned"
+            message = "facts about products in use have changed since the catalogue was pinned"
         else:
-            message = "the catalogue is the pinned one"
+            message = "the catalogue is the one that was pinned"
         yield Finding(
             at,
             ok=None if pinned is None else pinned == actual,
             message=message,
-            fix=f"review what the catalogue says, and set 'operations.catalogue_digest: {actual}'",
+            fix=f"review the changed facts, and set 'operations.catalogue_digest: {actual}'",
             missing=missing,
         )

@@ -95,7 +95,7 @@ class SoftwareMatrix(Policy):
         return ("policies", self.id, "parameters", name)
 
     def _judge_cuda(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
-        """The driver that the toolkit needs, where the bill names both."""
+        """Yield the driver that the toolkit needs, where the bill names both."""
         if not site.gpu or bill.cuda is None or bill.driver is None:
             return
         least = oldest_driver(bill.cuda, self.cuda_needs)
@@ -159,7 +159,7 @@ class SoftwareMatrix(Policy):
 
 
 def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
-    """The driver, and what must be of exactly its version."""
+    """Yield the driver, and what must be of exactly its version."""
     if not site.gpu:
         return
     if bill.driver is None:

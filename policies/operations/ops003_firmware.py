@@ -44,7 +44,7 @@ class Firmware(Policy):
     """Components that the baseline of a node with accelerators names as well."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each product of bare-metal nodes."""
+        """Yield two findings for each product of bare-metal nodes."""
         operations = plan.operations
         found = {
             baseline.type: (baseline, index)

@@ -19,6 +19,8 @@ from rackwright.api import (
     Suggestion,
     rule,
 )
+from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.model.operations import BurnInResult
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -37,7 +39,7 @@ class BurnIn(Policy):
     """Shortest burn-in in hours."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure and a finding for each bare-metal site with accelerators."""
+        """Yield a measure and a finding for each bare-metal site with accelerators."""
         operations = plan.operations
         burn_in = operations.burn_in if operations else None
         duration = burn_in.duration if burn_in else None
@@ -70,3 +72,38 @@ class BurnIn(Policy):
                 fix="agree on dates and on the number of nodes at once, and set "
                 "'facility_informed: true'",
             )
+            for number, result in enumerate(burn_in.results if burn_in else ()):
+                if result.site == site.name:
+                    yield from self._of_result(plan, result, (*path, "results", number))
+
+    def _of_result(
+        self, plan: Plan, result: BurnInResult, path: tuple[str | int, ...]
+    ) -> Iterator[Measure | Finding]:
+        """Evaluate a burn-in that was run: its time, and the nodes of the group that passed."""
+        at = Subject(f"{result.site} {result.group} burn-in", path)
+        yield Measure(
+            at,
+            value=result.duration / 3600,
+            limit=self.least_hours,
+            unit="h",
+            what="load that was run",
+            sense="at_least",
+            fix="run 'rackwright burn-in' for longer, and state its result",
+        )
+        group = [h.name for h in plan.hosts if (h.site, h.group) == (result.site, result.group)]
+        passed = set(expand_hostlist(result.passed)) if result.passed else set()
+        left = [name for name in group if name not in passed]
+        what = f"all nodes of {result.group} passed their burn-in"
+        if not group:
+            message = f"the site has no node group '{result.group}'"
+        else:
+            message = (
+                f"{len(left)} of {len(group)} nodes have not passed: {compress_hostlist(left[:20])}"
+            )
+        ok = bool(group) and not left
+        fix = (
+            ""
+            if ok
+            else "repair the nodes and run 'rackwright burn-in' again, or take them out of the group"
+        )
+        yield Finding(at, ok=ok, message=what if ok else message, fix=fix, what=what)

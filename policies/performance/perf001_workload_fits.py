@@ -31,11 +31,11 @@ def _judge(plan: Plan, found: Prediction) -> Measure | Finding:
             at, ok=False, message=found.problem, fix="change 'layout', 'hosts' or 'precision'"
         )
     if found.step is None or found.memory is None:
-        missing = tuple(Missing(text, (*found.path, "group")) for text in found.missing)
+        missing = tuple(Missing(*one) for one in found.lacking)
         return Finding(at, ok=None, message="memory that the model needs", missing=missing)
     return Measure(
         at,
-        value=found.step.memory.total(found.step.recomputed) / 1e9,
+        value=found.step.memory.total(found.step.repeated) / 1e9,
         limit=found.memory / 1e9,
         unit="GB",
         what="memory of an accelerator",

@@ -34,6 +34,5 @@ class TargetOfADay(Policy):
                 what="least tokens of a day",
                 sense="at_least",
                 fix=f"{best.field}: {best.what} brings {best.gain:.1%}" if best else None,
-                missing=tuple(Missing(text, (*found.path, "job")) for text in found.missing)
-                or ((Missing(found.problem, found.path),) if found.problem else ()),
+                missing=tuple(Missing(*one) for one in found.lacking),
             )

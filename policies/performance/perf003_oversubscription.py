@@ -53,7 +53,5 @@ class Oversubscription(Policy):
             what="share of a step lost to oversubscription",
             sense="at_most",
             fix="more uplinks, or the hosts of the job in one scalable unit" if lost else None,
-            missing=tuple(Missing(text, (*found.path, "group")) for text in found.missing)
-            if lost is None
-            else (),
+            missing=() if lost is not None else tuple(Missing(*one) for one in found.lacking),
         )

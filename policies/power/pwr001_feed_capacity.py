@@ -23,7 +23,7 @@ class FeedCapacity(Policy):
     """The busiest line of every rack circuit stays inside its continuous capacity."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each circuit of each class of racks."""
+        """Yield a measure for each circuit of each class of racks."""
         for site in plan.onprem:
             room = circuit_room(site, after_losses=False)
             for rack, row in ((own, row) for own in site.racks for row in own.kind.circuits):

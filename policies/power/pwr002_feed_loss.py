@@ -39,7 +39,7 @@ class FeedLoss(Policy):
     """After the loss of one feed or PDU, the others stay inside their capacity."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the worst loss of each circuit of each class of racks."""
+        """Yield a measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
             room = circuit_room(site, after_losses=True)
             worst = {kind: _worst(kind) for kind in {rack.kind for rack in site.racks}}

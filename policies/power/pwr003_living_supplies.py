@@ -36,7 +36,7 @@ class LivingSupplies(Policy):
     """Accept devices that run degraded, as long as their power in that state is known."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the worst loss of each kind of device in each class of racks."""
+        """Yield a measure for the worst loss of each kind of device in each class of racks."""
         for site in plan.onprem:
             for rack in site.racks:
                 facts = {device.entry: device for device in rack.kind.devices}
@@ -74,7 +74,7 @@ class LivingSupplies(Policy):
 
 
 def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None:
-    """The number of feeds over which the supplies may be spread and survive the loss of one."""
+    """Return the number of feeds over which the supplies may be spread and survive the loss of one."""
     if alive is None or needed is None or count is None or alive >= needed:
         return None
     spare = count - needed

@@ -27,7 +27,7 @@ class PhaseImbalance(Policy):
     """Share of its capacity that a source must carry to be judged."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure, and a warning step, for each source that carries enough."""
+        """Yield a measure, and a warning step, for each source that carries enough."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:

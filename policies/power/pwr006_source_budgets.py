@@ -97,7 +97,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -
 
 
 def _parents(row: SourceLoad, at: Subject) -> Finding:
-    """A source whose load nobody carries, as far as the blueprint says."""
+    """Return a source whose load nobody carries, as far as the blueprint says."""
     name = f"'fed_by' of '{row.source}'"
     if row.kind == "sts":
         missing = f"{name}: name the two sources that the transfer switch chooses between"
@@ -109,7 +109,7 @@ def _parents(row: SourceLoad, at: Subject) -> Finding:
 
 
 def _idle(row: SourceLoad, at: Subject) -> Finding:
-    """A source that nothing hangs on: planned for later, or the line to it is forgotten."""
+    """Return a source that nothing hangs on: planned for later, or the line to it is forgotten."""
     return Finding(
         at,
         ok=False,

@@ -34,7 +34,7 @@ class PeakPower(Policy):
     """The sum of all peaks stays inside the overload window of each source."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each UPS and generator that carries load."""
+        """Yield a measure for each UPS and generator that carries load."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:

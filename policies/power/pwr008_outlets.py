@@ -34,7 +34,7 @@ class OutletCount(Policy):
     """Outlets of each type suffice on every PDU."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each type of outlet that is used on each PDU."""
+        """Yield a measure for each type of outlet that is used on each PDU."""
         for site in plan.onprem:
             for rack in site.racks:
                 pdus = {feed.feed: feed.pdu_entry for feed in rack.kind.feeds}

@@ -40,7 +40,7 @@ class Headroom(Policy):
     """Share of the capacity that stays free."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the worst case of each feed, and a finding about oversubscription."""
+        """Yield a measure for the worst case of each feed, and a finding about oversubscription."""
         for site in plan.onprem:
             yield from self._oversubscription(site)
             worst = {kind: _worst(kind) for kind in {rack.kind for rack in site.racks}}

@@ -38,7 +38,7 @@ class OutletVoltage(Policy):
     """Every device gets a voltage inside its range."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """The voltage of each PDU's circuit, and the lowest and highest at each product's inlet."""
+        """Yield the voltage of each PDU's circuit, and the lowest and highest at each product's inlet."""
         for site in plan.onprem:
             for rack in site.racks:
                 yield from _circuits_of_pdus(site, rack)

@@ -25,7 +25,7 @@ class IndependentFeeds(Policy):
     """Kinds of sources that feeds may have in common."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure of shared sources for each class of racks with several feeds."""
+        """Yield a measure of shared sources for each class of racks with several feeds."""
         for site in plan.onprem:
             needed: dict[str, set[str]] = {}
             tree = site.power.tree
@@ -47,7 +47,7 @@ def _measure(
     needed: Mapping[str, set[str]],
     unsure: tuple[str, ...],
 ) -> Measure:
-    """The sources that two feeds cannot do without.
+    """Return the sources that two feeds cannot do without.
 
     Args:
         at: the racks.

@@ -39,7 +39,7 @@ class BatteryRecharge(Policy):
     """After an outage each source above the UPSs carries its load and charges all batteries."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each source that feeds a UPS."""
+        """Yield a measure for each source that feeds a UPS."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:

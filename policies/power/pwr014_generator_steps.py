@@ -32,10 +32,10 @@ from rackwright.policy.helpers.remediation import provide
     profile=Profile.PILOT,
 )
 class GeneratorSteps(Policy):
-    """What is connected to a generator at once after its start is no more than it takes."""
+    """Load that a generator takes in one step after its start is within its limit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each generator that carries load after any loss."""
+        """Yield a measure for each generator that carries load after any loss."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:
@@ -78,7 +78,7 @@ def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
 
 
 def _at_once(site: SitePlan, generator: str) -> AbstractSet[str]:
-    """The sources below a generator whose load is in its steps: none behind a UPS that walks in."""
+    """Return the sources below a generator whose load is in its steps: none behind a UPS that walks in."""
     tree, reached = site.power.tree, {generator}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)

@@ -37,7 +37,7 @@ class TapOffBoxes(Policy):
     """Each box stays inside its rating after the loss of a feed, and so do the breakers in it."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two measures for the box of each feed from a busway, of each class of racks."""
+        """Yield two measures for the box of each feed from a busway, of each class of racks."""
         for site in plan.onprem:
             boxes = {(row.rack, row.feed): row for row in site.power.tap_offs}
             sources = site.power.tree.sources

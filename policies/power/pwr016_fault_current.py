@@ -35,7 +35,7 @@ class FaultCurrents(Policy):
     """The largest short circuit at each source and each PDU is inside its rating."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each source that passes power on, and for the PDUs of each feed of a class."""
+        """Yield a measure for each source that passes power on, and for the PDUs of each feed of a class."""
         for site in plan.onprem:
             for row in site.power.fault_currents:
                 yield _place(site, row)

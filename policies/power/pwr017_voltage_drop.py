@@ -48,7 +48,7 @@ class VoltageDrops(Policy):
     """How far devices work beyond the range of voltages on their plate, which is one of nominal ones."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each feed of a class, and two for each product that is plugged in there."""
+        """Yield a measure for each feed of a class, and two for each product that is plugged in there."""
         for site in plan.onprem:
             below = BelowSources(site)
             behind: dict[RackClass, list[VoltageDrop]] = {}
@@ -76,7 +76,7 @@ class VoltageDrops(Policy):
         rows: Sequence[VoltageDrop],
         device: RackDevice,
     ) -> Iterator[Measure]:
-        """The voltages at the outlets of a rack against what a product in it takes."""
+        """Yield the voltages at the outlets of a rack against what a product in it takes."""
         rack = rows[0].rack
         at = subject(site, rack, device.entry, rack.path_of(device))
         unsaid = [text for row in rows for text in row.lacks_tolerance]

@@ -41,7 +41,7 @@ class BatteryRuntime(Policy):
     """Seconds beyond that; 30 are one more attempt to start, after one that failed."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each UPS of a site with generators."""
+        """Yield a measure for each UPS of a site with generators."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.autonomies:

@@ -36,7 +36,7 @@ class Fuel(Policy):
     """Hours for which it lasts."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each generator."""
+        """Yield a measure for each generator."""
         for site in plan.onprem:
             for row in site.power.autonomies:
                 if row.kind == "generator":

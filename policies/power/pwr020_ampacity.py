@@ -33,7 +33,7 @@ class Ampacity(Policy):
     """The breaker in front of conductors opens before they are too hot."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for the conductors to each source and to the racks of each feed."""
+        """Yield a measure for the conductors to each source and to the racks of each feed."""
         for site in plan.onprem:
             for row in site.power.line_ratings:
                 yield _line(site, row)

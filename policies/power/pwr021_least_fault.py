@@ -27,7 +27,7 @@ class LeastFault(Policy):
     """Multiple of its rating at which a breaker surely opens at once: 10 for type C of IEC 60898-1."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each feed of each class of racks whose conductors are stated."""
+        """Yield a measure for each feed of each class of racks whose conductors are stated."""
         for site in plan.onprem:
             for row in site.power.line_ratings:
                 if row.rack is None:

@@ -27,7 +27,7 @@ class Selectivity(Policy):
     """Least ratio of the rating of a breaker to that of the one below it."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each circuit with conductors and a circuit above it."""
+        """Yield a measure for each circuit with conductors and a circuit above it."""
         for site in plan.onprem:
             for row in site.power.line_ratings:
                 if row.above_a is None or row.breaker_a is None:

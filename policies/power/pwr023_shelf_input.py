@@ -36,7 +36,7 @@ class ShelfInput(Policy):
     """The circuits of racks with power shelves fit the input of the shelves."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two measures and a finding for each feed of racks with shelves."""
+        """Yield two measures and a finding for each feed of racks with shelves."""
         for site in plan.onprem:
             for rack in site.racks:
                 shelves = shelves_of(site, rack)

@@ -39,7 +39,7 @@ class ProductAltitude(Policy):
     """Breakers, busways, UPSs, servers and switches are not above the altitude of their ratings."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each source with breakers, and for each product in the racks."""
+        """Yield a measure for each source with breakers, and for each product in the racks."""
         for site in plan.onprem:
             altitude = site.altitude
             missing: tuple[str, ...] = ()

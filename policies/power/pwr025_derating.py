@@ -36,7 +36,7 @@ class Derating(Policy):
     """The site's ``continuous_derate`` is that of its wiring standard."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each site on bare metal."""
+        """Yield a measure for each site on bare metal."""
         for site in plan.onprem:
             yield _site(site)
 

@@ -22,7 +22,7 @@ class DeclaredRedundancy(Policy):
     """A source of redundancy N carries what falls to it after the loss of any other one."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each source of redundancy N that another one's load falls to."""
+        """Yield a measure for each source of redundancy N that another one's load falls to."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:

@@ -35,7 +35,7 @@ class PowerCaps(Policy):
     """A capped node can keep its cap with all accelerators at their lowest limit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each node group with accelerators and a power cap."""
+        """Yield a measure for each node group with accelerators and a power cap."""
         for site in plan.onprem:
             for group in site.groups:
                 if group.spec.power_cap is not None and group.product.accelerators is not None:

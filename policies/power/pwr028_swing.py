@@ -41,7 +41,7 @@ class Swing(Policy):
     """Swing up to which a utility without a stated limit is not asked."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each generator, utility and UPS that states a limit or needs one."""
+        """Yield a measure for each generator, utility and UPS that states a limit or needs one."""
         settings = plan.reliability
         jobs = () if settings is None else settings.jobs
         for site in plan.onprem:

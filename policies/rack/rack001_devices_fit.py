@@ -34,7 +34,7 @@ class DevicesFit(Policy):
     """The devices of a rack fit into its units without overlap."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks, and a finding for products without a place."""
+        """Yield a measure for each class of racks, and a finding for products without a place."""
         for site in plan.onprem:
             for rack in site.racks:
                 yield _height(site, rack)

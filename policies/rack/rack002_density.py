@@ -22,7 +22,7 @@ class Density(Policy):
     """The power of a rack stays inside the limit of its cooling mode."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks."""
+        """Yield a measure for each class of racks."""
         for site in plan.onprem:
             for rack in site.racks:
                 value, limit = rack.kind.power_w, rack.kind.power_limit_w

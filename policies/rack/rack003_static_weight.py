@@ -33,7 +33,7 @@ class StaticWeight(Policy):
     """The content of a rack, or the rack with it, weighs no more than the rack is rated for."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure at rest for each class of racks, and one in motion where a rating is known."""
+        """Yield a measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
             for rack in site.racks:
                 limit = weight_limit(rack.kind, rack.kind.content_kg)

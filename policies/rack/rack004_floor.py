@@ -45,7 +45,7 @@ class FloorLoad(Policy):
     """The weight of a rack stays inside what the hall's floor carries."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Three measures for each class of racks: on a caster, rolled, and over the footprint."""
+        """Yield three measures for each class of racks: on a caster, rolled, and over the footprint."""
         for site in plan.onprem:
             halls = {row.hall: row for row in site.cooling.halls}
             for rack in site.racks:

@@ -39,7 +39,7 @@ class CenterOfMass(Policy):
     """Highest centre of mass as a share of the rack's height."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks."""
+        """Yield a measure for each class of racks."""
         for site in plan.onprem:
             for rack in site.racks:
                 if rack.kind.mode == "immersion":  # devices hang beside each other

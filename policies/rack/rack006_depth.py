@@ -34,7 +34,7 @@ class Depth(Policy):
     """The deepest device and the bend of its cables stay inside the rack."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks that is not a product of its own."""
+        """Yield a measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
             for rack in site.racks:
                 if rack.kind.mode == "immersion":  # devices hang; RACK-009 judges how long they are

@@ -38,7 +38,7 @@ class AirflowDirection(Policy):
     """Air passes every device in the direction in which it passes the rack."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each group of devices in each class of racks."""
+        """Yield a finding for each group of devices in each class of racks."""
         for site in plan.onprem:
             for rack in site.racks:
                 yield from _groups(site, rack)

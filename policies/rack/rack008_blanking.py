@@ -42,7 +42,7 @@ class Blanking(Policy):
     """Power of a rack above which both are needed."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each class of racks: panels and containment."""
+        """Yield two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
             containments = {hall.hall: hall.containment for hall in site.cooling.halls}
             for rack in site.racks:

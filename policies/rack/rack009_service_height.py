@@ -32,7 +32,7 @@ class ServiceHeight(Policy):
     """The hall is high enough above a tank for its longest device to be lifted out."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of immersion tanks that holds something."""
+        """Yield a measure for each class of immersion tanks that holds something."""
         for site in plan.onprem:
             heights = {row.hall: row.clear_height_m for row in site.cooling.halls}
             for rack in site.racks:

@@ -39,7 +39,7 @@ class WeightInService(Policy):
     """A rack in service weighs no more than it and the floor carry."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Three measures for each class of racks: in the rack, on a caster, and over the footprint."""
+        """Yield three measures for each class of racks: in the rack, on a caster, and over the footprint."""
         for site in plan.onprem:
             halls = {row.hall: row for row in site.cooling.halls}
             for rack in site.racks:

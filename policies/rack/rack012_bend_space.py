@@ -57,7 +57,7 @@ class BendSpace(Policy):
     """The space behind the devices of a rack is that of the cable which needs most."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks in which cables of a fabric end."""
+        """Yield a measure for each class of racks in which cables of a fabric end."""
         plugs = _plugs(plan)
         for site in plan.onprem:
             for rack in site.racks:
@@ -74,7 +74,7 @@ class BendSpace(Policy):
 
 
 def _plugs(plan: Plan) -> Mapping[FieldPath, Sequence[_Plug]]:
-    """The ends of all kinds of cables by the place of the devices that they end at."""
+    """Return the ends of all kinds of cables by the place of the devices that they end at."""
     found: dict[FieldPath, list[_Plug]] = {}
     for fabric in fabrics_of(plan):
         if fabric.layout is None:

@@ -22,7 +22,7 @@ class FloorCredit(Policy):
     """Deep aisles do not make a rack lighter."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks with aisles."""
+        """Yield a measure for each class of racks with aisles."""
         for site in plan.onprem:
             halls = {row.hall: row for row in site.cooling.halls}
             for rack in site.racks:

@@ -28,7 +28,7 @@ class Aisles(Policy):
     """Width that every aisle needs."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each class of racks but tanks."""
+        """Yield a measure for each class of racks but tanks."""
         for site in plan.onprem:
             for rack in site.racks:
                 if rack.kind.mode == "immersion":

@@ -40,7 +40,7 @@ class Spares(Policy):
     """Share of the time in which the spares must suffice."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each compute group on bare metal; AWS replaces instances."""
+        """Yield a measure for each compute group on bare metal; AWS replaces instances."""
         reliability = plan.reliability or Reliability()
         for group in plan.groups:
             if group.compute and group.onprem:

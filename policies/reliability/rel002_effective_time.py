@@ -27,7 +27,7 @@ class EffectiveTime(Policy):
     """The expected effective training time ratio of each job reaches its target."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each job that is declared; unknown when there is none."""
+        """Yield a measure for each job that is declared; unknown when there is none."""
         reliability = plan.reliability or Reliability()
         for index, job in enumerate(reliability.jobs):
             at = Subject(f"{plan.name} job {job.name}", ("reliability", "jobs", index))
@@ -69,7 +69,7 @@ def _judge(at: Subject, job: JobProfile, rate: float | None) -> Measure:
 
 
 def _fix(target: float, rate: float, restart: float, stall: float) -> str:
-    """The best interval if that does it, else how fast a restart would have to be as well."""
+    """Return the best interval if that does it, else how fast a restart would have to be as well."""
     reached = reach(target, rate, restart, stall)
     if reached is None:
         best = daly_interval(stall, DAY / rate)

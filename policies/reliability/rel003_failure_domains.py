@@ -56,7 +56,8 @@ class SpreadDomains(Policy):
                     for loss in domains.losses(index):
                         yield self._judge(at, loss, few=few)
             yield from _controllers(plan, site, domains)
-        for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
+        nodes = tuple(nodes for slurm in plan.clusters for nodes in slurm.nodes)
+        for tray in tray_losses(plan, nodes):
             yield self._judge_tray(tray)
 
     def _is_small(self, racks: int) -> bool:
@@ -120,7 +121,7 @@ def _fix(loss: Loss, limit: float) -> str:
 
 
 def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
-    """The racks of each role of which there are several nodes."""
+    """Yield the racks of each role of which there are several nodes."""
     groups = list(enumerate(site.groups))
     for role in CONTROL:
         found = [index for index, group in groups if group.spec.role == role]

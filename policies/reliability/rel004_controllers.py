@@ -40,7 +40,11 @@ class Controllers(Policy):
     """Controllers that suffice when the one that takes over switches the other one off."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One measure, if the blueprint has a scheduler or head nodes."""
+        """Yield a measure for each cluster, or for the head nodes where there is no scheduler."""
+        if plan.is_federated:
+            for member in plan.members:
+                yield from self.check(member.plan)
+            return
         scheduler = plan.scheduler
         count = count_controllers(plan)
         if scheduler is None and not count:

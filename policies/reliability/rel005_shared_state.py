@@ -20,13 +20,13 @@ class SharedState(Policy):
     """Several controllers keep their state on storage that all of them mount."""
 
     def check(self, plan: Plan) -> Iterator[Finding]:
-        """Yield one finding, if the scheduler has several controllers."""
-        slurm = plan.slurm
-        if slurm is None or len(slurm.state.controllers) == 1:
-            return
-        yield _judge(
-            Subject(f"{plan.name} state of controllers", ("scheduler", "shared_state")), slurm.state
-        )
+        """Yield a finding for each cluster with several controllers."""
+        for slurm in plan.clusters:
+            if len(slurm.state.controllers) > 1:
+                at = Subject(
+                    f"{slurm.plan.name} state of controllers", ("scheduler", "shared_state")
+                )
+                yield _judge(at, slurm.state)
 
 
 def _judge(at: Subject, state: StateStorage) -> Finding:

@@ -29,20 +29,22 @@ class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each group with accelerators, more where a tree is written by hand."""
-        slurm = plan.slurm
-        if slurm is None:
-            return
-        scheduler, sets = slurm.scheduler, slurm.nodes
-        in_tree = {nodes.group for nodes in members(scheduler, sets, "tree")}
-        in_blocks = {nodes.group for nodes in members(scheduler, sets, "block")}
-        for cabled in slurm.cabling:
-            if cabled.nodes.group in in_tree:
-                yield _judge_cabling(cabled)
-            elif cabled.nodes.group not in in_blocks and cabled.units > 1:
-                yield _warn_flat(cabled, scheduler)
-        if scheduler.topology.switches:
-            yield from _judge_written(plan, slurm)
+        """Yield a finding for each group with accelerators, more where a tree is written by hand."""
+        for slurm in plan.clusters:
+            yield from _judge(slurm)
+
+
+def _judge(slurm: SlurmCluster) -> Iterator[Measure | Finding]:
+    scheduler, sets = slurm.scheduler, slurm.nodes
+    in_tree = {nodes.group for nodes in members(scheduler, sets, "tree")}
+    in_blocks = {nodes.group for nodes in members(scheduler, sets, "block")}
+    for cabled in slurm.cabling:
+        if cabled.nodes.group in in_tree:
+            yield _judge_cabling(cabled)
+        elif cabled.nodes.group not in in_blocks and cabled.units > 1:
+            yield _warn_flat(cabled, scheduler)
+    if scheduler.topology.switches:
+        yield from _judge_written(slurm)
 
 
 def _at(cabled: Cabling) -> Subject:
@@ -96,10 +98,11 @@ def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
     )
 
 
-def _judge_written(plan: Plan, slurm: SlurmCluster) -> Iterator[Measure | Finding]:
+def _judge_written(slurm: SlurmCluster) -> Iterator[Measure | Finding]:
     """Check a tree that is written by hand against the fabrics."""
     scheduler = slurm.scheduler
-    at = Subject("scheduler topology", (*TOPOLOGY, "switches"))
+    plan = slurm.plan
+    at = Subject(f"{slurm.label}scheduler topology", (*TOPOLOGY, "switches"))
     remedy = "remove 'switches': the tree then follows from the fabric"
     for fault in tree_faults(declared_tree(scheduler.topology.switches)):
         yield Finding(at, ok=False, message=fault, fix=remedy)

@@ -20,11 +20,11 @@ from rackwright.plan.slurm.nodes import NodeSet
 
 @rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2", stage="design")
 class SlurmResources(Policy):
-    """What Slurm is told of a host equals the catalogue: accelerators exactly, the rest at most."""
+    """Slurm's resources of a host equal the catalogue: accelerators exactly, the rest at most."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding and two measures for each group of compute nodes."""
-        for nodes in plan.slurm.nodes if plan.slurm else ():
+        """Yield a finding and two measures for each group of compute nodes."""
+        for nodes in (nodes for slurm in plan.clusters for nodes in slurm.nodes):
             yield _judge_gres(nodes)
             yield from _judge_numbers(nodes)
 

@@ -23,18 +23,16 @@ class SlurmBlocks(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each group that is scheduled by blocks, and for the list of sizes."""
-        slurm = plan.slurm
-        if slurm is None:
-            return
-        scheduler = slurm.scheduler
-        sets = blocked(scheduler, slurm.nodes)
-        if not sets:
-            return
-        sizes = scheduler.topology.block_sizes or base_block(sets)
-        for nodes in sets:
-            yield from self._judge_unit(nodes, sizes)
-        if scheduler.topology.block_sizes:
-            yield from _judge_sizes(scheduler, sets)
+        for slurm in plan.clusters:
+            scheduler = slurm.scheduler
+            sets = blocked(scheduler, slurm.nodes)
+            if not sets:
+                continue
+            sizes = scheduler.topology.block_sizes or base_block(sets)
+            for nodes in sets:
+                yield from self._judge_unit(nodes, sizes)
+            if scheduler.topology.block_sizes:
+                yield from _judge_sizes(slurm.label, scheduler, sets)
 
     def _judge_unit(self, nodes: NodeSet, sizes: tuple[int, ...]) -> Iterator[Measure | Finding]:
         at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
@@ -78,8 +76,10 @@ class SlurmBlocks(Policy):
             )
 
 
-def _judge_sizes(scheduler: Scheduler, sets: tuple[NodeSet, ...]) -> Iterator[Measure | Finding]:
-    at = Subject("scheduler block sizes", (*TOPOLOGY, "block_sizes"))
+def _judge_sizes(
+    label: str, scheduler: Scheduler, sets: tuple[NodeSet, ...]
+) -> Iterator[Measure | Finding]:
+    at = Subject(f"{label}scheduler block sizes", (*TOPOLOGY, "block_sizes"))
     sizes = scheduler.topology.block_sizes
     hosts = sum(nodes.count for nodes in sets)
     allowed = ", ".join(map(str, right_sizes(sizes[0], hosts)))

@@ -18,21 +18,19 @@ class SlurmPartitions(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the partitions, for groups, and for what they have in common."""
-        slurm = plan.slurm
-        if slurm is None:
-            return
-        scheduler, sets, partitions = slurm.scheduler, slurm.nodes, slurm.partitions
-        for entry in partitions:
-            yield from _judge_partition(entry, sets)
-        yield from _judge_groups(sets, partitions)
-        yield _judge_default(partitions)
-        if scheduler.preemption is not None and scheduler.preemption.by == "partition":
-            yield _judge_tiers(scheduler, partitions)
+        for slurm in plan.clusters:
+            scheduler, sets, partitions = slurm.scheduler, slurm.nodes, slurm.partitions
+            for entry in partitions:
+                yield from _judge_partition(entry, sets)
+            yield from _judge_groups(sets, partitions)
+            yield _judge_default(slurm.label, partitions)
+            if scheduler.preemption is not None and scheduler.preemption.by == "partition":
+                yield _judge_tiers(slurm.label, scheduler, partitions)
 
 
 def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[Measure | Finding]:
     partition = entry.partition
-    at = Subject(f"partition {partition.name}", entry.path)
+    at = Subject(entry.label, entry.path)
     if entry.unknown:
         known = [nodes.group for nodes in sets]
         yield Finding(
@@ -80,8 +78,8 @@ def _judge_groups(
             yield Finding(at, ok=True, message=f"its {hosts} take jobs")
 
 
-def _judge_default(partitions: Sequence[PartitionSets]) -> Finding:
-    at = Subject("scheduler partitions", (*SCHEDULER, "partitions"))
+def _judge_default(label: str, partitions: Sequence[PartitionSets]) -> Finding:
+    at = Subject(f"{label}scheduler partitions", (*SCHEDULER, "partitions"))
     names = defaults(partitions)
     if len(names) == 1:
         return Finding(at, ok=True, message=f"a job that names none goes to '{names[0]}'")
@@ -94,10 +92,10 @@ def _judge_default(partitions: Sequence[PartitionSets]) -> Finding:
     return Finding(at, ok=False, message=message, fix=f"remove 'default' from {others}")
 
 
-def _judge_tiers(scheduler: Scheduler, partitions: Sequence[PartitionSets]) -> Finding:
-    at = Subject("scheduler preemption", (*SCHEDULER, "preemption"))
+def _judge_tiers(label: str, scheduler: Scheduler, partitions: Sequence[PartitionSets]) -> Finding:
+    at = Subject(f"{label}scheduler preemption", (*SCHEDULER, "preemption"))
     if len(scheduler.partitions) < 2:
-        message = "one partition alone has nobody to preempt"
+        message = "a single partition has no other one to preempt"
         return Finding(at, ok=False, message=message, fix="add a partition, or remove 'preemption'")
     if equal := next(shared_tiers(partitions), None):
         return Finding(

@@ -19,12 +19,9 @@ class DefaultTimes(Policy):
 
     def check(self, plan: Plan) -> Iterator[Finding]:
         """Yield a finding for each partition."""
-        slurm = plan.slurm
-        if slurm is None:
-            return
-        for entry in slurm.partitions:
+        for entry in (entry for slurm in plan.clusters for entry in slurm.partitions):
             partition = entry.partition
-            at = Subject(f"partition {partition.name}", (*entry.path, "default_time"))
+            at = Subject(entry.label, (*entry.path, "default_time"))
             limited = partition.default_time is not None or partition.max_time != "UNLIMITED"
             yield Finding(
                 at,

@@ -39,13 +39,13 @@ class ReportedHardware(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a measure and a finding for each group of compute nodes."""
-        for nodes in plan.slurm.nodes if plan.slurm else ():
+        for cluster, nodes in ((one, nodes) for one in plan.clusters for nodes in one.nodes):
             at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
             if nodes.memory is not None and nodes.known_memory is not None:
                 yield self._judge_memory(nodes, at)
             yield _judge_shape(nodes, at)
-            if nodes.detect == "nvml" and plan.slurm is not None:
-                yield _judge_detection(plan.slurm.scheduler.packages.source, at)
+            if nodes.detect == "nvml":
+                yield _judge_detection(cluster.scheduler.packages.source, at)
 
     def _judge_memory(self, nodes: NodeSet, at: Subject) -> Measure:
         described = _BYTES_OF_A_PAGE / (self.page * 1024)

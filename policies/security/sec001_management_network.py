@@ -19,7 +19,7 @@ class ManagementNetwork(Policy):
     """Every bare-metal site declares that its management network is isolated."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """One finding for each bare-metal site."""
+        """Yield one finding for each bare-metal site."""
         for site in plan.onprem:
             security = site.security
             yield declared(

@@ -19,7 +19,7 @@ class Credentials(Policy):
     """Every bare-metal site declares that passwords are replaced, each by one of its own."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each bare-metal site."""
+        """Yield two findings for each bare-metal site."""
         for site in plan.onprem:
             path = (*site.path, "security")
             security = site.security

@@ -19,7 +19,7 @@ class NoSecrets(Policy):
     """No text of the blueprint looks like a secret."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A finding for each text that looks like a secret, or one that there is none."""
+        """Yield a finding for each text that looks like a secret, or one that there is none."""
         found = plan.secrets
         for place in found:
             yield Finding(

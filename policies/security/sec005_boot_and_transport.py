@@ -19,7 +19,7 @@ class BootAndTransport(Policy):
     """Every bare-metal site declares Secure Boot, and TLS to its management controllers."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each bare-metal site."""
+        """Yield two findings for each bare-metal site."""
         for site in plan.onprem:
             path = (*site.path, "security")
             security = site.security

@@ -19,7 +19,7 @@ class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for reading and one for writing, and an advisory one each after a loss."""
+        """Yield a measure for reading and one for writing, and an advisory one each after a loss."""
         for system in plan.file_systems:
             yield from _judge(system, "read", system.read, system.workload.read)
             yield from _judge(system, "write", system.write, system.workload.write)

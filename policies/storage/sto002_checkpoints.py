@@ -37,7 +37,7 @@ class Checkpoints(Policy):
     """The time to write a checkpoint at the full write throughput is within its limit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each file system, but for those that hold no checkpoints."""
+        """Yield a measure for each file system, but for those that hold no checkpoints."""
         for system in plan.file_systems:
             checkpoint = system.workload.checkpoint
             if checkpoint != "none":

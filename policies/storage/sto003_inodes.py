@@ -33,7 +33,7 @@ class Inodes(Policy):
     """By what the space of the inodes is multiplied for directories, logs and growth."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each Lustre file system; FSx scales its metadata by itself."""
+        """Yield a measure for each Lustre file system; FSx scales its metadata by itself."""
         for system in plan.file_systems:
             if system.lustre is not None:
                 yield self._judge(system, system.lustre.metadata)

@@ -28,7 +28,7 @@ class Fill(Policy):
     """Share of the capacity that data may fill."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each file system."""
+        """Yield a measure for each file system."""
         for system in plan.file_systems:
             yield self._judge(system)
 

@@ -31,6 +31,7 @@ MODULES: Mapping[str, str] = {
     "pulumi_aws": "aws",
     "rackwright_lab": "local",
     "semver": "aws",
+    "transitions": "nodelife",
     "werkzeug": "local",
 }
 """The extra that brings each module which the dependencies do not."""
@@ -78,7 +79,7 @@ def require(extra: str) -> None:
 
 
 def missing_extra(error: ModuleNotFoundError) -> ExternalToolError | None:
-    """The failure to show where a module of an extra is missing; None for any other module."""
+    """Return the failure to show where a module of an extra is missing; None for any other module."""
     module = (error.name or "").partition(".")[0]
     return _missing(module) if module in MODULES else None
 

@@ -76,7 +76,7 @@ def missing(*paths: Path) -> list[Path]:
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` to be written, which takes its place at the end; after an error it goes."""
+    """Yield a file beside ``path`` to be written, which takes its place at the end; after an error it goes."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial

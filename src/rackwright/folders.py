@@ -18,6 +18,6 @@ def cache_folder(name: str) -> Path:
 
 
 def _base(variable: str, otherwise: str) -> Path:
-    """The folder that ``variable`` names; a relative one is to be ignored."""
+    """Return the folder that ``variable`` names; a relative one is to be ignored."""
     base = Path(os.environ.get(variable, ""))
     return base if base.is_absolute() else Path.home() / otherwise

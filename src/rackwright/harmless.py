@@ -55,7 +55,7 @@ class OpenLine:
         self._begun = ""
 
     def shown(self, text: str) -> str:
-        """The next part, made harmless."""
+        """Return the next part, made harmless."""
         # An escape is put for the last character of a command, and what has begun holds no other.
         made = _escaped(text, _escape, self._begun)
         start = made.rfind("\n") + 1
@@ -72,7 +72,7 @@ class OpenLine:
         self._begun = other._begun
 
     def own(self, text: str) -> str:
-        """The next part, which is our own and stays as it is."""
+        """Return the next part, which is our own and stays as it is."""
         self._begun = "" if text.endswith(("\r", "\n")) else _WRITTEN
         return text
 
@@ -96,12 +96,12 @@ def harmless(text: str, keep: re.Pattern[str] | None = None, line: OpenLine | No
 
 
 def harmless_json(text: str) -> str:
-    """A document of JSON that says the same, and holds nothing that is obeyed."""
+    """Return a document of JSON that says the same, and holds nothing that is obeyed."""
     return _escaped(text, _json_escape)
 
 
 def harmless_xml(text: str) -> str:
-    """A document of XML that says the same, and holds nothing that is obeyed."""
+    """Return a document of XML that says the same, and holds nothing that is obeyed."""
     # A reader would take the end of a line that has two signs for one of one sign.
     return _escaped(text.replace("\r", "&#13;"), lambda sign: f"&#{ord(sign)};")
 
@@ -152,6 +152,6 @@ def _escape(sign: str) -> str:
 
 
 def _json_escape(sign: str) -> str:
-    """The escape of ``sign`` in JSON, which is that of UTF-16."""
+    """Return the escape of ``sign`` in JSON, which is that of UTF-16."""
     units = sign.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))

@@ -23,7 +23,7 @@ COLLECTIONS = _PACKAGE.parent
 
 
 def bundled(kind: Kind) -> Path:
-    """The folder that holds the built-in content of ``kind``.
+    """Return the folder that holds the built-in content of ``kind``.
 
     Raises:
         RackwrightError: neither the wheel nor a checkout holds it.

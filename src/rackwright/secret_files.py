@@ -97,7 +97,7 @@ def _fault(path: Path, least: int) -> str | None:
 
 @contextmanager
 def _draft(path: Path, content: bytes) -> Iterator[Path]:
-    """A file beside ``path`` with ``content``, on the disk; a killed process leaves no more."""
+    """Yield a file beside ``path`` with ``content``, on the disk; a killed process leaves no more."""
     with named(path):
         descriptor, name = tempfile.mkstemp(
             prefix=f".{path.name}.", suffix=".part", dir=path.parent

@@ -77,7 +77,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         return any(obj is known for known in self.globals.values())
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """The template's tree, refused where it has what is not allowed, with its loops counted.
+        """Return the template's tree, refused where it has what is not allowed, with its loops counted.
 
         Raises:
             TemplateSyntaxError: it is not valid, or has something that is not allowed.
@@ -98,7 +98,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def environment(*, autoescape: bool = False) -> jinja2.Environment:
-    """The environment that every template is rendered in; it counts the steps of one rendering.
+    """Return the environment that every template is rendered in; it counts the steps of one rendering.
 
     Args:
         autoescape: values are text of a document of HTML, but for those that are markup already.
@@ -116,7 +116,7 @@ def environment(*, autoescape: bool = False) -> jinja2.Environment:
 
 
 def _counter() -> Callable[[], str]:
-    """A function that adds no text and fails when it is called too often."""
+    """Return a function that adds no text and fails when it is called too often."""
     steps = 0
 
     def step() -> str:
@@ -130,7 +130,7 @@ def _counter() -> Callable[[], str]:
 
 
 def render_file(path: Path, values: Mapping[str, Any], *, autoescape: bool = False) -> str:
-    """The text that the template at ``path`` gives for ``values``.
+    """Return the text that the template at ``path`` gives for ``values``.
 
     Args:
         path: of the template.

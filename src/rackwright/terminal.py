@@ -47,7 +47,7 @@ def own_text(words: object, style: str = "") -> Text:
 
 
 def cells(text: str) -> int:
-    """The columns that ``text`` takes on a terminal."""
+    """Return the columns that ``text`` takes on a terminal."""
     from rich.cells import cell_len
 
     return len(text) if text.isascii() else cell_len(text)

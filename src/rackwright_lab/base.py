@@ -57,7 +57,7 @@ def cache_folder() -> Path:
 
 
 def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
-    """The folder of the root file system of a suite, made on the first call.
+    """Return the folder of the root file system of a suite, made on the first call.
 
     Args:
         say: is told what is made.
@@ -99,7 +99,7 @@ def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
 
 
 def suite_of(base: Path) -> str:
-    """The suite of a root file system, by its own word."""
+    """Return the suite of a root file system, by its own word."""
     text = (base / "etc/os-release").read_text(encoding="utf-8")
     (suite,) = re.findall(r"^VERSION_CODENAME=(\S+)$", text, re.MULTILINE)
     return str(suite)
@@ -132,7 +132,7 @@ class DebianSource:
 
 
 def machine_repository() -> DebianSource:
-    """The Debian repository and suite that this machine's own apt uses.
+    """Return the Debian repository and suite that this machine's own apt uses.
 
     Raises:
         ExternalToolError: it uses none.
@@ -148,13 +148,13 @@ def machine_repository() -> DebianSource:
 
 
 def apt_sources(form: str) -> list[str]:
-    """A line of this form for each list of packages that this machine's apt uses."""
+    """Return a line of this form for each list of packages that this machine's apt uses."""
     listed = run("apt-get", "indextargets", "--format", form, "Created-By: Packages")
     return listed.splitlines()
 
 
 def _release_date(index: str) -> str:
-    """The date in the release file that apt keeps beside the list of packages ``index``."""
+    """Return the date in the release file that apt keeps beside the list of packages ``index``."""
     for kind in ("InRelease", "Release"):
         path = Path(f"{index.partition('_main_binary-')[0]}_{kind}")
         if path.is_file():
@@ -193,5 +193,5 @@ def code_digests(*files: Path) -> list[str]:
 
 
 def recipe_key(recipe: object) -> str:
-    """The key under which what ``recipe`` describes is kept."""
+    """Return the key under which what ``recipe`` describes is kept."""
     return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()[:12]

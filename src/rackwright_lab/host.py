@@ -155,7 +155,7 @@ def remove(host: LabHost) -> None:
 
 
 def cgroups(namespace: str) -> tuple[Path, ...]:
-    """The control groups of a host: one in each hierarchy that this machine has."""
+    """Return the control groups of a host: one in each hierarchy that this machine has."""
     top = Path("/sys/fs/cgroup")
     if (top / "cgroup.procs").exists():
         return (top / namespace,)

@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
+from rackwright.system_errors import damaged, read_state
 from rackwright_lab import host as hosts
 from rackwright_lab.base import make_base
 from rackwright_lab.host import LabHost
@@ -80,7 +80,7 @@ class Lab:
 
     @property
     def known_hosts(self) -> Path:
-        """The hosts' own keys, written before they boot: nobody can pose as one of them."""
+        """The hosts' own keys, written before they boot: no other machine can pose as one of them."""
         return self.folder / "known_hosts"
 
     @property
@@ -89,7 +89,7 @@ class Lab:
         return self.folder.exists()
 
     def hosts(self) -> tuple[LabHost, ...]:
-        """The hosts that it has.
+        """Return the hosts that it has.
 
         Raises:
             StateError: the file that lists them is damaged.
@@ -103,7 +103,7 @@ class Lab:
         return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
     def ssh(self, host: LabHost) -> list[str]:
-        """The words of an ssh command to ``host``, without what it shall run."""
+        """Return the words of an ssh command to ``host``, without what it shall run."""
         return [
             *("ssh", *self._trust, "-i", str(self.key), "-o", "BatchMode=yes"),
             *("-o", "ConnectTimeout=3", f"root@{host.address.ip}"),
@@ -139,7 +139,7 @@ class Lab:
 
 
 def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
-    """The lab called ``name``.
+    """Return the lab called ``name``.
 
     Raises:
         UsageError: the name or the network cannot be used.
@@ -169,7 +169,7 @@ def up(
     layers: Mapping[str, Path] = MappingProxyType({}),
     suite: str | None = None,
 ) -> tuple[LabHost, ...]:
-    """The hosts, booted and reachable; those that run already are left alone.
+    """Return the hosts, booted and reachable; those that run already are left alone.
 
     Args:
         lab: the lab.
@@ -210,7 +210,7 @@ def up(
 
 
 def base_of(lab: Lab) -> Path | None:
-    """The base on which the disks of the lab's hosts lie; None: none yet.
+    """Return the base on which the disks of the lab's hosts lie; None: none yet.
 
     Raises:
         ExternalToolError: it is gone, and the disks are of no use without it.
@@ -228,7 +228,7 @@ def _layers(host: LabHost, wanted: Path | None) -> tuple[Path, ...]:
 
 
 def _recorded(record: Path, name: str) -> Path | None:
-    """The folder of which ``record`` tells that the lab ``name`` was made on it.
+    """Return the folder of which ``record`` tells that the lab ``name`` was made on it.
 
     Raises:
         ExternalToolError: that folder is gone.

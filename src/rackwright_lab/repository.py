@@ -47,7 +47,7 @@ DEBIAN = (
 
 
 def make_repository(base: Path, say: Callable[[str], None]) -> Path:
-    """The folder of the repository, filled on the first call for a base.
+    """Return the folder of the repository, filled on the first call for a base.
 
     Raises:
         ExternalToolError: a package cannot be fetched or built.
@@ -79,7 +79,7 @@ def _filled_by(downloads: Path) -> list[object]:
 
 
 def _cached(kind: str, recipe: object, make: Callable[[Path], None]) -> Path:
-    """The folder of what ``recipe`` describes, filled by ``make`` the first time."""
+    """Return the folder of what ``recipe`` describes, filled by ``make`` the first time."""
     folder = cache_folder() / f"{kind}-{recipe_key(recipe)}"
     if not folder.is_dir():
         unfinished = folder.with_suffix(".new")
@@ -119,7 +119,7 @@ def stop(folder: Path) -> None:
 
 
 def source(address: str) -> str:
-    """The line of a host's ``sources.list`` that names the repository."""
+    """Return the line of a host's ``sources.list`` that names the repository."""
     return f"deb [trusted=yes] http://{address}:{PORT} ./\n"
 
 
@@ -152,7 +152,7 @@ def ask_as_this_machine(root: Path, suite: str) -> None:
 
 @contextmanager
 def scratch(base: Path) -> Iterator[Path]:
-    """A root file system over ``base`` that is thrown away."""
+    """Yield a root file system over ``base`` that is thrown away."""
     folder = cache_folder() / "scratch"
     clear(folder)
     root, upper, work = (folder / name for name in ("root", "upper", "work"))

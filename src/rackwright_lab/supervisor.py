@@ -102,7 +102,7 @@ class Supervisor:
 
 
 def _first_process(nspawn: int) -> int | None:
-    """The host's process 1, which is the only child of systemd-nspawn."""
+    """Return the host's process 1, which is the only child of systemd-nspawn."""
     try:
         children = Path(f"/proc/{nspawn}/task/{nspawn}/children").read_text().split()
         for child in children:
@@ -116,7 +116,7 @@ def _first_process(nspawn: int) -> int | None:
 
 
 def main() -> int:
-    """The exit code of the machine's last boot."""
+    """Return the exit code of the machine's last boot."""
     parser = argparse.ArgumentParser(prog="rackwright_lab.supervisor")
     parser.add_argument("root", type=Path)
     parser.add_argument("--name", required=True)

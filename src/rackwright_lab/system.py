@@ -49,7 +49,7 @@ def check_machine() -> None:
 def run(
     *command: str | Path, check: bool = True, timeout_s: float = 120.0, cwd: Path | None = None
 ) -> str:
-    """The standard output of ``command``.
+    """Return the standard output of ``command``.
 
     Raises:
         ExternalToolError: it fails (unless ``check`` is false) or takes too long.
@@ -83,7 +83,7 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """The live process ``pid``.
+        """Return the live process ``pid``.
 
         Raises:
             ExternalToolError: it has ended already.
@@ -95,7 +95,7 @@ class Process:
 
     @classmethod
     def read(cls, path: Path) -> Process | None:
-        """The process that was written to ``path``, dead or alive."""
+        """Return the process that was written to ``path``, dead or alive."""
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             return cls(int(record["pid"]), str(record["started"]))

@@ -318,7 +318,7 @@ def test_limits_hold_on_every_target_and_are_set_by_one_client(lustre: FileSyste
     none = {"lustre_client_quotas": [{"path": "/scratch"}]}
     gone = lustre.use("--tags", "run,verify", **none)
     assert gone.code == 0, gone.output
-    assert "have limits that somebody else changed; they stay" in gone.words
+    assert "have limits that were changed by hand; they stay" in gone.words
     lustre.on(CLIENT, "lfs setquota -u 2002 --default /scratch")
     assert lustre.on(CLIENT, tell) == before
 

@@ -12,8 +12,10 @@ from full_cluster.rooms import node_groups, room
 from rackwright.catalog.loader import load_catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import OnPremSite
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.fabric.cables import digest
 from rackwright.plan.fabric.fabrics import plan_fabrics
+from rackwright.plan.load import load_data
 
 COSTS = {
     "budget_per_year": "50_000_000_000 USD/year",
@@ -46,6 +48,8 @@ COSTS = {
         "tank-spec-24u": "40_000 USD",
     },
 }
+SMALL = 40
+"""Racks of the smallest site that has every product."""
 FACTS: dict[str, dict[str, str | int]] = {
     "gb200-nvl72": {
         "inlet_min": "5 °C",
@@ -131,7 +135,11 @@ def full_site(number: int, racks: int) -> dict[str, Any]:
 
 def full_cluster(racks: int, sites: int) -> dict[str, Any]:
     """Sites of so many racks of DGX H100 each, with a scheduler over them and all that rules ask for."""
-    return _routed(_full_cluster(racks, sites))
+    document = _routed(_full_cluster(racks, sites))
+    # A small site has the same products, and so the same digest of their facts.
+    small = load_data(_full_cluster(SMALL, 1)).plan
+    document["operations"]["catalogue_digest"] = catalogue_digest(small)
+    return document
 
 
 def _routed(document: dict[str, Any]) -> dict[str, Any]:

@@ -244,5 +244,80 @@ ALERTS = Dashboard(
     ),
 )
 
-DASHBOARDS = (CLUSTER, GPUS, HOSTS, SLURM, ALERTS)
+WINDOW = "max(rackwright_window_seconds)"
+SERVICE = Dashboard(
+    "rackwright-service",
+    "Service",
+    "Incidents, repairs, burn-ins and work in the hall, as 'rackwright status' writes them",
+    (
+        PanelRow(
+            "Now",
+            (
+                number(
+                    "Nodes that take no jobs",
+                    "sum(rackwright_nodes_out_of_service) or vector(0)",
+                    steps=BAD,
+                ),
+                number(
+                    "Nodes under repair",
+                    "sum(rackwright_nodes_under_repair) or vector(0)",
+                    steps=DOUBTFUL,
+                ),
+                number(
+                    "Tasks in the hall", "sum(rackwright_work_items) or vector(0)", steps=DOUBTFUL
+                ),
+                number("Node time between incidents", "max(rackwright_mtbi_seconds)", "s"),
+                number("Time to repair", "max(rackwright_mttr_seconds)", "s"),
+                number(
+                    "Node time lost",
+                    f"sum(rackwright_lost_node_seconds) / (sum(rackwright_nodes) * {WINDOW})",
+                    "percentunit",
+                    note="Share of the node time in the window that 'rackwright status' counts over.",
+                ),
+            ),
+        ),
+        PanelRow(
+            "Causes",
+            (
+                stack(
+                    "Nodes that take no jobs, by cause",
+                    Query("sum by (cause) (rackwright_nodes_out_of_service)", "{{cause}}"),
+                ),
+                stack(
+                    "Node hours lost, by cause",
+                    Query("sum by (cause) (rackwright_lost_node_seconds) / 3600", "{{cause}}"),
+                ),
+                Panel(
+                    "Parts that nodes out of service share",
+                    (Query("max by (site, kind, part) (rackwright_shared_part_nodes)"),),
+                    "table",
+                ),
+            ),
+        ),
+        PanelRow(
+            "Repair and burn-in",
+            (
+                stack(
+                    "Nodes under repair",
+                    Query("sum by (state) (rackwright_nodes_under_repair)", "{{state}}"),
+                ),
+                stack(
+                    "Tasks in the hall",
+                    Query("sum by (action) (rackwright_work_items)", "{{action}}"),
+                ),
+                stack(
+                    "Nodes by their last burn-in",
+                    Query("sum by (outcome) (rackwright_burn_in_nodes)", "{{outcome}}"),
+                ),
+                course(
+                    "Age of these numbers",
+                    Query("time() - rackwright_status_timestamp_seconds", "{{cluster}}"),
+                    unit="s",
+                ),
+            ),
+        ),
+    ),
+)
+
+DASHBOARDS = (CLUSTER, GPUS, HOSTS, SLURM, ALERTS, SERVICE)
 """All of them, in the order in which a person in charge reads them."""

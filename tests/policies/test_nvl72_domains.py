@@ -21,21 +21,21 @@ def test_an_nvl72_is_a_domain_of_72_accelerators_in_one_rack() -> None:
     (found,) = DESIGN.site().nvlink_domains
     assert (found.group, found.entry) == ("nvl72", "gb200-nvl72")
     assert (found.domains, found.racks, found.trays) == (4, 4, 18)
-    assert (found.accelerators, found.most, found.partial) == (72, 72, False)
-    assert (found.tray_accelerators, found.left) == (4, 68)
+    assert (found.accelerators, found.most) == (72, 72)
+    assert found.left == 68
 
 
 def test_a_domain_with_fewer_trays_is_a_partial_one() -> None:
     (found,) = DESIGN.site(patches=SIXTEEN).nvlink_domains
-    assert (found.trays, found.accelerators, found.most, found.partial) == (16, 64, 72, True)
-    assert (found.tray_accelerators, found.left) == (4, 60)
+    assert (found.trays, found.accelerators, found.most) == (16, 64, 72)
+    assert found.left == 60
 
 
 def test_whether_a_domain_is_whole_is_unknown_where_nobody_says_what_it_joins() -> None:
     (found,) = DESIGN.site(
         patches={"gb200-nvl72": {"accelerators": {"domain": None}}}
     ).nvlink_domains
-    assert (found.most, found.partial) == (None, None)
+    assert found.most is None
 
 
 def test_servers_form_no_domains() -> None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from rackwright.catalog.loader import load_catalogue
+from rackwright.plan.load import plan_tree
 from rackwright.policy.api import Outcome, Policy, Suggestion
-from rackwright.policy.authoring.examples import document, judge, judge_document, load_examples
+from rackwright.policy.authoring.examples import document, judge, judge_plan, load_examples
 from rackwright.policy.engine import Result
 from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.reading.tree import Path
@@ -57,7 +59,9 @@ def test_a_suggested_value_mends_its_finding(policy: type[Policy]) -> None:
             found += 1
             tree = document(example, builtin_pack())
             data = with_value(tree.data, suggestion.path, suggestion.value)
-            after = judge_document(policy, example, replace(tree, data=data))
+            changed = replace(tree, data=data)
+            planned = plan_tree(changed, load_catalogue().patched(example.catalogue))
+            after = judge_plan(policy, example, changed, planned)
             still = [r for r in after if r.fingerprint == name and r.outcome is Outcome.FAIL]
             assert not still, (example.name, suggestion, still[0].message)
     assert (found > 0) == (policy.id in SUGGESTING)

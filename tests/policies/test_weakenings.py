@@ -21,7 +21,6 @@ from omissions import POLICIES, Refused, field_of
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
 from rackwright.model.cluster import Blueprint
-from rackwright.model.field_kinds import FieldClass
 from rackwright.plan.load import load_data
 from rackwright.policy.base_approval.approval import Approval, asked_by
 from rackwright.policy.check import check_plan
@@ -29,6 +28,7 @@ from refused import FAULTS, a_faulty_site, refused_by
 from weakenings import (
     APART,
     Change,
+    FieldClass,
     accepts,
     by_hardware,
     changed_fields,

@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree as ET
 
 SCHEMA = "rackwright.facts/v1"
 COMMAND_S = 20
@@ -113,6 +114,7 @@ class Host:
             ("services", self.services),
             ("versions", self.versions),
             ("slurm", self.slurm),
+            ("parts", self.parts),
         ):
             try:
                 found[name] = ask()
@@ -293,6 +295,122 @@ class Host:
                 return ", ".join(sorted(set(units)))
         self.problems.setdefault("slurm.topology", "scontrol names no switch of " + node)
         return None
+
+    def parts(self):
+        """Parts with a serial number, by kind; None for a kind of which the host does not tell."""
+        found = {}
+        for kind, ask in (
+            ("node", self.chassis),
+            ("gpu", self.gpus),
+            ("dimm", self.dimms),
+            ("psu", self.supplies),
+            ("nic", self.adapters),
+            ("nvme", self.drives),
+            ("optic", self.optics),
+        ):
+            try:
+                found[kind] = [one for one in ask() if one["serial"]]
+            except Exception as error:  # a kind that fails hides no other
+                found[kind], self.problems["parts." + kind] = None, str(error)
+        return found
+
+    def chassis(self):
+        """The node itself, and its board, which is a tray of a rack-scale system."""
+        for slot, name in (("chassis", "product"), ("board", "board")):
+            folder = self.path("sys/class/dmi/id")
+            serial = read(os.path.join(folder, name + "_serial"))
+            yield part(slot, serial, read(os.path.join(folder, name + "_name")))
+
+    def gpus(self):
+        """GPUs of NVIDIA by nvidia-smi, of AMD by their driver."""
+        listed = glob.glob(self.path("sys/class/drm/card*/device/serial_number"))
+        for path in sorted(listed):
+            slot = os.path.basename(os.path.realpath(os.path.dirname(path)))
+            yield part(slot, read(path), "")
+        if any("nvidia" in pattern for pattern in self.request["devices"]):
+            told = run("nvidia-smi", "--query", "--xml-format")
+            for gpu in ET.fromstring(told).findall("gpu"):  # of this driver # nosec B314
+                uuid = (gpu.findtext("uuid") or "").strip()
+                serial = known_serial(gpu.findtext("serial")) or uuid
+                made = part(gpu.get("id", ""), serial, gpu.findtext("product_name") or "")
+                made["uuid"] = uuid
+                yield made
+
+    def dimms(self):
+        return dmi_parts(17, "Locator", "Part Number")
+
+    def supplies(self):
+        return dmi_parts(39, "Location", "Model Part Number")
+
+    def adapters(self):
+        """Cards with vital product data, by the address of their first function."""
+        known = set()
+        for path in sorted(glob.glob(self.path("sys/class/net/*/device/vpd"))):
+            slot = os.path.basename(os.path.realpath(os.path.dirname(path)))
+            with open(path, "rb") as file:
+                fields = product_data(file.read(4096))
+            serial = fields.get("SN", "")
+            if serial not in known:  # ports of one card have the same
+                known.add(serial)
+                yield part(slot, serial, fields.get("PN", ""))
+
+    def drives(self):
+        for folder in sorted(glob.glob(self.path("sys/class/nvme/nvme*"))):
+            model = read(os.path.join(folder, "model"))
+            yield part(os.path.basename(folder), read(os.path.join(folder, "serial")), model)
+
+    def optics(self):
+        """Modules of Ethernet and InfiniBand ports that ethtool reads."""
+        for link in sorted(glob.glob(self.path("sys/class/net/*/device"))):
+            name = os.path.basename(os.path.dirname(link))
+            try:
+                told = run("ethtool", "--module-info", name)
+            except Unreadable as error:
+                if "not installed" in str(error):
+                    raise
+                continue  # a port without a module
+            fields = dict(
+                re.findall(r"^\s*(Vendor SN|Vendor PN)\s*:\s*(.*?)\s*$", told, re.MULTILINE)
+            )
+            yield part(name, fields.get("Vendor SN", ""), fields.get("Vendor PN", ""))
+
+
+def part(slot, serial, model):
+    return {"slot": slot.strip(), "serial": known_serial(serial), "model": model.strip()}
+
+
+def known_serial(text):
+    """Return a serial number; empty for what makers write where there is none."""
+    text = (text or "").strip()
+    nothing = re.match(
+        r"(?i)(n/?a|none|unknown|not specified|not available|no dimm|to be filled.*|default string|0+)$",
+        text,
+    )
+    return "" if nothing else text
+
+
+def dmi_parts(kind, slot, model):
+    """Yield the parts of a table of the firmware that have a serial number."""
+    for block in run("dmidecode", "--type", str(kind)).split("\n\n"):
+        fields = dict(re.findall(r"^\t([A-Z][^:]*): (.*?)\s*$", block, re.MULTILINE))
+        if "Serial Number" in fields:
+            yield part(fields.get(slot, ""), fields["Serial Number"], fields.get(model, ""))
+
+
+def product_data(data):
+    """Return the fields of a PCI card's vital product data: large resources 0x90 with keyword, length and text."""
+    found, start = {}, 0
+    while start + 3 <= len(data) and data[start] & 0x80:
+        length = data[start + 1] + 256 * data[start + 2]
+        if data[start] == 0x90:
+            place, end = start + 3, min(start + 3 + length, len(data))
+            while place + 3 <= end:
+                size = data[place + 2]
+                value = data[place + 3 : place + 3 + size].decode("ascii", "replace")
+                found[data[place : place + 2].decode("ascii", "replace")] = value.strip("\0 ")
+                place += 3 + size
+        start += 3 + length
+    return found
 
 
 def package_version(patterns):

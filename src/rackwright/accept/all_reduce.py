@@ -74,7 +74,7 @@ class RankGroup:
     Attributes:
         hosts: names in the inventory by name in Slurm.
         accelerators: of one node.
-        node: bus bandwidth in GB/s that one node must reach; None where nobody says it.
+        node: bus bandwidth in GB/s that one node must reach; None if unknown.
         across: the same of all nodes together.
     """
 

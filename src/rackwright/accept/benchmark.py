@@ -22,13 +22,14 @@ HOSTS = "all_reduce"
 
 
 @dataclass
-class _Results:
+class AllReduceResults:
     """Results of the program by host."""
 
     found: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
 
     def take(self, event: Mapping[str, Any]) -> str | None:
+        """Account for one event of ansible-runner; a line worth showing, or None."""
         line = self.tally.take(event)
         data = event.get("event_data", {})
         if event.get("event") == "runner_on_ok" and data.get("task") == TASK:
@@ -36,11 +37,39 @@ class _Results:
         return line
 
     def facts(self, host: str) -> dict[str, Any]:
+        """Return the result of one host as facts, with the reason where there is none."""
         if host in self.found:
             return facts_of(self.found[host])
         result = self.tally.hosts.get(host)
         why = result.failure if result is not None else None
         return {FACT: None, "problems": {FACT: why or "it was not run"}}
+
+
+def run_all_reduce(
+    place: Workspace,
+    requests: Mapping[str, Mapping[str, Any]],
+    *,
+    forks: int,
+    inventories: Sequence[Path],
+    say: Callable[[str], None],
+    reservation: str = "",
+) -> AllReduceResults:
+    """Run the all-reduce once from each host of ``requests``, over the nodes that its request names."""
+    results = AllReduceResults()
+    if requests:
+        file = place.folder / "inventory/all_reduce.json"
+        hosts = {name: {"acceptance_all_reduce": request} for name, request in requests.items()}
+        file.write_text(json.dumps({HOSTS: {"hosts": hosts}}), encoding="utf-8")
+        play(
+            place,
+            "all_reduce.yml",
+            [place.inventory, file, *inventories],
+            results.take,
+            say,
+            variables={"acceptance_reservation": reservation} if reservation else None,
+            forks=forks,
+        )
+    return results
 
 
 def measure(
@@ -58,15 +87,8 @@ def measure(
     returned. A node that is busy gives no result: nobody's job is touched.
     """
 
-    def run(requests: Mapping[str, Mapping[str, Any]]) -> _Results:
-        results = _Results()
-        if requests:
-            file = place.folder / "inventory/all_reduce.json"
-            hosts = {name: {"acceptance_all_reduce": request} for name, request in requests.items()}
-            file.write_text(json.dumps({HOSTS: {"hosts": hosts}}), encoding="utf-8")
-            listed = [place.inventory, file, *inventories]
-            play(place, "all_reduce.yml", listed, results.take, say, forks=forks)
-        return results
+    def run(requests: Mapping[str, Mapping[str, Any]]) -> AllReduceResults:
+        return run_all_reduce(place, requests, forks=forks, inventories=inventories, say=say)
 
     alone = run(
         {

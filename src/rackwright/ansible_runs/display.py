@@ -168,7 +168,7 @@ def draw(view: View, width: int, *, encoding: str | None = None) -> Text:
 
 
 def listed(names: Sequence[str], number: int, room: int) -> str:
-    """The first of ``number`` names in at most ``room`` columns, with how many more there are."""
+    """Return the first of ``number`` names in at most ``room`` columns, with how many more there are."""
     best = ""
     for shown in range(1, len(names) + 1):
         more = f" +{number - shown}" if number > shown else ""

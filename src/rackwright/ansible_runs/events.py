@@ -129,7 +129,7 @@ def settle(tally: Tally, hosts: Collection[str], reason: str | None) -> None:
 
 
 def unfinished(tally: Tally, hosts: Sequence[str]) -> Mapping[str, str]:
-    """The hosts that did not come to the end of the playbook, with the reason.
+    """Return the hosts that did not come to the end of the playbook, with the reason.
 
     A host may be left behind without a failure of its own, by a task that one host does for all.
     """
@@ -173,7 +173,7 @@ def reason_of(detail: Mapping[str, Any]) -> str:
 
 
 def first_words(detail: Mapping[str, Any]) -> str:
-    """The first line of why a task failed; nothing of what a task keeps from its log."""
+    """Return the first line of why a task failed; nothing of what a task keeps from its log."""
     lines = (plain(line).strip() for line in _told(detail).splitlines())
     return _shortened(next(filter(None, lines), NO_REASON))
 

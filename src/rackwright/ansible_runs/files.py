@@ -34,6 +34,7 @@ _SLURM_REMEDY = (
     "put '/etc/slurm/slurm.key' of a host in its place; where there is none, remove it and "
     "configure every host, so that all get the same new key"
 )
+_MARIADB_REMEDY = "put it back; both hosts of the database have it in /etc/slurm/slurmdbd.conf"
 _GRAFANA_REMEDY = "remove it; the next run gives Grafana's administrator a new password"
 
 
@@ -69,6 +70,11 @@ class Workspace:
         return self.folder / "secrets/grafana_admin_password"
 
     @property
+    def database_password(self) -> Path:
+        """Password by which both databases of a federation reach each other, made once."""
+        return self.folder / "secrets/slurm_database_password"
+
+    @property
     def quarantine(self) -> Path:
         """Hosts that failed, with the reason."""
         return self.folder / "quarantine.json"
@@ -85,10 +91,17 @@ class Workspace:
 
 
 def workspace(cluster: str) -> Workspace:
-    """The workspace of a cluster, with its folder."""
+    """Return the workspace of a cluster, with its folder."""
     folder = state_folder() / "configure" / cluster
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return Workspace(folder)
+
+
+def _common_place(plan: Plan, place: Workspace) -> Workspace:
+    """Return the folder of the secrets: clusters of a federation have one, and trust each other by it."""
+    if plan.membership is None:
+        return place
+    return workspace(f"federation-{plan.membership.federation}")
 
 
 def prepare(
@@ -118,7 +131,17 @@ def prepare(
         for name, text in files.items():
             write_changed(place.slurm / name, text)
         shared["slurm_config_source"] = str(place.slurm)
-        shared |= _cluster_key(place, plan.scheduler.auth, in_use=in_use)
+        common = _common_place(plan, place)
+        shared |= _cluster_key(common, plan.scheduler.auth, in_use=in_use)
+        if "slurm_database_pair" in made.get("slurm_database", {}).get("vars", {}):
+            shared["slurm_database_password_file"] = str(
+                keep_secret(
+                    common.database_password,
+                    lambda: secrets.token_hex(PASSWORD_BYTES).encode() + b"\n",
+                    Secret("the password of MariaDB", least=PASSWORD_LEAST, remedy=_MARIADB_REMEDY),
+                    in_use=in_use,
+                )
+            )
     if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
         shared["grafana_admin_password_file"] = str(
             keep_secret(
@@ -135,7 +158,7 @@ def prepare(
 
 
 def _cluster_key(place: Workspace, auth: str, *, in_use: bool) -> dict[str, str]:
-    """The variable that names the key by which hosts of the cluster know each other, made once.
+    """Return the variable that names the key by which hosts of the cluster know each other, made once.
 
     Raises:
         StateError: it is cut short.
@@ -172,7 +195,7 @@ def as_yaml_inventory(
     shared: Mapping[str, Any],
     connections: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """The inventory in the nested form that Ansible reads from a file.
+    """Return the inventory in the nested form that Ansible reads from a file.
 
     A group that stands in several others is described once; Ansible merges by name.
     """

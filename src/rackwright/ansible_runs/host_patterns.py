@@ -15,7 +15,7 @@ It looks ahead to the next bracket only from a bracket: a limit may name every h
 
 
 def hosts_of(pattern: str, groups: Mapping[str, Collection[str]]) -> frozenset[str]:
-    """The hosts that ``pattern`` stands for; what it names that is not there stands for none.
+    """Return the hosts that ``pattern`` stands for; what it names that is not there stands for none.
 
     Of a group with a subscript the hosts are taken in the order of their names, which is not always
     that of Ansible: how many they are is right.
@@ -40,7 +40,7 @@ def hosts_of(pattern: str, groups: Mapping[str, Collection[str]]) -> frozenset[s
 
 
 def _one(part: str, groups: Mapping[str, Collection[str]]) -> Collection[str]:
-    """The hosts of a part of a pattern that has no separators and no marks."""
+    """Return the hosts of a part of a pattern that has no separators and no marks."""
     if part.startswith("~"):
         try:
             return _matching(re.compile(part[1:]), groups)

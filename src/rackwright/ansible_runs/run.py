@@ -20,9 +20,9 @@ from rackwright.ansible_runs.host_patterns import hosts_of
 from rackwright.ansible_runs.observer import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.extras import install_hint
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.resources import COLLECTIONS, bundled
+from rackwright.system_errors import damaged, read_state
 
 PLAYBOOK = Path("baremetal/playbooks/site.yml")
 KEPT_RUNS = 10
@@ -105,7 +105,7 @@ def run_playbook(
 def hosts_to_finish(
     groups: Mapping[str, Collection[str]], limit: str | None = None
 ) -> frozenset[str]:
-    """The hosts that come to the end of the playbook when all goes well.
+    """Return the hosts that come to the end of the playbook when all goes well.
 
     Args:
         groups: hosts by group; ``all`` has every host.
@@ -120,7 +120,7 @@ def hosts_to_finish(
 def remember(
     place: Workspace, tally: Tally, *, whole: bool, part: bool = False
 ) -> Mapping[str, str]:
-    """The hosts in quarantine after a run, with the reason; a success takes a host out.
+    """Return the hosts in quarantine after a run, with the reason; a success takes a host out.
 
     Args:
         place: where the quarantine is kept.
@@ -146,7 +146,7 @@ def remember(
 
 
 def _listed(place: Workspace) -> Collection[str]:
-    """The hosts of the inventory that was written last.
+    """Return the hosts of the inventory that was written last.
 
     Raises:
         StateError: the file of the inventory is damaged.
@@ -162,7 +162,7 @@ def _listed(place: Workspace) -> Collection[str]:
 
 
 def read_quarantine(place: Workspace) -> dict[str, str]:
-    """The hosts in quarantine, with the reason.
+    """Return the hosts in quarantine, with the reason.
 
     Raises:
         StateError: nobody can tell.
@@ -177,7 +177,7 @@ def read_quarantine(place: Workspace) -> dict[str, str]:
 
 
 def arguments(options: Options) -> Sequence[str]:
-    """The words of ``ansible-playbook`` that ``options`` stand for."""
+    """Return the words of ``ansible-playbook`` that ``options`` stand for."""
     words = ["--forks", str(options.forks)]
     if options.check:
         words += ["--check", "--diff"]
@@ -224,7 +224,7 @@ SETTINGS: Mapping[str, str] = {
 
 
 def last_words(output: str) -> str:
-    """The line in which a run that ended says why."""
+    """Return the line in which a run that ended says why."""
     lines: list[str] = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("[ERROR]", "ERROR!"))]
     words: list[str] = errors or lines or ["no output"]

@@ -109,7 +109,7 @@ class Live:
         self._parts[part] = _Part(frozenset(hosts))
 
     def end(self, part: str, failed: Collection[str], at: float) -> list[Line]:
-        """A part has ended; ``failed`` are the hosts of it that did not come to the end."""
+        """Return the lines of a part that has ended; ``failed`` are the hosts of it that did not come to the end."""
         lines = self._leave(part, at)
         self._failed.update(dict.fromkeys(sorted(set(failed) - self._failed.keys())))
         self._parts.pop(part, None)
@@ -171,7 +171,7 @@ class Live:
         return lines
 
     def _leave(self, name: str, at: float) -> list[Line]:
-        """A part leaves its step, which ends with the last part that is in it."""
+        """Take a part out of its step, and return the line if the step ends with it."""
         part = self._parts.get(name)
         if part is None or not part.step:
             return []
@@ -208,5 +208,5 @@ class Live:
 
 
 def count_hosts(number: int) -> str:
-    """A number of hosts, in words."""
+    """Return a number of hosts, in words."""
     return f"{number} {'host' if number == 1 else 'hosts'}"

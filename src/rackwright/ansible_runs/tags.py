@@ -23,7 +23,7 @@ IDLE = frozenset({"always", "preflight"})
 
 
 def parse_tags(text: str | None) -> tuple[str, ...]:
-    """The tags of ``--tags``; empty where it was not given.
+    """Return the tags of ``--tags``; empty where it was not given.
 
     Raises:
         UsageError: no task of the playbook has one of them, so that it would do nothing.
@@ -55,7 +55,7 @@ def changes_nothing(tags: Collection[str]) -> bool:
 
 @cache
 def known_tags() -> frozenset[str]:
-    """The tags that the playbook's plays and its roles' tasks have."""
+    """Return the tags that the playbook's plays and its roles' tasks have."""
     playbook, roles = bundled("stacks") / PLAYBOOK, bundled("roles")
     plays = yaml.safe_load(playbook.read_text(encoding="utf-8"))
     found = set(_tags(plays))
@@ -70,7 +70,7 @@ def _read(path: Path) -> Any:
 
 
 def _tags(node: Any) -> Iterator[str]:
-    """The tags of plays, of tasks, and of blocks with what is in them."""
+    """Yield the tags of plays, of tasks, and of blocks with what is in them."""
     for entry in _entries(node):
         tags = entry.get("tags", ())
         yield from (tag.strip() for tag in (tags.split(",") if isinstance(tags, str) else tags))

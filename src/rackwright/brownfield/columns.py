@@ -14,7 +14,7 @@ _BLANKS = re.compile(r"[\s_./-]+")
 
 
 def plain(column: str) -> str:
-    """The head of a column without what writers of sheets differ in: ``rack name`` for ``Rack_Name``."""
+    """Return the head of a column without what writers of sheets differ in: ``rack name`` for ``Rack_Name``."""
     text = re.sub(r"\([^)]*\)", "", column.lower())
     return _BLANKS.sub(" ", text).strip()
 
@@ -22,7 +22,7 @@ def plain(column: str) -> str:
 def columns_by_meaning(
     columns: Iterable[str], meanings: Mapping[str, tuple[str, ...]]
 ) -> dict[str, str]:
-    """The column of each meaning, by the names that it may have; the first of them that is there."""
+    """Return the column of each meaning, by the names that it may have; the first of them that is there."""
     known: dict[str, str] = {}
     for column in columns:
         known.setdefault(plain(column), column)
@@ -38,7 +38,7 @@ def devices_of(
     rows: Iterable[tuple[Location, Mapping[str, str]]],
     read: Callable[[Mapping[str, str], Location], FoundDevice],
 ) -> tuple[FoundDevice, ...]:
-    """The device that ``read`` finds in each row.
+    """Return the device that ``read`` finds in each row.
 
     Raises:
         SpecErrors: rows that are no devices, each with its line.
@@ -56,7 +56,7 @@ def devices_of(
 
 
 def unit(text: str, at: Location, what: str) -> float:
-    """A number of rack units, as ``12``, ``U12`` or, of half units, ``12.5`` or ``12,5``.
+    """Return a number of rack units, as ``12``, ``U12`` or, of half units, ``12.5`` or ``12,5``.
 
     Raises:
         SpecErrors: it is none.
@@ -69,7 +69,7 @@ def unit(text: str, at: Location, what: str) -> float:
 
 
 def whole(text: str, at: Location, what: str) -> int:
-    """A whole number, which a program for tables may have written as ``12.0``.
+    """Return a whole number, which a program for tables may have written as ``12.0``.
 
     Raises:
         SpecErrors: it is none.

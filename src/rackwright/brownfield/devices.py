@@ -32,7 +32,7 @@ def settle_names(devices: Sequence[FoundDevice], view: SlurmView) -> list[FoundD
 
 
 def with_role(device: FoundDevice, word: str | None) -> FoundDevice:
-    """Return a device with the role that somebody has given for that of the source."""
+    """Return a device with the role that the user has given for that of the source."""
     if word is None:
         return device
     role = next((one for one in get_args(Role) if one == word), None)

@@ -56,7 +56,7 @@ _SITES: tuple[str | ListItem, ...] = ("sites",)
 
 
 class NodeKey(NamedTuple):
-    """What the nodes of one group have in common."""
+    """Properties that the nodes of one group share."""
 
     base: str
     entry: str
@@ -71,7 +71,7 @@ class TakenOver:
 
     Attributes:
         data: the document, which is none before its blanks are filled in.
-        blanks: what nobody has told.
+        blanks: facts that no source states.
         notices: what is told and not in it, or is called otherwise.
     """
 
@@ -83,7 +83,7 @@ class TakenOver:
 def make_blueprint(
     found: Sequence[Found], products: Products, *, only: str | None = None
 ) -> TakenOver:
-    """The blueprint of what files say.
+    """Return the blueprint of what files say.
 
     Args:
         found: what each of them says.
@@ -98,7 +98,7 @@ def make_blueprint(
 
 @dataclass
 class _Maker:
-    """What is made, while it is."""
+    """Blueprint under construction."""
 
     products: Products
     only: str | None
@@ -106,7 +106,7 @@ class _Maker:
     blanks: list[Blank] = field(default_factory=list)
 
     def make(self, found: Sequence[Found]) -> TakenOver:
-        """The blueprint.
+        """Return the blueprint.
 
         Raises:
             SpecErrors: nothing stands anywhere, or what stands cannot be told.
@@ -175,7 +175,7 @@ class _Maker:
         return TakenOver(data, tuple(self.blanks), tuple(self.notices))
 
     def _known(self, devices: Sequence[FoundDevice]) -> list[tuple[FoundDevice, Entry]]:
-        """The devices with their products.
+        """Return the devices with their products.
 
         Raises:
             SpecErrors: products that are not known, each at the first place.
@@ -228,7 +228,7 @@ class _Maker:
     def _site(
         self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
     ) -> dict[str, Any]:
-        """One site; with ``standing``, also the nodes of Slurm that are not among those."""
+        """Return one site; with ``standing``, also the nodes of Slurm that are not among those."""
         here = (*_SITES, ListItem("name", name))
         halls = in_rows(racks, self.notices)
         ordered = [rack for rows in halls.values() for these in rows.values() for rack in these]
@@ -252,7 +252,7 @@ class _Maker:
 
     @staticmethod
     def _feeds(racks: Sequence[FoundRack]) -> tuple[str, ...] | None:
-        """The feeds that all racks have; empty where nobody says them, None where they differ.
+        """Return the feeds that all racks have; empty if unknown, None where they differ.
 
         Racks of which nothing is said have those of the others.
         """
@@ -269,7 +269,7 @@ class _Maker:
         racks: Sequence[FoundRack],
         feeds: tuple[str, ...] | None,
     ) -> dict[str, Any]:
-        """What files say of the power of a site; the rest is blank."""
+        """Return the power supply of a site as files state it; the rest stays blank."""
         power = (*here, "power")
         self.blanks += [
             Blank(power, SitePower, "continuous_derate"),
@@ -293,7 +293,7 @@ class _Maker:
         else:
             self.blanks.append(Blank(power, PowerIntent, "pdu", "pdu-415v-60a-24c19"))
             if pdus:
-                text = f"PDUs of several products hang in racks, of feeds that nobody names: {', '.join(sorted(pdus))}"
+                text = f"racks have PDUs of several products on feeds without a name: {', '.join(sorted(pdus))}"
                 self.notices.append(SourceNotice(text))
         self.blanks.append(Blank(power, PowerIntent, "circuit", _CIRCUIT))
         return said
@@ -344,7 +344,7 @@ class _Maker:
     def _rack_feeds(
         self, path: tuple[str | ListItem, ...], rack: FoundRack
     ) -> list[dict[str, Any]]:
-        """The feeds of racks whose feeds are not those of all; nobody says what each begins at."""
+        """Return the feeds of racks whose feeds are not those of all; the start of each is unknown."""
         made = []
         for feed in rack.feeds:
             own = [(entry, count) for (name, entry), count in rack.pdus.items() if name == feed]
@@ -419,7 +419,7 @@ class _Maker:
 
 
 def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
-    """The cluster, if there is one.
+    """Return the cluster, if there is one.
 
     Raises:
         SpecErrors: there are two.

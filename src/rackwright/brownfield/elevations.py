@@ -58,13 +58,13 @@ _QUOTED = re.compile(r"'(\s*[=+\-@＝＋－＠].*)")
 
 
 def is_elevations(sheet: CsvSheet) -> bool:
-    """Whether a sheet has the columns that a sheet of elevations has."""
+    """Return True if a sheet has the columns of rack elevations."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
 def read_elevations(sheet: CsvSheet) -> Found:
-    """What a sheet of elevations says.
+    """Read a sheet of rack elevations.
 
     Raises:
         SpecErrors: rows that are no devices, each with its line.
@@ -97,7 +97,7 @@ def read_elevations(sheet: CsvSheet) -> Found:
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
-    """The device in a row.
+    """Return the device in a row.
 
     Raises:
         SpecErrors: it is none.
@@ -135,13 +135,13 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
 
 
 def unquoted(cell: str) -> str:
-    """A cell without the sign by which ``sheets`` keeps it from being a formula."""
+    """Return a cell without the sign by which ``sheets`` keeps it from being a formula."""
     match = _QUOTED.fullmatch(cell)
     return match[1] if match else cell
 
 
 def _names(text: str, at: Location) -> tuple[str, ...]:
-    """The names in a cell: one, or the first and the last of several with numbers.
+    """Return the names in a cell: one, or the first and the last of several with numbers.
 
     Raises:
         SpecErrors: they are no names of hosts.

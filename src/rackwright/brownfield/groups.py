@@ -74,7 +74,7 @@ class DeviceBlock:
 
 
 def blocks_of(racks: Sequence[FoundRack], keys: Mapping[int, K]) -> dict[K, list[DeviceBlock]]:
-    """The blocks of devices with equal keys, by their keys in the order in which they are met.
+    """Return the blocks of devices with equal keys, by their keys in the order in which they are met.
 
     Args:
         racks: in the order of the halls.

@@ -25,10 +25,10 @@ class FoundRack:
     """A rack with what stands in it.
 
     Attributes:
-        position: in its row; None where nobody says it.
+        position: in its row; None if unknown.
         devices: nodes and switches.
-        type: product of the rack itself; None where nobody says it.
-        pdus: product and number of PDUs of each feed; the feed is empty where nobody says it.
+        type: product of the rack itself; None if unknown.
+        pdus: product and number of PDUs of each feed; the feed is empty if unknown.
         shelves: product and number of power shelves.
     """
 
@@ -45,14 +45,14 @@ class FoundRack:
 
     @property
     def feeds(self) -> tuple[str, ...]:
-        """The feeds that somebody has named, sorted."""
+        """The feeds that have a name, sorted."""
         named = {feed for feed, _ in self.pdus if feed}
         named.update(feed for device, _ in self.devices for feed in device.supplies)
         return tuple(sorted(named))
 
     @property
     def alike(self) -> tuple[object, ...]:
-        """What racks of one group have in common."""
+        """Properties that racks of one group share."""
         nodes = [entry for _, entry in self.devices if isinstance(entry, Node)]
         media = frozenset(node.medium for node in nodes)
         return (
@@ -78,7 +78,7 @@ class _Labels:
         self._changed: dict[str, str] = {}
 
     def of(self, scope: str, text: str, default: str, device: FoundDevice) -> str:
-        """The name for ``text`` among those of a scope.
+        """Return the name for ``text`` among those of a scope.
 
         Raises:
             SpecErrors: two names would become one, or nothing is left of this one.
@@ -98,7 +98,7 @@ class _Labels:
         return label
 
     def notices(self) -> list[SourceNotice]:
-        """The names that were changed."""
+        """Return the names that were changed."""
         if not self._changed:
             return []
         first = next(iter(self._changed.items()))
@@ -108,7 +108,7 @@ class _Labels:
 
 
 def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundRack]:
-    """The racks, in the order in which they are named.
+    """Return the racks, in the order in which they are named.
 
     Args:
         known: devices in racks.
@@ -222,7 +222,7 @@ def _beside(device: FoundDevice, below: FoundDevice) -> str | None:
 
 
 def height_of(entry: Entry) -> float:
-    """Rack units of a product; 1 where nobody publishes its height."""
+    """Rack units of a product; 1 if its height is not published."""
     height = fact_value(getattr(entry, "height", None))
     return 1.0 if height is None else float(height)
 
@@ -232,7 +232,7 @@ def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
 
     Args:
         racks: of one site.
-        notices: a row in which nobody says the order is added.
+        notices: a row without a known order is added.
     """
     found: dict[str, dict[str, list[FoundRack]]] = {}
     for rack in racks:
@@ -247,15 +247,13 @@ def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
                 these.sort(key=lambda rack: rack.position or 0)
     if guessed:
         shown = ", ".join(guessed[:5]) + (", …" if len(guessed) > 5 else "")
-        text = (
-            f"nobody says in which order racks stand, so they are in that of their names: {shown}"
-        )
+        text = f"the order of the racks is unknown, so they are sorted by name: {shown}"
         notices.append(SourceNotice(text))
     return found
 
 
 def natural(name: str) -> tuple[tuple[str, int], ...]:
-    """A key that sorts ``c2`` before ``c10``."""
+    """Return a key that sorts ``c2`` before ``c10``."""
     parts = _DIGITS.split(name)
     numbers = [int(part) if part else 0 for part in parts[1::2]]
     return tuple(zip(parts[::2], [*numbers, -1], strict=True))

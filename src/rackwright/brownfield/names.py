@@ -15,7 +15,7 @@ _STEM = re.compile(r"[-_.]*\d+$")
 
 
 def label_of(text: str) -> str | None:
-    """A name as a blueprint takes it: small letters, digits and dashes; None where nothing is left."""
+    """Return a name as a blueprint takes it: small letters, digits and dashes; None where nothing is left."""
     made = _OTHERS.sub("-", text.lower()).strip("-")[:63].rstrip("-")
     return made or None
 
@@ -57,7 +57,7 @@ def host_naming(group: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def ordered_hostlist(names: Sequence[str]) -> str:
-    """A short host list that stands for ``names`` in their order, which ``compress_hostlist`` sorts."""
+    """Return a short host list that stands for ``names`` in their order, which ``compress_hostlist`` sorts."""
     return ",".join(_parts(names))
 
 

@@ -51,13 +51,13 @@ _ROLES = frozenset(get_args(Role))
 
 
 def is_netbox(sheet: CsvSheet) -> bool:
-    """Whether a sheet has the columns of an export of devices."""
+    """Return True if a sheet has the columns of an export of devices."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
 def read_netbox_sheet(sheet: CsvSheet) -> Found:
-    """What the CSV of a list of devices says.
+    """Read the CSV of a list of devices.
 
     Raises:
         SpecErrors: it has no column for racks or positions, or rows that are no devices.
@@ -75,7 +75,7 @@ def read_netbox_sheet(sheet: CsvSheet) -> Found:
 
 
 def read_netbox_json(text: str, path: Path) -> Found:
-    """What the JSON of ``/api/dcim/devices/`` says.
+    """Read the JSON of ``/api/dcim/devices/``.
 
     Raises:
         SpecErrors: it is something else, or not all of it.
@@ -155,7 +155,7 @@ def _text(item: Item, *keys: str) -> str:
 
 
 def _of_json(item: Item) -> dict[str, str]:
-    """The same of an object that a row of a sheet has."""
+    """Return the same of an object that a row of a sheet has."""
     role = _field(item, "role") or _field(item, "device_role")
     product = _field(item, "device_type")
     wanted = {
@@ -179,7 +179,7 @@ def _of_json(item: Item) -> dict[str, str]:
 
 
 def _field(item: Item, *keys: str) -> Item | None:
-    """What stands behind keys of nested objects; None where one is not there."""
+    """Return the value behind keys of nested objects; None if a key is absent."""
     for key in keys:
         value: Any = item.value
         if not isinstance(value, dict) or key not in value:
@@ -189,7 +189,7 @@ def _field(item: Item, *keys: str) -> Item | None:
 
 
 def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
-    """The devices of rows.
+    """Return the devices of rows.
 
     Raises:
         SpecErrors: rows that are no devices, each with its line.
@@ -222,7 +222,7 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
-    """The device in a row.
+    """Return the device in a row.
 
     Raises:
         SpecErrors: it is none.

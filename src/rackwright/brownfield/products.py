@@ -20,7 +20,7 @@ _ONLY_LETTERS = re.compile(r"[^a-z0-9]+")
 
 
 def letters(text: str) -> str:
-    """A name without what people write in different ways: ``dgxh100`` for ``DGX H100``."""
+    """Return a name without what people write in different ways: ``dgxh100`` for ``DGX H100``."""
     return _ONLY_LETTERS.sub("", text.lower())
 
 
@@ -40,7 +40,7 @@ class Products:
 
         Args:
             catalogue: where they are looked up.
-            said: ids by the names of a source, as somebody has said on the command line.
+            said: ids by the names of a source, as stated on the command line.
             left_out: names of products that are to be left out.
             roles: roles of nodes, tiers of switches or ``leave out``, by roles of a source.
             leave_out_unknown: leave out devices of products that are not known.
@@ -68,7 +68,7 @@ class Products:
         return self._roles.get(letters(device.group)) if device.group else None
 
     def find(self, device: FoundDevice) -> Entry | SpecError:
-        """The product of a device, or why it is not known."""
+        """Return the product of a device, or why it is not known."""
         for written in device.product:
             name = self._said.get(letters(written), written)
             found = list(self._known.get(letters(name), {}).values())

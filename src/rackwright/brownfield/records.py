@@ -1,4 +1,4 @@
-"""What sources say of what stands, in one form whatever they are written in."""
+"""Installed hardware as other tools record it, in one format for all of them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class SourceNotice:
 
 @dataclass(frozen=True, slots=True)
 class FoundPlace:
-    """Where something stands.
+    """Place of a device: site, rack and units.
 
     Attributes:
-        position: of the rack in its row, counted from 1; None where nobody says it.
+        position: of the rack in its row, counted from 1; None if unknown.
     """
 
     site: str
@@ -53,7 +53,7 @@ class FoundDevice:
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
         face: front or rear, where the source says it.
-        low: its lowest unit, counted from 1; None beside the rails and where nobody says it.
+        low: its lowest unit, counted from 1; None beside the rails and if unknown.
         high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
         group: what the source calls the group, role or tier that it is in; empty where it says none.
@@ -131,7 +131,7 @@ class SlurmPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCluster:
-    """What a ``slurm.conf`` says.
+    """Cluster of a ``slurm.conf``.
 
     Attributes:
         controllers: name and address of each host that runs slurmctld.
@@ -201,7 +201,7 @@ class FoundNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one file says.
+    """Content of one file.
 
     Attributes:
         devices: in the order of the file.
@@ -219,5 +219,5 @@ class Found:
 
 
 def refused(message: str, at: Location | None, hint: str | None = None) -> SpecErrors:
-    """Why nothing can be made of a file."""
+    """Return the error for a file that cannot be read as any known format."""
     return SpecErrors([SpecError(message, hint=hint, location=at)])

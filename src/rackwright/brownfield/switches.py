@@ -28,7 +28,7 @@ _UNKNOWN = 1
 def fabrics_of(
     racks: Sequence[FoundRack], catalogue: Catalogue, notices: list[SourceNotice]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The fabrics of the switches in racks, and the names of those of which nobody says what they carry.
+    """Return the fabrics of the switches in racks, and the names of those whose traffic is unknown.
 
     Args:
         racks: in the order of the halls.
@@ -57,7 +57,7 @@ def fabrics_of(
 
 
 def _height_of_tier(tier: tuple[str, DeviceBlock]) -> tuple[int, int]:
-    """A key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
+    """Return a key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
     name, block = tier
     words = set(name.split("-"))
     level = next((n for n, names in enumerate(_LEVELS) if words & names), _UNKNOWN)
@@ -99,7 +99,7 @@ def _tier(
 
 
 class _FromTop:
-    """Whether switches stand where those do that are placed without a word: from the top of their racks.
+    """Check that switches are at the default place, the top of their racks.
 
     Nodes are placed before them, and tiers in their order.
     """
@@ -119,14 +119,14 @@ class _FromTop:
         self._placed.update(map(id, block.devices))
 
     def holds(self, block: DeviceBlock) -> bool:
-        """Whether all units above each run of a block are taken by what is placed before it."""
+        """Return True if the units above each run of a block are full."""
         height = height_of(block.entry)
         return all(
             self._is_full(run.rack, run.low + len(run.devices) * height) for run in block.runs
         )
 
     def _is_full(self, name: str, above: float) -> bool:
-        """Whether every unit of a rack from one on is taken."""
+        """Return True if every unit of a rack above a unit is full."""
         rack = self._racks[name]
         if rack.type is None:
             return False

@@ -66,7 +66,7 @@ def hold_products(head: Catalogue, base: Catalogue) -> tuple[Catalogue, tuple[Re
         try:
             after = head.bare.get(*key)
         except SpecErrors:
-            continue  # it is told when somebody asks for it
+            continue  # it is reported when it is used
         if after != before:
             held[key] = before
         data, old = load_tree(path).data, load_tree(base.source_of(*key)).data

@@ -33,7 +33,7 @@ class EntryChange:
 
 
 def compare_catalogues(before: Catalogue, after: Catalogue) -> tuple[EntryChange, ...]:
-    """The changes of the products and prices that are not built in."""
+    """Return the changes of the products and prices that are not built in."""
     return (*_products(before, after), *_prices(before, after))
 
 
@@ -72,7 +72,7 @@ def _is_in(field: str, top: str) -> bool:
 
 
 def _leaves(model: Model, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every value of a model with its dotted name; of a number, with its confidence."""
+    """Yield every value of a model with its dotted name; of a number, with its confidence."""
     sources = model.sources if isinstance(model, Entry) else {}
     yield from _values(model.model_dump(mode="json", exclude_none=True), prefix, sources)
 

@@ -12,7 +12,7 @@ from rackwright.model.hardware import Entry
 
 
 def lacking(entry: Model, prefix: str = "") -> Iterator[str]:
-    """The dotted names of what an entry could say and does not."""
+    """Yield the dotted names of what an entry could say and does not."""
     for name in type(entry).model_fields:
         if name in marked_fields(type(entry)).labels:
             continue
@@ -24,7 +24,7 @@ def lacking(entry: Model, prefix: str = "") -> Iterator[str]:
 
 
 def facts_of(entry: Entry) -> list[dict[str, Any]]:
-    """Each number of an entry with its source, as plain data."""
+    """Return each number of an entry with its source, as plain data."""
     found = []
     for name, fact in entry.facts():
         source = entry.sources[fact.source]

@@ -8,13 +8,13 @@ from pathlib import Path
 from rackwright.errors import Location, SpecError
 
 LIKE_YAML = frozenset({".yaml", ".yml", ".json"})
-"""Endings of files that somebody may take for YAML that is read; only the first one is."""
+"""Endings of files that could be mistaken for YAML that is read; only the first one is."""
 NO_LINK = "put the file itself there"
 """What to do where a link is found; none is followed."""
 
 
 def own_files(folder: Path, errors: list[SpecError]) -> Iterator[Path]:
-    """The YAML files of a folder of somebody else, and what would never be read of it."""
+    """Yield the YAML files of a foreign folder, and what would never be read of it."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__")):
             continue
@@ -31,5 +31,5 @@ def own_files(folder: Path, errors: list[SpecError]) -> Iterator[Path]:
 
 
 def at_top(path: Path, text: str, hint: str) -> SpecError:
-    """The error ``text`` about the file ``path`` as a whole."""
+    """Return the error ``text`` about the file ``path`` as a whole."""
     return SpecError(text, hint=hint, location=Location(str(path), 1, 1))

@@ -128,11 +128,11 @@ class Catalogue:
 
     @property
     def used(self) -> tuple[Key, ...]:
-        """The products that somebody has asked for."""
+        """The products that were looked up."""
         return tuple(self._read)
 
     def get(self, kind: type[E], entry_id: str) -> E:
-        """The product of ``kind`` called ``entry_id``.
+        """Return the product of ``kind`` called ``entry_id``.
 
         Raises:
             UnknownEntryError: there is none.
@@ -148,7 +148,7 @@ class Catalogue:
         return entry
 
     def source_of(self, kind: type[Entry], entry_id: str) -> Path:
-        """The file that ``get`` reads.
+        """Return the file that ``get`` reads.
 
         Raises:
             UnknownEntryError: there is no such product.
@@ -164,14 +164,8 @@ class Catalogue:
         return path is not None and any(path.is_relative_to(folder) for folder in self.folders)
 
     def ids(self, kind: type[Entry]) -> tuple[str, ...]:
-        """The ids of every product of ``kind``, sorted."""
+        """Return the ids of every product of ``kind``, sorted."""
         return tuple(sorted(self.files.get(kind, {})))
-
-    def load_all(self) -> Iterator[Entry]:
-        """Every product, read and validated."""
-        for kind, found in self.files.items():
-            for entry_id in sorted(found):
-                yield self.get(kind, entry_id)
 
     def patched(self, patches: Mapping[str, Mapping[str, Any]]) -> Catalogue:
         """This catalogue with fields of some products changed; ``None`` makes one unknown.
@@ -188,7 +182,7 @@ class Catalogue:
         return replace(self, patches={**self.patches, **patches}, _read={})
 
     def own(self) -> list[Any]:
-        """The products that are not built in and that somebody has asked for, as plain data."""
+        """Return the products that are not built in and were looked up, as plain data."""
         return [
             self.get(kind, entry_id).model_dump(mode="json")
             for kind, entry_id in sorted(self.used, key=lambda key: key[1])
@@ -225,7 +219,7 @@ def how_to_add(kind: type[Entry], entry_id: str) -> str:
 def load_catalogue(
     folders: Sequence[Path] = (), *, price_folders: Sequence[Path] = ()
 ) -> Catalogue:
-    """The built-in catalogue together with those in ``folders``.
+    """Return the built-in catalogue together with those in ``folders``.
 
     Raises:
         SpecErrors: two files describe products of the same id (none shadows the other silently), or
@@ -242,7 +236,7 @@ def load_catalogue(
 
 
 def catalogue_of_data(data: Mapping[str, Any]) -> Catalogue:
-    """The catalogue that ``Catalogue.as_data`` has told."""
+    """Return the catalogue that ``Catalogue.as_data`` has told."""
     from rackwright.model.prices import PriceList, Prices
 
     folders, prices = map(Path, data["folders"]), map(Path, data["prices"])
@@ -296,7 +290,7 @@ def _place_of_id(path: Path) -> Location:
 
 
 def _entries(folder: Path, errors: list[SpecError]) -> Iterator[tuple[type[Entry], Path]]:
-    """The files of the products in ``folder``, and what is wrong with it."""
+    """Yield the files of the products in ``folder``, and what is wrong with it."""
     if not folder.is_dir():
         errors.append(SpecError(f"there is no catalogue folder '{folder}'"))
         return

@@ -140,7 +140,7 @@ class Imported:
         entry: it, read and valid.
         document: its YAML, as plain data.
         left: what the device type says and the entry does not, with the reason.
-        lacks: what nobody has said, by the names of the entry's fields.
+        lacks: unknown facts, by the names of the entry's fields.
     """
 
     folder: ImportKind
@@ -267,7 +267,7 @@ def _rack(rack: RackDimensions, left: list[str], path: Path) -> dict[str, Any]:
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """An entry as YAML."""
+    """Return an entry as YAML."""
     return yaml.safe_dump(
         document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110
     )
@@ -321,7 +321,7 @@ def _body(device: DeviceType, left: list[str], module: SupplyModule | None) -> d
 
 
 def _supplies(ports: Sequence[PowerPort], left: list[str]) -> dict[str, Any]:
-    """The power supplies, if all are alike."""
+    """Return the power supplies, if all are alike."""
     kinds = {port.type for port in ports}
     draws = {port.maximum_draw for port in ports}
     if not ports:
@@ -343,7 +343,7 @@ def _supplies(ports: Sequence[PowerPort], left: list[str]) -> dict[str, Any]:
 def _ports(
     device: DeviceType, folder: str, roles: Mapping[str, str], left: list[str], path: Path
 ) -> dict[str, Any]:
-    """The network ports of a node, or what a switch is.
+    """Return the network ports of a node, or what a switch is.
 
     Raises:
         UsageError: a role is given to a type of interface that the device does not have.
@@ -372,7 +372,7 @@ def _ports(
 
 
 def _switch(device: DeviceType, left: list[str], path: Path) -> dict[str, Any]:
-    """The ports of a switch: those that are most in number are its radix.
+    """Return the ports of a switch: those that are most in number are its radix.
 
     Raises:
         SpecErrors: the device has no interface whose rate is known.
@@ -445,7 +445,7 @@ def _is_meant(interface: Interface, pattern: str) -> bool:
 
 
 def rate_of(kind: str) -> tuple[str, str] | None:
-    """The rate and the technology of a type of interface; None where it has none."""
+    """Return the rate and the technology of a type of interface; None where it has none."""
     if found := _ETHERNET.fullmatch(kind):
         return f"{int(found[1])} Gbps", "ethernet"
     if found := _MEGABITS.fullmatch(kind):
@@ -455,5 +455,5 @@ def rate_of(kind: str) -> tuple[str, str] | None:
 
 
 def cage_of(kind: str) -> str | None:
-    """The cage that the name of a type of interface ends with."""
+    """Return the cage that the name of a type of interface ends with."""
     return next((cage for end, cage in _CAGES if kind.endswith(end)), None)

@@ -17,12 +17,12 @@ Origins = dict[tuple[str, str, str], Path]
 
 @lru_cache(maxsize=1)
 def builtin_prices() -> Prices:
-    """The price lists that come with Rackwright."""
+    """Return the price lists that come with Rackwright."""
     return load_prices()
 
 
 def all_prices(folders: tuple[Path, ...] = ()) -> Prices:
-    """The built-in price lists together with those in ``folders``.
+    """Return the built-in price lists together with those in ``folders``.
 
     Raises:
         SpecErrors: a list is wrong, two lists price the same thing, or a folder holds something
@@ -53,7 +53,7 @@ def all_prices(folders: tuple[Path, ...] = ()) -> Prices:
 
 
 def load_prices(folder: Path | None = None) -> Prices:
-    """The price lists in ``folder``, by default the built-in ones.
+    """Return the price lists in ``folder``, by default the built-in ones.
 
     Raises:
         SpecErrors: a list is wrong, two lists price the same thing (none shadows the other
@@ -68,7 +68,7 @@ def load_prices(folder: Path | None = None) -> Prices:
 
 
 def _read(path: Path, origin: Origins) -> PriceList:
-    """The list in a file, whose prices are noted in ``origin``.
+    """Return the list in a file, whose prices are noted in ``origin``.
 
     Raises:
         SpecErrors: the list is wrong, the file does not bear its name, or something is priced

@@ -30,7 +30,7 @@ SOURCE = "sheet"
 
 
 def scaffold(folder: str, entry_id: str, today: date) -> str:
-    """The text of a file for a product of the kind that ``folder`` holds."""
+    """Return the text of a file for a product of the kind that ``folder`` holds."""
     kind = FOLDERS[folder]
     (word,) = get_args(kind.model_fields["kind"].annotation)
     lines = [
@@ -52,7 +52,7 @@ def scaffold(folder: str, entry_id: str, today: date) -> str:
 
 
 def _fields(model: type[Model]) -> Iterator[str]:
-    """The lines of each field, without what every entry has."""
+    """Yield the lines of each field, without what every entry has."""
     texts: Mapping[str, str] = describe_fields(model)
     for name, info in model.model_fields.items():
         if name in marked_fields(model).labels:

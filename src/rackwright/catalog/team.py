@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def catalogue_for(blueprint: Path, *, isolated: bool = False) -> Catalogue:
-    """The catalogue that holds for ``blueprint``, with the prices.
+    """Return the catalogue that holds for ``blueprint``, with the prices.
 
     Args:
         blueprint: the file; the team's ``rackwright.yaml`` is found from it.
@@ -39,7 +39,7 @@ def catalogue_for(blueprint: Path, *, isolated: bool = False) -> Catalogue:
 
 
 def team_catalogue(config: Path, *, within: Path | None = None) -> Catalogue:
-    """The built-in catalogue and what ``config`` lists beside it.
+    """Return the built-in catalogue and what ``config`` lists beside it.
 
     Args:
         config: a ``rackwright.yaml``.
@@ -58,7 +58,7 @@ def team_catalogue(config: Path, *, within: Path | None = None) -> Catalogue:
 def catalogue_at(
     base: BaseConfig | None, *, isolated: bool = False
 ) -> tuple[Catalogue, tuple[SpecError, ...]]:
-    """The catalogue that a revision lists, and what of it cannot be had.
+    """Return the catalogue that a revision lists, and what of it cannot be had.
 
     Args:
         base: the revision's configuration.
@@ -91,7 +91,7 @@ def catalogue_at(
 
 
 def catalogue_of(base: BaseConfig | None, *, isolated: bool = False) -> Catalogue:
-    """The catalogue that a revision lists, all of it.
+    """Return the catalogue that a revision lists, all of it.
 
     Raises:
         SpecErrors: a part cannot be had, or is not valid.

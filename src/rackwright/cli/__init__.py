@@ -80,6 +80,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.catalogue",
         "list, show, write, test and import products",
     ),
+    "faults": (
+        "rackwright.cli.commands.faults",
+        "list, show and test faults, and find them in a recording",
+    ),
+    "repair": (
+        "rackwright.cli.commands.repair",
+        "take nodes with a fault from drain to proof and back",
+    ),
     "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
     "baseline": (
         "rackwright.cli.commands.baseline",
@@ -107,6 +115,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.unlock",
         "lift locks that a lost runner left on an AWS site",
     ),
+    "discover": (
+        "rackwright.cli.commands.discover",
+        "read management controllers, and compare the machines with the blueprint",
+    ),
     "configure": (
         "rackwright.cli.commands.configure",
         "bring the hosts to what the blueprint says",
@@ -120,6 +132,22 @@ VERBS: dict[str, tuple[str, str]] = {
         "write what workers of 'configure' need to be reached",
     ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "fleet": (
+        "rackwright.cli.commands.fleet",
+        "show every site of a federation: capacity, queue, health, cost",
+    ),
+    "power": (
+        "rackwright.cli.commands.power",
+        "keep a site within a power budget for a while, and give it back",
+    ),
+    "burn-in": (
+        "rackwright.cli.commands.burn_in",
+        "load nodes, check every result, and find the slow ones in growing groups",
+    ),
+    "ledger": (
+        "rackwright.cli.commands.ledger",
+        "show where parts were and what they did, lemons, spares and packets for returns",
+    ),
     "netbox": (
         "rackwright.cli.commands.netbox",
         "read what stands from NetBox, and write what is planned to it",
@@ -139,8 +167,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "configure", "verify", "switches", "upgrade", "replace",
-        "down", "unlock",
+        "preview", "up", "status", "hosts", "discover", "configure", "verify", "switches", "burn-in", "faults", "repair",
+        "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (
         "render", "inventory", "netbox", "receptor", "schema", "completion",
@@ -245,7 +273,7 @@ def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
 
 def _fail(error: OSError) -> int:
     """Say what the system refuses; the exit code."""
-    from rackwright.faults import FULL, system_fault
+    from rackwright.system_errors import FULL, system_fault
 
     if error.errno in FULL and error.filename is None and _output_fails():
         _close_stdout()

@@ -30,7 +30,7 @@ class Lookup(Protocol):
 
 
 class Cluster(pulumi.ComponentResource):
-    """What one stack adds to a site.
+    """Resources that one stack adds to a site.
 
     Args:
         kind: which of the site's stacks this is.
@@ -149,7 +149,7 @@ class Cluster(pulumi.ComponentResource):
             exports["node_groups"][group.spec.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "count": group.spec.count,
+                "count": group.spec.least,
                 # Of the instances that it launches: one that runs may be of another type still.
                 "launches": {
                     "type": group.spec.type,

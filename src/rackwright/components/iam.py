@@ -12,7 +12,7 @@ from rackwright.plan.aws import access
 
 
 class InstanceRole(pulumi.ComponentResource):
-    """What instances of one role may do; with a profile that exists already nothing is made.
+    """Permissions of instances of one role; an existing instance profile is used as it is.
 
     Args:
         role: what the instances are.

@@ -61,7 +61,7 @@ class Network(pulumi.ComponentResource):
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """What the other stacks of the site need."""
+        """Return the outputs that the other stacks of the site read."""
         return {
             "vpc_id": self.vpc_id,
             "subnet_ids": self.subnet_ids,

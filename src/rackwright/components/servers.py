@@ -108,7 +108,7 @@ class Servers(pulumi.ComponentResource):
         )
 
     def addresses(self) -> dict[str, dict[str, pulumi.Output[str]]]:
-        """Where the nodes are, for the configuration step."""
+        """Return the addresses of the servers, for the configuration step."""
         volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
         return {
             "private_ips": self.private_ips,

@@ -116,13 +116,13 @@ class Storage(pulumi.ComponentResource):
                 self._association(system, declared, repository, made.get(repository.bucket))
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """What the cluster's stack and the configuration step need."""
+        """Return the outputs that the cluster's stack and the configuration step read."""
         more = {"data_volumes": self.data_volumes, "efs": self.efs}
         some = {name: told for name, told in more.items() if told}
         return {"file_systems": self.mounts(), "buckets": self.buckets, **some}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
-        """How to mount each file system, by name; one that exists is told as one that is made."""
+        """Return how each file system is mounted, by name, whether it is new or existing."""
         site = self._args.plan
         found: dict[str, dict[str, pulumi.Input[object]]] = {}
         for system in site.file_systems:

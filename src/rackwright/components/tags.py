@@ -39,7 +39,7 @@ class SiteArgs(Model):
 
     @property
     def prefix(self) -> str:
-        """What every name of the site starts with."""
+        """Prefix of every name of the site."""
         return site_prefix(self.cluster, self.plan.name)
 
     def name(self, *parts: str) -> str:

@@ -49,7 +49,7 @@ class Asset:
 
 
 def decode(struct: Any) -> dict[str, Any]:
-    """The plain values of a protobuf ``Struct``: secrets unwrapped, unknowns as ``UNKNOWN``."""
+    """Return the plain values of a protobuf ``Struct``: secrets unwrapped, unknowns as ``UNKNOWN``."""
     return {key: _decode(value) for key, value in struct.fields.items()}
 
 

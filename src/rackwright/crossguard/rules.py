@@ -89,7 +89,7 @@ _MOST_OPEN = {4: 2**28, 6: 2**112}
 
 
 def _items(value: Any) -> list[Any]:
-    """The items of an optional list; an unknown list is one unknown item."""
+    """Return the items of an optional list; an unknown list is one unknown item."""
     if value is UNKNOWN:
         return [UNKNOWN]
     return [] if value is None else list(value)

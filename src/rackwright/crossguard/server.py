@@ -76,11 +76,11 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.AnalyzerHandshakeResponse()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """The version of the toolkit."""
+        """Return the version of the toolkit."""
         return plugin_pb2.PluginInfo(version=__version__)
 
     def GetAnalyzerInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Every policy of the pack, with the enforcement that holds unless configured."""
+        """Return every policy of the pack, with the enforcement that holds unless configured."""
         from rackwright.policy.packs.process import judging_rules
 
         info = analyzer_pb2.AnalyzerInfo(
@@ -128,7 +128,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.RemediateResponse()
 
     def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """The findings about one resource, before it is created."""
+        """Return the findings about one resource, before it is created."""
         response = analyzer_pb2.AnalyzeResponse()
         is_root = request.type.startswith(ROOT_PREFIX) and SPEC_INPUT in request.properties.fields
         rules = self._rules_for(request.type)
@@ -149,7 +149,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.AnalyzeResponse()
 
     def _defaults(self) -> dict[str, Level]:
-        """The enforcement of every policy as the pack has it."""
+        """Return the enforcement of every policy as the pack has it."""
         from rackwright.policy.packs.process import judging_rules
 
         levels = {p.id: _LEVELS[p.enforcement.value] for p in judging_rules(self._packs)}
@@ -206,7 +206,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 yield self._diagnostic(rule.id, resource.urn, text, analyzer_pb2.MANDATORY)
 
     def _effective(self, policy: str, level: Level) -> Level:
-        """The level of one finding: what the pack's configuration chose, else its own."""
+        """Return the level of one finding: what the pack's configuration chose, else its own."""
         return self._chosen.get(policy, level)
 
     def _diagnostic(self, policy: str, urn: str, message: str, level: Level) -> Any:
@@ -253,7 +253,7 @@ def judge_spec(
 
 
 def describe(result: Any) -> str:
-    """One result as the text that the engine shows."""
+    """Return one result as the text that the engine shows."""
     lines = [f"{result.subject.name}: {result.message}"]
     if result.fix:
         lines.append(f"fix: {result.fix}")
@@ -309,7 +309,7 @@ def _exceptions(environment: Mapping[str, str]) -> PolicyExceptions | None:
 
 
 def _team_packs(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The packs of the configuration that is named; one that is not valid ends the process."""
+    """Return the packs of the configuration that is named; one that is not valid ends the process."""
     from rackwright.errors import RackwrightError
     from rackwright.policy.packs.team_config import team_packs
 
@@ -322,7 +322,7 @@ def _team_packs(environment: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _team_catalogue(environment: Mapping[str, str]) -> Catalogue | None:
-    """The products of the configuration that is named; one that is not valid ends the process."""
+    """Return the products of the configuration that is named; one that is not valid ends the process."""
     from rackwright.catalog.team import team_catalogue
     from rackwright.errors import RackwrightError
 

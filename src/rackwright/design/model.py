@@ -1,4 +1,4 @@
-"""What is wanted, and what a facility team gives: the document that ``rackwright design`` reads.
+"""Input of ``rackwright design``: the wanted cluster, and the facility that houses it.
 
 Fields of the facility are those of a bare-metal site of a blueprint, by the same names and types; its
 rack groups say where racks may stand.
@@ -41,7 +41,7 @@ class DesignProduct(Model):
 
 
 class DesignReserve(Model):
-    """What stays free beside what the policies ask for."""
+    """Headroom to keep free, beyond what the policies require."""
 
     power: Annotated[Percent, Field(lt=100)] = 0.0
     """Share of the capacity of each power source, row, hall and of the contract."""
@@ -52,7 +52,7 @@ class DesignReserve(Model):
 
 
 class DesignWish(Model):
-    """What is wanted."""
+    """Wanted cluster."""
 
     accelerators: Annotated[int, Field(gt=0)] | Literal["most"]
     """How many, rounded up to whole units of the product; or the most that fits."""
@@ -132,7 +132,7 @@ class DesignFacility(Model):
 
 
 class DesignDocument(Model):
-    """What is wanted of which facility."""
+    """Wanted cluster and its facility."""
 
     apiVersion: Literal["rackwright/v1"]
     """Version of the form of this file."""

@@ -57,7 +57,7 @@ def decide(changes: Iterable[Change]) -> tuple[FieldUpdate, ...]:
 
 
 def accept(updates: Iterable[FieldUpdate], paths: Collection[str]) -> tuple[FieldUpdate, ...]:
-    """The updates, with the refused ones at ``paths`` as replacements that somebody accepts.
+    """Return the updates, with the refused ones at ``paths`` as replacements that somebody accepts.
 
     Raises:
         UsageError: nothing is refused at a path; an acceptance is for one change, never a habit.
@@ -112,7 +112,7 @@ def holds_data(item: Mapping[str, Any]) -> bool:
 
 
 def _size(value: Any) -> float | None:
-    """The number of a quantity such as ``38400 GiB``; canonical units make it comparable."""
+    """Return the number of a quantity such as ``38400 GiB``; canonical units make it comparable."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, str):

@@ -46,7 +46,7 @@ class Budget:
 
 
 def budget_changes(pairs: Iterable[Pair]) -> tuple[Budget, ...]:
-    """The measures whose value or limit changed: what blocks first, then by least headroom."""
+    """Return the measures whose value or limit changed: what blocks first, then by least headroom."""
     budgets = [_budget(pair) for pair in pairs if pair.result.is_measure]
     changed = [
         budget

@@ -86,14 +86,14 @@ class _Place:
 
 
 def compare(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
-    """Every difference, in the order of the model."""
+    """Return every difference, in the order of the model."""
     one = before.plan.blueprint.model_dump(mode="json")
     other = after.plan.blueprint.model_dump(mode="json")
     return tuple(_Comparison(before.tree, after.tree).walk(one, other, _start(one)))
 
 
 def reorderings(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
-    """The lists in which the same items stand in another order that may mean something."""
+    """Return the lists in which the same items stand in another order that may mean something."""
     one = before.plan.blueprint.model_dump(mode="json")
     other = after.plan.blueprint.model_dump(mode="json")
     comparison = _Comparison(before.tree, after.tree)
@@ -107,7 +107,7 @@ def _start(blueprint: Mapping[str, Any]) -> _Place:
 
 
 def whole(before: LoadedPlan | None, after: LoadedPlan | None) -> tuple[Change, ...]:
-    """The sites of a blueprint that is added or removed as a whole."""
+    """Return the sites of a blueprint that is added or removed as a whole."""
     loaded = before or after
     kind: Literal["added", "removed"] = "removed" if before else "added"
     if loaded is None:
@@ -143,7 +143,7 @@ class _Comparison:
         """Filled by ``walk``."""
 
     def walk(self, one: Any, other: Any, place: _Place) -> Iterator[Change]:
-        """The differences below ``place``."""
+        """Yield the differences below ``place``."""
         if one == other:
             return
         if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -269,7 +269,7 @@ def _by_racks(one: Sequence[str], other: Sequence[str]) -> list[tuple[int | None
 
 
 def _show(value: Any, tree: Tree, path: Path) -> str:
-    """The value in one line: in the words of the file where it is a scalar there."""
+    """Return the value in one line: in the words of the file where it is a scalar there."""
     if value is None:
         return NOT_SET
     written = _written(tree, path)
@@ -287,7 +287,7 @@ def _written(tree: Tree, path: Path) -> str | None:
 
 
 def _flow(value: Any) -> str:
-    """The value as YAML would have it in one line; what is not set is left out."""
+    """Return the value as YAML would have it in one line; what is not set is left out."""
     if isinstance(value, Mapping):
         inside = ", ".join(f"{k}: {_flow(v)}" for k, v in value.items() if v not in (None, [], {}))
         return f"{{{inside}}}"

@@ -108,7 +108,7 @@ def compare_sides(
     approval: Approval | None = None,
     accepted: Collection[str] = (),
 ) -> Comparison:
-    """The comparison; each side is planned and judged once.
+    """Return the comparison; each side is planned and judged once.
 
     Args:
         base: the older side.
@@ -159,7 +159,7 @@ def compare_plans(
     accepted: Collection[str] = (),
     unlayered: tuple[Path, ...] = (),
 ) -> Comparison:
-    """The comparison of plans that are made already; one of them at least."""
+    """Return the comparison of plans that are made already; one of them at least."""
     one = other = None
     if before is not None:
         # The packs are today's, and what they were told then may not fit.

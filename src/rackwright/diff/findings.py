@@ -11,7 +11,7 @@ from rackwright.policy.engine import Result
 from rackwright.policy.excess import Mark, Trend, is_stricter, trend
 
 BAD = frozenset({Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR})
-"""Outcomes that somebody has to look at."""
+"""Outcomes that need attention."""
 
 _GRAVITY = {Outcome.UNKNOWN: 0, Outcome.FAIL: 1, Outcome.ERROR: 2}
 
@@ -47,7 +47,7 @@ class Findings:
 
 
 def sort_findings(pairs: Iterable[Pair]) -> Findings:
-    """The pairs that are new, worse or fixed; what blocks first."""
+    """Return the pairs that are new, worse or fixed; what blocks first."""
     new: list[Pair] = []
     worse: list[Pair] = []
     fixed: list[Pair] = []

@@ -60,7 +60,7 @@ class FileChanges:
 def compare_files(
     before: Plan | None, after: Plan | None, generators: Iterable[Generator] | None = None
 ) -> FileChanges:
-    """The generated files of two plans.
+    """Return the generated files of two plans.
 
     What one side cannot generate is not compared: it would look like a file that comes or goes.
     """
@@ -104,7 +104,7 @@ def waves_of_switches(changes: FileChanges, plan: Plan | None) -> tuple[SwitchWa
 
 
 def load_generators() -> Sequence[Generator]:
-    """Every generator of ``GENERATORS``."""
+    """Return every generator of ``GENERATORS``."""
     found: list[Generator] = []
     for place in GENERATORS:
         module, _, function = place.partition(":")

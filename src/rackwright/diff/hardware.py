@@ -40,7 +40,7 @@ class HostChange:
 
 
 def compare_products(before: Plan | None, after: Plan | None) -> tuple[ProductChange, ...]:
-    """The products of which the number changed, by site, kind and id."""
+    """Return the products of which the number changed, by site, kind and id."""
     one, other = _counts(before), _counts(after)
     return tuple(
         ProductChange(*key, one[key], other[key])
@@ -54,7 +54,7 @@ def _counts(plan: Plan | None) -> Counter[tuple[str, str, str]]:
 
 
 def compare_hosts(before: Plan | None, after: Plan | None) -> tuple[HostChange, ...]:
-    """The node groups whose hosts changed, in the order of the newer plan."""
+    """Return the node groups whose hosts changed, in the order of the newer plan."""
     one, other = _hosts(before), _hosts(after)
     return tuple(
         _host_change(key, one.get(key, ()), other.get(key, ()))

@@ -38,7 +38,7 @@ IMPLIED_ROLLOUTS: Mapping[str, OnChange] = {
 
 
 def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
-    """The changes that follow from the plans of both sides."""
+    """Return the changes that follow from the plans of both sides."""
     return (*_subnets(before.plan, after), *_renamed_hosts(before.plan, after))
 
 

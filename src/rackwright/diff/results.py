@@ -55,7 +55,7 @@ class _Topic:
 
 
 def pair(before: Report | None, after: Report | None) -> tuple[Pair, ...]:
-    """Every pair whose results differ, in the order of the newer report."""
+    """Return every pair whose results differ, in the order of the newer report."""
     one, other = _by_topic(before), _by_topic(after)
     pairs: list[Pair] = []
     for topic in dict.fromkeys((*other, *one)):
@@ -107,7 +107,7 @@ def _racks_of(result: Result) -> re.Match[str] | None:
 
 
 def _unlike(before: Sequence[Result], after: Sequence[Result]) -> tuple[list[Result], list[Result]]:
-    """The results that have no equal of the same subject on the other side."""
+    """Return the results that have no equal of the same subject on the other side."""
     one, other = _by_subject(before), _by_subject(after)
     return (
         [r for r in before if not any(same(r, new) for new in other.get(r.subject.name, ()))],
@@ -163,7 +163,7 @@ def _by_rack(topic: _Topic, before: Sequence[Result], after: Sequence[Result]) -
 
 
 def _spread(results: Iterable[Result]) -> dict[str, list[int]]:
-    """The indexes of the results about each rack."""
+    """Return the indexes of the results about each rack."""
     found: dict[str, list[int]] = {}
     for index, result in enumerate(results):
         parts = _racks_of(result)

@@ -35,7 +35,7 @@ class Side(Protocol):
         """Return True if there is a file at ``path``."""
 
     def read(self, path: Path) -> Item:
-        """The document at ``path``."""
+        """Return the document at ``path``."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class WorkingTree:
         return path.exists()
 
     def read(self, path: Path) -> Item:
-        """The document at ``path``.
+        """Return the document at ``path``.
 
         Raises:
             SpecErrors: it is missing or is not acceptable YAML.
@@ -81,7 +81,7 @@ class Revision:
         return _blob(self.top, self.commit, self._inside(path)) is not None
 
     def read(self, path: Path) -> Item:
-        """The document at ``path``.
+        """Return the document at ``path``.
 
         Raises:
             SpecErrors: it is not acceptable YAML.
@@ -113,7 +113,7 @@ class Revision:
 
 
 def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:
-    """The base and the head that ``text`` names.
+    """Return the base and the head that ``text`` names.
 
     ``A..B`` compares A with B, ``A...B`` the common ancestor of both with B, and ``A`` alone
     compares A with the working tree. An end that is left out is HEAD, as in git.
@@ -138,7 +138,7 @@ def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:
 
 
 def approving_revision(text: str) -> str:
-    """The revision of ``text`` whose waivers count: the base as it is named, not the ancestor."""
+    """Return the revision of ``text`` whose waivers count: the base as it is named, not the ancestor."""
     return text.partition("..")[0] or "HEAD"
 
 
@@ -150,7 +150,7 @@ def load_side(
     *,
     isolated: bool = False,
 ) -> LoadedPlan | None:
-    """The plan of one side; None where it has no such blueprint.
+    """Return the plan of one side; None where it has no such blueprint.
 
     A layer that the side does not have yet changes nothing in it.
 
@@ -183,13 +183,13 @@ def _catalogue_of(side: Side, blueprint: Path, *, isolated: bool) -> Catalogue:
 
 
 def missing_layers(side: Side, layers: Sequence[Path]) -> tuple[Path, ...]:
-    """The layers that ``side`` does not have."""
+    """Return the layers that ``side`` does not have."""
     return tuple(layer for layer in layers if not side.holds(layer))
 
 
 @lru_cache(maxsize=8)
 def _blob(top: Path, commit: str, inside: str) -> bytes | None:
-    """The file ``inside`` a commit, which never changes; None where it has no such file."""
+    """Return the file ``inside`` a commit, which never changes; None where it has no such file."""
     try:
         return git.read_at(top, commit, inside)
     except git.FileMissingError:
@@ -201,7 +201,7 @@ def _revision(top: Path, name: str) -> Revision:
 
 
 def _nearest_folder(path: Path) -> Path:
-    """The nearest folder above ``path`` that exists now; a revision may have others."""
+    """Return the nearest folder above ``path`` that exists now; a revision may have others."""
     folder = path.parent.resolve()
     while not folder.is_dir():
         folder = folder.parent

@@ -33,7 +33,7 @@ class _Stage:
 
 
 def draw_cooling(site: SitePlan) -> Drawing:
-    """The stages that carry the heat of each hall and loop, with what they can after the loss of a unit."""
+    """Return the stages that carry the heat of each hall and loop, with what they can after the loss of a unit."""
     stages = [*_racks(site), *(_stage(site, one) for one in site.cooling.stages)]
     columns: dict[int, list[_Stage]] = {}
     for one in stages:
@@ -126,7 +126,7 @@ def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
 def _pipes(
     columns: dict[int, list[_Stage]], there: Sequence[int], at: dict[int, tuple[float, float]]
 ) -> list[str]:
-    """A line from each stage to the next ones that carry some of its heat."""
+    """Return a line from each stage to the next ones that carry some of its heat."""
     made = []
     for place, column in enumerate(there):
         for one in columns[column]:

@@ -22,7 +22,7 @@ _PLUG = 5.0
 
 
 def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawing:
-    """The front and the rear of a rack with its units, and the load of its feeds below.
+    """Return the front and the rear of a rack with its units, and the load of its feeds below.
 
     What is of this rack alone has an attribute ``data-t``: the words of another one with equal
     content can be put there.
@@ -62,7 +62,7 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
 
 
 def cables_of(site: SitePlan) -> Mapping[str, str]:
-    """The network cables of each device of a node group, in words, by the name of the group."""
+    """Return the network cables of each device of a node group, in words, by the name of the group."""
     found: dict[str, list[str]] = {}
     for planned in site.fabrics:
         for hosts in planned.layout.hosts if planned.layout else ():
@@ -174,7 +174,7 @@ def _plug(view: RackView, feed: int, x: float, y: float) -> str:
 
 
 def _cord(feed: int, x: float, y: float, *, tall: bool) -> str:
-    """The cord from a power supply to the strip of its feed, which hangs left or right of the rails."""
+    """Return the cord from a power supply to the strip of its feed, which hangs left or right of the rails."""
     strip = _strip_x(feed)
     side = strip + _STRIP if strip < x else strip
     low = y + _PLUG + 1 + 2.2 * (feed % 4) if tall else y + 2 + 1.2 * (feed % 3)
@@ -210,7 +210,7 @@ def _strips(view: RackView, height: float) -> list[str]:
 
 
 def _feed(view: RackView, feed: FeedLoad, number: int, y: float) -> str:
-    """A bar: what the feed carries, the most of a circuit after another one is lost, what it may carry."""
+    """Return a bar: what the feed carries, the most of a circuit after another one is lost, what it may carry."""
     left, wide = 330.0, 250.0
     made = [
         box(12, y - 2, 16, 16, rx=3, class_=feed_class(number)),

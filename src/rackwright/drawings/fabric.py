@@ -16,7 +16,7 @@ _LEAST = 560.0
 
 
 def draw_fabric(fabric: FabricPlan) -> Drawing:
-    """The fabric with every host and cable, or one unit of it with what its leaves are cabled to."""
+    """Return the fabric with every host and cable, or one unit of it with what its leaves are cabled to."""
     layout = fabric.layout
     if layout is None:
         return _unlaid(fabric)
@@ -30,7 +30,7 @@ def is_small(layout: Layout) -> bool:
 
 
 def alike_runs(layout: Layout) -> list[list[int]]:
-    """The runs of hosts by index, those together that differ in their hosts and leaves alone."""
+    """Return the runs of hosts by index, those together that differ in their hosts and leaves alone."""
     shapes: dict[tuple[int, int, int], list[int]] = {}
     for number, run in enumerate(layout.runs):
         shapes.setdefault((run.attachment, run.hosts, len(run.leaves)), []).append(number)
@@ -133,7 +133,7 @@ def _switch_cables(
 def _host_cables(
     layout: Layout, at: Mapping[tuple[int, int], tuple[float, float]], y: float, width: float
 ) -> Iterator[str]:
-    """A line for each leaf that a host is cabled to, with the number of its cables."""
+    """Yield a line for each leaf that a host is cabled to, with the number of its cables."""
     total = sum(one.count for one in layout.hosts)
     before = 0
     starts = []
@@ -182,7 +182,7 @@ def _hosts(layout: Layout, y: float, width: float) -> Iterator[str]:
 
 
 def _by_unit(fabric: FabricPlan, layout: Layout) -> Drawing:
-    """The hosts of the first unit, its leaves, and each tier above as one box with the cables between."""
+    """Return the hosts of the first unit, its leaves, and each tier above as one box with the cables between."""
     rows: list[tuple[str, str]] = []
     for number in reversed(range(len(layout.tiers))):
         tier = layout.tiers[number]
@@ -221,7 +221,7 @@ def _links_below(layout: Layout, upper: int) -> list[str]:
 
 
 def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
-    """The first unit with its leaves by rail, and how many units are like it."""
+    """Return the first unit with its leaves by rail, and how many units are like it."""
     shapes = alike_runs(layout)
     parts: list[str] = []
     start = y

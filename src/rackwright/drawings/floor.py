@@ -49,7 +49,7 @@ class FloorColours:
 def colours_of(
     site: SitePlan, measure: FloorMeasure, results: Sequence[Result] = ()
 ) -> FloorColours:
-    """The colours of a measure; ``results`` of policies are what headroom is taken from."""
+    """Return the colours of a measure; ``results`` of policies are what headroom is taken from."""
     title = _TITLES[measure]
     if measure == "headroom":
         left = _least_left(site, results)
@@ -99,7 +99,7 @@ def draw_floor(
     *,
     legend: bool = True,
 ) -> Drawing:
-    """The plan of a hall, its rows from front to back; it is not to scale.
+    """Return the plan of a hall, its rows from front to back; it is not to scale.
 
     Args:
         site: the site.
@@ -196,7 +196,7 @@ def _cell(rack: _Cell, colours: FloorColours, y: float, cell: float, *, tips: bo
 
 
 def _by_class(racks: Sequence[_Cell], colours: FloorColours, y: float, cell: float) -> list[str]:
-    """The racks of a row by class, each class one shape."""
+    """Return the racks of a row by class, each class one shape."""
     found: dict[int, list[_Cell]] = {}
     for rack in racks:
         found.setdefault(rack.number, []).append(rack)

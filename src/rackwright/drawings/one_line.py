@@ -56,7 +56,7 @@ class Box:
 
 
 def boxes_of(site: SitePlan) -> list[Box]:
-    """The boxes of a site, those of one level from left to right."""
+    """Return the boxes of a site, those of one level from left to right."""
     sources = {source.source: source for source in site.power.sources}
     whole = len(sources) <= MOST_SINGLE
     keys = _keys(site, sources, whole=whole)
@@ -71,7 +71,7 @@ def boxes_of(site: SitePlan) -> list[Box]:
 
 
 def _keys(site: SitePlan, sources: Mapping[str, SourceLoad], *, whole: bool) -> Mapping[str, str]:
-    """The box of each source, by the name of the first source in it."""
+    """Return the box of each source, by the name of the first source in it."""
     found: dict[str, str] = {}
     first: dict[object, str] = {}
     for name in reversed(site.power.tree.order):  # parents first
@@ -192,7 +192,7 @@ def _above(one: Box, by_key: Mapping[str, Box]) -> float:
 
 
 def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
-    """The one-line diagram, in the normal state or after the loss of a source.
+    """Return the one-line diagram, in the normal state or after the loss of a source.
 
     Args:
         site: the site.
@@ -274,7 +274,7 @@ def box_state(
     dead: Collection[str] = (),
     loads: Mapping[str, float | None] | None = None,
 ) -> BoxState:
-    """The state of a box of sources; of several, what the one carries that carries most.
+    """Return the state of a box of sources; of several, what the one carries that carries most.
 
     Args:
         one: the box.

@@ -33,7 +33,7 @@ class Scale:
     falls: bool = False
 
     def step(self, value: float | None) -> str:
-        """The class of a value: ``b0`` to ``b5``, or one of those beside the steps."""
+        """Return the class of a value: ``b0`` to ``b5``, or one of those beside the steps."""
         if value is None:
             return UNKNOWN
         if self.falls and value < 0:
@@ -57,7 +57,7 @@ class Scale:
 
 
 def even_scale(title: str, unit: str, values: Iterable[float | None]) -> Scale:
-    """A scale from zero over ``values`` in round steps."""
+    """Return a scale from zero over ``values`` in round steps."""
     most = max((value for value in values if value is not None), default=0.0)
     width = _round_up(most / STEPS) if most > 0 else 1.0
     return Scale(title, unit, [width * n for n in range(1, STEPS)], width * STEPS)
@@ -69,13 +69,13 @@ def left_scale(title: str) -> Scale:
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 2.5 and 5 times a power of ten."""
+    """Return the next of 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(n * power for n in (1, 2, 2.5, 5, 10) if n * power >= value * (1 - 1e-9))
 
 
 def draw_legend(scale: Scale, x: float, y: float) -> tuple[str, float]:
-    """The legend in one line, and its width."""
+    """Return the legend in one line, and its width."""
     parts = [label(x, y + 10, scale.title, class_="sub")]
     at = x + 6.6 * len(scale.title) + 14
     for name, text in scale.entries():

@@ -69,11 +69,11 @@ STYLE = VARIABLES + SHAPES + _STEPS + _FEEDS
 
 
 def feed_class(number: int, kind: str = "f") -> str:
-    """The class of the ``number``-th feed of a rack: ``f`` fills, ``l`` draws lines."""
+    """Return the class of the ``number``-th feed of a rack: ``f`` fills, ``l`` draws lines."""
     return f"{kind}{number % len(FEED_COLOURS)}"
 
 
 def letter_class(number: int) -> str:
-    """The class of a letter on the colour of a feed: dark where the colour is light."""
+    """Return the class of a letter on the colour of a feed: dark where the colour is light."""
     dark = FEED_COLOURS[number % len(FEED_COLOURS)] in {"#e69f00", "#56b4e9", "#cc79a7"}
     return "letter dark" if dark else "letter"

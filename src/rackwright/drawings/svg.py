@@ -32,7 +32,7 @@ class Drawing:
     body: str
 
     def inline(self, name: str = "") -> str:
-        """The drawing as an element of a page, whose style it takes."""
+        """Return the drawing as an element of a page, whose style it takes."""
         return element(
             "svg",
             f"<title>{words(self.title)}</title>{self.body}",
@@ -45,7 +45,7 @@ class Drawing:
         )
 
     def standalone(self) -> str:
-        """The drawing as a file of its own, with its style."""
+        """Return the drawing as a file of its own, with its style."""
         own = element("rect", width="100%", height="100%", class_="ground")
         return (
             element(
@@ -63,7 +63,7 @@ class Drawing:
 
 
 def element(name: str, inside: str = "", /, **attributes: object) -> str:
-    """An element; an attribute of None is left out, and ``_`` in its name stands for ``-``."""
+    """Return an element; an attribute of None is left out, and ``_`` in its name stands for ``-``."""
     made = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -78,7 +78,7 @@ def words(text: object) -> str:
 
 
 def number(value: float) -> str:
-    """A length in pixels, as short as a tenth of a pixel allows."""
+    """Return a length in pixels, as short as a tenth of a pixel allows."""
     return f"{round(value, 1):g}"
 
 
@@ -104,7 +104,7 @@ def cells(text: str) -> int:
 
 
 def box(x: float, y: float, width: float, height: float, **attributes: object) -> str:
-    """A rectangle."""
+    """Return a rectangle."""
     return element("rect", x=x, y=y, width=width, height=height, **attributes)
 
 
@@ -115,7 +115,7 @@ def group(inside: Iterable[str], title: object = None, /, **attributes: object) 
 
 
 def line(points: Iterable[tuple[float, float]], **attributes: object) -> str:
-    """A line through ``points``."""
+    """Return a line through ``points``."""
     path = "".join(
         f"{'M' if not place else 'L'}{number(x)} {number(y)}" for place, (x, y) in enumerate(points)
     )

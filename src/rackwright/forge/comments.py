@@ -88,7 +88,7 @@ def decide(existing: Sequence[Comment], body: str) -> CommentDecision:
 
 
 def _read(body: str) -> tuple[str, datetime]:
-    """The marker's name and time; an empty name when there is none."""
+    """Return the marker's name and time; an empty name when there is none."""
     match = _MARKER.fullmatch(body.partition("\n")[0].strip())
     if match is None:
         return "", _NEVER
@@ -103,5 +103,5 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def _lines(body: str) -> list[str]:
-    """The lines, as a forge keeps them: it may change line ends and drop blanks at the end."""
+    """Return the lines, as a forge keeps them: it may change line ends and drop blanks at the end."""
     return [line.rstrip() for line in body.strip().splitlines()]

@@ -24,7 +24,7 @@ class Forge(Protocol):
     """Operations of a forge on the comments of one request."""
 
     def comments(self) -> Iterator[Comment]:
-        """Every comment."""
+        """Yield every comment."""
 
     def create(self, body: str) -> None:
         """Add a comment."""
@@ -47,7 +47,7 @@ class GitHub:
     author: str = GITHUB_ACTOR
 
     def comments(self) -> Iterator[Comment]:
-        """Every comment."""
+        """Yield every comment."""
         path = f"/repos/{self.repository}/issues/{self.number}/comments"
         for item in _pages(self.api, path):
             author = (item.get("user") or {}).get("login")
@@ -73,7 +73,7 @@ class GitLab:
     number: int
 
     def comments(self) -> Iterator[Comment]:
-        """Every note of people and programs."""
+        """Yield every note of people and programs."""
         me = self.api.request("GET", "/user").data["id"]
         for item in _pages(self.api, self._notes):
             if not item.get("system"):
@@ -107,7 +107,7 @@ def _pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
 def github(
     environment: Mapping[str, str], *, number: int | None, author: str | None = None
 ) -> GitHub:
-    """The pull request that a workflow of GitHub runs for.
+    """Return the pull request that a workflow of GitHub runs for.
 
     Raises:
         UsageError: the environment does not say which, or holds no token.
@@ -129,7 +129,7 @@ def github(
 
 
 def gitlab(environment: Mapping[str, str], *, number: int | None, author: str | None) -> GitLab:
-    """The merge request that a pipeline of GitLab runs for; the token says who the author is.
+    """Return the merge request that a pipeline of GitLab runs for; the token says who the author is.
 
     Raises:
         UsageError: as ``github``.
@@ -150,7 +150,7 @@ FORGES: Mapping[str, Callable[..., Forge]] = {"github": github, "gitlab": gitlab
 
 
 def needed(environment: Mapping[str, str], name: str) -> str:
-    """The value of a variable.
+    """Return the value of a variable.
 
     Raises:
         UsageError: it is not set, or empty.
@@ -161,7 +161,7 @@ def needed(environment: Mapping[str, str], name: str) -> str:
 
 
 def _token(environment: Mapping[str, str], name: str) -> str:
-    """The token; it is never shown, not even when it is wrong.
+    """Return the token; it is never shown, not even when it is wrong.
 
     Raises:
         UsageError: the variable is not set, or what is in it is no token.
@@ -173,7 +173,7 @@ def _token(environment: Mapping[str, str], name: str) -> str:
 
 
 def _of_event(environment: Mapping[str, str]) -> int:
-    """The number in the event that started the workflow.
+    """Return the number in the event that started the workflow.
 
     Raises:
         UsageError: no event is named, or it is not about a pull request.

@@ -90,7 +90,7 @@ class Api:
             )
 
     def request(self, method: str, path: str, payload: Mapping[str, Any] | None = None) -> Answer:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
             TransientError: it may succeed when it is made again.
@@ -139,7 +139,7 @@ _HINTS = {
 
 
 def _said(error: urllib.error.HTTPError) -> str:
-    """The forge's own words, when they are plain."""
+    """Return the forge's own words, when they are plain."""
     try:
         message = json.loads(error.read(10_000)).get("message")
     except (ValueError, AttributeError, OSError, HTTPException):
@@ -148,5 +148,5 @@ def _said(error: urllib.error.HTTPError) -> str:
 
 
 def _seconds(text: str | None) -> float | None:
-    """The value of ``Retry-After`` when it is a number of seconds."""
+    """Return the value of ``Retry-After`` when it is a number of seconds."""
     return float(text) if text and text.isascii() and text.isdigit() else None

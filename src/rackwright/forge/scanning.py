@@ -46,7 +46,7 @@ def upload(
 
 
 def revision(environment: Mapping[str, str]) -> tuple[str, str]:
-    """The commit and the ref that a workflow runs for.
+    """Return the commit and the ref that a workflow runs for.
 
     Raises:
         UsageError: the environment does not say.

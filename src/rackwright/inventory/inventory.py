@@ -7,12 +7,12 @@ from the host that is to be judged by it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from rackwright.errors import RackwrightError
+from rackwright.inventory.expectations import group_name, hardware_variables
 from rackwright.inventory.instance_metadata import forwarding_variables, metadata_variables
 from rackwright.inventory.role_variables.base import base_variables, name_variables, own_address
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
@@ -27,13 +27,19 @@ from rackwright.inventory.role_variables.interfaces import interface_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm.controller import (
+    federation_variables,
     first_controller,
     qos_variables,
     reservation_variables,
     standby_controllers,
     state_variables,
 )
-from rackwright.inventory.role_variables.slurm.database import database_variables
+from rackwright.inventory.role_variables.slurm.database import (
+    database_hosts,
+    database_variables,
+    pair_variables,
+)
+from rackwright.inventory.role_variables.slurm.elastic import controller_readers, elastic_variables
 from rackwright.inventory.role_variables.slurm.packages import package_variables, pinned_version
 from rackwright.inventory.role_variables.slurm.served import (
     WITH_FILES,
@@ -51,7 +57,6 @@ from rackwright.model.names import compress_hostlist
 from rackwright.plan.audit.template_marks import TEMPLATE_MARKS
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.records.nodes import HostHardware
 from rackwright.plan.slurm.devices import device_pattern
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import covers
@@ -85,13 +90,17 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for host in hosts:
         groups.add_host(host)
         hostvars[host.inventory_name] = _hostvars(host) | own_address(plan, host)
-    for title, variables in _hardware_vars(hosts).items():
+    for title, variables in hardware_variables(hosts).items():
         groups.vars(title, **variables)
     _add_slurm(groups, plan, named, site)
     if (first := first_controller(plan, named)) is not None:
         hostvars[first] |= qos_variables(plan) | reservation_variables(plan)
-    for name in standby_controllers(plan, named):
+        hostvars[first] |= federation_variables(plan)
+    standby = standby_controllers(plan, named)
+    for name in standby:
         hostvars[name]["slurm_config_standby"] = True
+    for name in (*standby, *(() if first is None else (first,))):
+        hostvars[name] |= controller_readers(plan, named[name].site)
     for name in hosts_with_files(plan, named):
         hostvars[name] |= WITH_FILES
     _add_monitoring(groups, plan, named)
@@ -216,11 +225,6 @@ def _hostvars(host: Host) -> dict[str, Any]:
     return found
 
 
-def group_name(*parts: str) -> str:
-    """The parts as a group name of Ansible: letters, digits and underscores."""
-    return "_".join(re.sub(r"[^a-z0-9]", "_", part.lower()) for part in parts)
-
-
 class _Groups:
     """Groups under construction, in the order in which they are met."""
 
@@ -312,37 +316,6 @@ class _Groups:
         }
 
 
-def _hardware_vars(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
-    """Return the expected hardware of each kind of host, by the group of its hardware; unknowns are absent."""
-    kinds = {host.hardware: host.equipment for host in hosts}
-    return {
-        group_name("hardware", hardware): _expectations(equipment)
-        for hardware, equipment in kinds.items()
-        if equipment is not None  # else a server of a type that nobody has described
-    }
-
-
-def _expectations(equipment: HostHardware) -> dict[str, Any]:
-    ports = [
-        {
-            "role": port.role,
-            "count": port.count,
-            "rate_gbps": port.rate_gbps,
-            "technology": port.technology,
-        }
-        for port in equipment.ports
-        if port.count is not None
-    ]
-    known: dict[str, Any] = {
-        "rackwright_accelerators": equipment.accelerators,
-        "rackwright_accelerator_model": equipment.board and equipment.board.model,
-        "rackwright_cpus": equipment.cpus,
-        "rackwright_memory_gib": equipment.memory_gib,
-        "rackwright_ports": ports or None,
-    }
-    return {key: value for key, value in known.items() if value is not None}
-
-
 SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_compute")
 """Groups of the roles that make a Slurm cluster, below ``slurm_hosts``."""
 
@@ -357,12 +330,16 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
-    groups.vars("slurm_controller", **state_variables(slurm.state))
+    groups.vars("slurm_controller", **state_variables(slurm.state), **elastic_variables(plan))
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
+    databases = set(database_hosts(plan, hosts))
     if accounting is not None:
         groups.vars("slurm_database", **database_variables(scheduler, accounting))
         groups.vars("slurm_database", **share_variables(slurm.name, accounting))
+        if plan.membership is not None and databases:
+            where = next(hosts[name].site for name in databases)
+            groups.vars("slurm_database", **pair_variables(plan.membership, where))
     if scheduler.auth == "slurm":
         groups.vars("slurm_login", slurm_login_sackd=True)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
@@ -385,7 +362,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
             continue
         if host.name in controllers:
             groups.put("slurm_controller", name)
-        if accounting is not None and host.name == accounting.host:
+        if name in databases:
             groups.put("slurm_database", name)
         if host.role == "login":
             groups.put("slurm_login", name)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
-from rackwright.inventory.inventory import Inventory, InventoryError, group_name
+from rackwright.inventory.expectations import group_name
+from rackwright.inventory.inventory import Inventory, InventoryError
 from rackwright.inventory.role_variables.filesystems import DEVICE
 from rackwright.inventory.role_variables.fsx import (
     FileSystemAddress,

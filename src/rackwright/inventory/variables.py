@@ -22,6 +22,12 @@ def generate(plan: Plan) -> Mapping[str, str]:
     Raises:
         PlanError: something that the variables need is unknown or leads nowhere.
     """
+    if plan.is_federated:
+        return {
+            f"{FOLDER}/{one.cluster}{path.removeprefix(FOLDER)}": text
+            for one in plan.members
+            for path, text in generate(one.plan).items()
+        }
     inventory = build_inventory(plan)
     own: Mapping[str, Any] = inventory["_meta"]["hostvars"]
     made = {f"{FOLDER}/hosts": _lines(own)} if own else {}

@@ -1,1 +1,1 @@
-"""What a blueprint and a catalogue may say."""
+"""Models of a blueprint and of a catalogue."""

@@ -39,7 +39,7 @@ def _address(text: str) -> IpAddress:
 
 
 def split_span(text: str) -> tuple[IpAddress, IpAddress]:
-    """The first and the last of the addresses in ``10.20.0.2-10.20.0.15``, or in a single one.
+    """Return the first and the last of the addresses in ``10.20.0.2-10.20.0.15``, or in a single one.
 
     Raises:
         ValueError: it is no such text, or runs backwards.

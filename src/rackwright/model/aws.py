@@ -175,7 +175,7 @@ class InstanceProfiles(Model):
 
 
 class AwsAccess(Model):
-    """What an account has already of roles and keys, and what holds for the roles that are made."""
+    """Existing roles and keys of an account, and settings of the roles that are made."""
 
     permissions_boundary: Annotated[
         PolicyArn | None, HARDWARE, OnChange("in place", "roles get another boundary")

@@ -32,17 +32,17 @@ _ARN = re.compile(r"arn:(aws[a-z-]*):")
 
 
 def partition(region: str) -> str:
-    """The partition of ``region``, as ARNs name it."""
+    """Return the partition of ``region``, as ARNs name it."""
     found = (name for start, name in _BEGINNINGS.items() if region.startswith(start))
     return next(found, "aws")
 
 
 def dns_suffix(region: str) -> str:
-    """What the names of hosts of AWS in ``region`` end in, after the region."""
+    """Return the DNS suffix of AWS host names in ``region``, the part after the region."""
     return _SUFFIXES.get(partition(region), "amazonaws.com")
 
 
 def partition_of_arn(arn: str) -> str | None:
-    """The partition that ``arn`` names; None where it is no ARN."""
+    """Return the partition that ``arn`` names; None where it is no ARN."""
     match = _ARN.match(arn)
     return match.group(1) if match else None

@@ -36,7 +36,7 @@ SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
 
 
 class ExistingLustre(Model):
-    """An FSx for Lustre file system that somebody else has made and keeps."""
+    """An FSx for Lustre file system that is managed elsewhere."""
 
     id: Annotated[FileSystemId, KEY, OnChange("drain", _ANOTHER)]
     """Id of the file system."""
@@ -70,11 +70,11 @@ def _check_days(seconds: float) -> float:
 
 
 Idle = Annotated[Seconds, AfterValidator(_check_days)]
-"""How long nobody reads or writes a file: 1, 7, 14, 30, 60, 90, 180, 270 or 365 days."""
+"""Time without access to a file: 1, 7, 14, 30, 60, 90, 180, 270 or 365 days."""
 
 
 class Tiering(Model):
-    """When files that nobody uses move to cheaper storage."""
+    """Time after which unused files move to cheaper storage."""
 
     infrequent_access: Annotated[Idle | None, HARDWARE] = None
     """Time without access after which a file moves to Infrequent Access, in d. Files stay if omitted."""
@@ -94,7 +94,7 @@ class Tiering(Model):
 
 
 class ExistingElastic(Model):
-    """A file system of EFS that somebody else has made and keeps, with its mount targets."""
+    """A file system of EFS that is managed elsewhere, with its mount targets."""
 
     id: Annotated[FileSystemId, KEY, OnChange("drain", _ANOTHER)]
     """Id of the file system."""
@@ -191,7 +191,7 @@ _OF_MADE = ("compression", "data_repositories", "scratch")
 
 
 class LustreSize(NamedTuple):
-    """How large and fast an FSx file system is; None is unknown."""
+    """Capacity and throughput of an FSx file system; None is unknown."""
 
     capacity: float | None
     throughput: float | None
@@ -298,7 +298,7 @@ class LustreFileSystem(Model):
 
     @property
     def size(self) -> LustreSize:
-        """What is made, or what is recorded of the one that exists."""
+        """Size of the file system that is made, or the recorded size of an existing one."""
         found = self if self.existing is None else self.existing
         return LustreSize(found.capacity, found.throughput)
 

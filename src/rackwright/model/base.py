@@ -61,7 +61,7 @@ class Model(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
-        """The JSON Schema with a description of each documented field."""
+        """Return the JSON Schema with a description of each documented field."""
         made = handler(core_schema)
         properties = handler.resolve_ref_schema(made).get("properties", {})
         for name, text in describe_fields(cls).items():
@@ -92,7 +92,7 @@ def _be_strict(schema: Any) -> None:
 
 
 def describe_fields(model: type[Model]) -> Mapping[str, str]:
-    """The text below each field of ``model``, of a field that is inherited as well."""
+    """Return the text below each field of ``model``, of a field that is inherited as well."""
     found: dict[str, str] = {}
     for cls in reversed(model.__mro__):
         if issubclass(cls, Model) and cls is not Model:

@@ -11,6 +11,7 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
 from rackwright.model.facts import ProductFact
+from rackwright.model.federation import Burst, Dataset, Federation
 from rackwright.model.field_kinds import (
     APART,
     ASKED,
@@ -35,7 +36,7 @@ Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
 
 class PolicySetting(Model):
-    """How one policy is applied to this cluster."""
+    """Setting of one policy for this cluster."""
 
     enforcement: Annotated[Literal["mandatory", "advisory", "disabled"] | None, APART] = None
     """Enforcement of the policy. The policy's own default if omitted."""
@@ -48,7 +49,7 @@ class PolicySetting(Model):
 
 
 class Reason(Model):
-    """Why a field says what it says, for those who are asked to approve it."""
+    """Reason for the value of a field, for those who approve it."""
 
     reason: Annotated[Prose, APART]
     """Reason for the value of the field."""
@@ -89,6 +90,22 @@ class Blueprint(Model):
         OnChange("drain", "Slurm is installed on nodes that run without it", event="added"),
         OnChange("drain", "Slurm is taken off the nodes", event="removed"),
     ] = None
+    federation: Annotated[
+        Federation | None,
+        PART,
+        OnChange(
+            "review", "each site gets a cluster of its own, with a queue of its own", event="added"
+        ),
+        OnChange("review", "sites have no common queue any more", event="removed"),
+    ] = None
+    """Slurm clusters of the sites, joined. One cluster over all sites if omitted."""
+    datasets: Annotated[tuple[Dataset, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
+    """Data sets that jobs read, with the sites that have them."""
+    burst: Annotated[
+        tuple[Burst, ...], Field(max_length=100), PART,
+        OnChange("in place", "jobs that wait may go elsewhere"),
+    ] = ()  # fmt: skip
+    """Partitions whose jobs may go to another site while they wait."""
     users: Annotated[
         Users | None,
         PART,
@@ -160,6 +177,29 @@ class Blueprint(Model):
         return self
 
     @model_validator(mode="after")
+    def _federation_has_schedulers(self) -> Blueprint:
+        names = [site.name for site in self.sites]
+        for data in self.datasets:
+            for name in data.at:
+                if name not in names:
+                    raise ValueError(f"the data set '{data.name}' is at no site: '{name}'")
+        if self.federation is None:
+            return self
+        if self.scheduler is None or self.scheduler.accounting is None:
+            raise ValueError(
+                "'federation' needs a 'scheduler' with 'accounting': its clusters share one database"
+            )
+        if self.scheduler.sites or self.scheduler.cluster:
+            raise ValueError(
+                "'federation' names the sites and their clusters: leave 'sites' and 'cluster' out of "
+                "'scheduler'"
+            )
+        for member in self.federation.sites:
+            if member.site not in names:
+                raise ValueError(f"the federation names no site: '{member.site}'")
+        return self
+
+    @model_validator(mode="after")
     def _jobs_let_users_in(self) -> Blueprint:
         if self.users is None or self.users.ssh.compute != "jobs":
             return self
@@ -189,7 +229,7 @@ class Blueprint(Model):
         return self
 
     def site(self, name: str) -> AwsSite | OnPremSite:
-        """The site called ``name``.
+        """Return the site called ``name``.
 
         Raises:
             KeyError: there is none.

@@ -38,6 +38,12 @@ class Cable(Entry):
     ] = None
     """Data rate of the whole cable or transceiver, in Gbps: 800 Gbps where it joins two ports of 400
     Gbps at either end."""
+    port_rate: Annotated[
+        Fact[Annotated[GigabitsPerSecond, LEAST]] | None,
+        Claim(looser="higher", absent="elsewhere"),
+    ] = None
+    """Highest rate of one InfiniBand port through it, in Gbps: four lanes make a port, so a part of eight
+    lanes for 800 Gbps takes ports of 400 Gbps at most."""
     reach: Annotated[Fact[Metres], Claim(looser="higher")]
     """Longest distance of a link, in m; on OM4 where the fibre is multi-mode."""
     reach_om3: Annotated[Fact[Metres] | None, Claim(looser="higher", absent="elsewhere")] = None

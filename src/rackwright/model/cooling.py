@@ -259,7 +259,7 @@ class Manifolds(Model):
 
 
 class RackCooling(Model):
-    """How one rack is cooled and how dense it may become."""
+    """Cooling of one rack, and the limits of its density."""
 
     mode: Annotated[
         Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"],
@@ -329,7 +329,7 @@ class RackCooling(Model):
 
     @property
     def has_cold_plates(self) -> bool:
-        """Whether coolant reaches the devices of the rack."""
+        """True if coolant reaches the devices of the rack."""
         return self.mode in {"liquid", "liquid-rear-door"}
 
     @property

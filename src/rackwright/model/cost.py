@@ -1,4 +1,4 @@
-"""What a cluster may cost, and what its owner pays for energy and hardware."""
+"""Budgets of a cluster, and its owner's prices for energy and hardware."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
 
 
 class OwnedRates(Model):
-    """What it costs to own and run a bare-metal site; absent is unknown."""
+    """Cost of owning and running a bare-metal site; absent is unknown."""
 
     energy: Annotated[DollarsPerKilowattHour | None, Claim(looser="lower", absent="elsewhere")] = (
         None
@@ -95,7 +95,7 @@ class Costs(Model):
     """AWS region to compare owned hardware with. That of the first AWS site if omitted."""
 
     def rates(self, site: str) -> OwnedRates:
-        """The rates that hold at ``site``."""
+        """Return the rates that hold at ``site``."""
         common = self.owned or OwnedRates()
         own = self.sites.get(site)
         if own is None:

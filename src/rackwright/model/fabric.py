@@ -211,7 +211,7 @@ class Patch(Model):
 
 
 class SubnetManagers(Model):
-    """Where subnet managers of a fabric run: on hosts of a group, or on switches of a tier."""
+    """Subnet managers of a fabric: on hosts of a group, or on switches of a tier."""
 
     at: Annotated[Name, KEY]
     """Hosts of the subnet managers: a node group of the site or a tier of the fabric."""
@@ -223,7 +223,7 @@ class SubnetManagers(Model):
 
 
 class RoceTraffic(Model):
-    """How hosts mark RDMA traffic on Ethernet; switches must be set to the same."""
+    """Marks of RDMA traffic on Ethernet; hosts and switches must agree."""
 
     dscp: Annotated[int, Field(ge=0, lt=64), HARDWARE]
     """Code point of the packets, like 26."""
@@ -232,7 +232,7 @@ class RoceTraffic(Model):
 
 
 class RoutingRun(Model):
-    """What came of routing this fabric in a simulator."""
+    """Result of routing this fabric in a simulator."""
 
     date: Annotated[date, Claim(looser="higher")]
     """Day of the run."""

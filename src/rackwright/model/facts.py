@@ -1,4 +1,4 @@
-"""Numbers of products that a blueprint states, because the catalogue lacks them."""
+"""Numbers of products that a blueprint states, because the catalogue has them from no document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rackwright.model.hardware import ID, Confidence
 
 
 class ProductFact(Model):
-    """One value of one product, with its source; the catalogue does not know it."""
+    """One value of one product, with its source; the catalogue has it from no document."""
 
     product: Annotated[str, Field(pattern=ID, max_length=100), KEY]
     """Id of the product."""

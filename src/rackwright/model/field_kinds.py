@@ -44,7 +44,6 @@ __all__ = [
     "Absent",
     "Claim",
     "Direction",
-    "FieldClass",
     "Fields",
     "Milder",
     "OnChange",
@@ -53,14 +52,6 @@ __all__ = [
     "models_in",
     "rollouts_of",
 ]
-
-
-class FieldClass(StrEnum):
-    """Class of a field."""
-
-    HARDWARE = "hardware"
-    CLAIM = "claim"
-    SETTING = "setting"
 
 
 class Direction(StrEnum):
@@ -213,14 +204,6 @@ class Fields:
     def inside(self) -> tuple[str, ...]:
         """Names of fields whose models have fields with their own classes."""
         return (*self.parts, *self.statements, *self.asked)
-
-    def class_of(self, name: str) -> FieldClass:
-        """Return the class of a field."""
-        if name in self.claims or name in self.statements:
-            return FieldClass.CLAIM
-        if name in self.settings or name in self.asked:
-            return FieldClass.SETTING
-        return FieldClass.HARDWARE
 
     def milder(self, name: str) -> Milder | None:
         """Return the comparison of a claim or a setting; None for any other field."""

@@ -1,6 +1,6 @@
 """Catalogue entries: what a product is, every number with its source.
 
-A number that nobody has published stays ``None``: policies report it as unknown, nothing
+An unpublished number stays ``None``: policies report it as unknown, nothing
 substitutes a default.
 """
 
@@ -50,7 +50,7 @@ Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
 
 
 class Confidence(StrEnum):
-    """How well a number is founded."""
+    """Confidence in a number."""
 
     OFFICIAL = "official"
     """Read in the vendor's own document."""
@@ -67,7 +67,7 @@ class Confidence(StrEnum):
 
 
 class Source(Model):
-    """Where numbers come from."""
+    """Source of numbers."""
 
     title: Prose
     """The document, precise enough to be found again."""
@@ -89,7 +89,7 @@ class Fact(Model, Generic[T]):
 
 
 class Airflow(StrEnum):
-    """Which way air moves through a device, seen from its service side."""
+    """Direction of the air through a device, seen from its service side."""
 
     FRONT_TO_BACK = "front-to-back"
     BACK_TO_FRONT = "back-to-front"
@@ -101,7 +101,7 @@ class Airflow(StrEnum):
 
 
 class HeatMedium(StrEnum):
-    """What carries a device's heat away."""
+    """Medium that carries a device's heat away."""
 
     AIR = "air"
     LIQUID = "liquid"
@@ -165,7 +165,7 @@ class PowerSupplies(Model):
 
 
 class LiquidCooling(Model):
-    """What a liquid-cooled device asks of its loop."""
+    """Requirements of a liquid-cooled device on its loop."""
 
     heat: Annotated[Fact[Watts] | None, Claim(looser="either", absent="elsewhere")] = None
     """Heat that goes into the liquid at ``max_power``, in kW."""
@@ -225,7 +225,7 @@ class NetworkPort(Model):
 
 
 class Entry(Model):
-    """What every catalogue entry has."""
+    """Fields of every catalogue entry."""
 
     id: Annotated[str, Field(pattern=ID), LABEL]
     """Id of the product in blueprints and price lists; the name of its file, without ``.yaml``."""
@@ -250,7 +250,7 @@ class Entry(Model):
         return self
 
     def facts(self) -> Iterator[tuple[str, Fact[Any]]]:
-        """Every number with its dotted name, like ``accelerators.tdp``."""
+        """Yield every number with its dotted name, like ``accelerators.tdp``."""
         yield from _facts(self, "")
 
 
@@ -480,5 +480,5 @@ def supply_inlet(supplies: PowerSupplies | None) -> Inlet | None:
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:
-    """The number of ``fact``, or None where it is unknown."""
+    """Return the number of ``fact``, or None where it is unknown."""
     return None if fact is None else fact.value

@@ -83,7 +83,7 @@ class PowerIntent(Model):
 
 
 class RackIntent(Model):
-    """What is said of racks, as of a rack group."""
+    """Racks in the short form, with the fields of a rack group."""
 
     type: str | None = None
     """Catalogue id of the rack. ``rack-48u`` if omitted."""
@@ -120,7 +120,7 @@ class RacksIntent(RackIntent):
 
 
 class SiteIntent(Model):
-    """What a bare-metal site says in the short form; an empty one says nothing in it."""
+    """Bare-metal site in the short form; an empty one states nothing."""
 
     fabric: FabricIntent | None = None
     """The only fabric, or the first one."""
@@ -146,7 +146,7 @@ POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit", "cond
 
 
 def intents_of(site: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a bare-metal site's document that is said in the short form; empty for none of it."""
+    """Return the part of a bare-metal site's document that is said in the short form; empty for none of it."""
     found = {key: site[key] for key in ("fabric", "racks") if key in site}
     if isinstance(found.get("fabric"), Mapping):
         found["fabric"] = _fabric_part(found["fabric"])
@@ -164,6 +164,6 @@ def _is_short(fabric: Any) -> bool:
 
 
 def _fabric_part(fabric: Mapping[str, Any]) -> dict[str, Any]:
-    """What is no word of the full form; a misspelt one is told with the right one then."""
+    """Return the fields that the full form does not know, so that the error for a misspelt one names the right one."""
     other = Fabric.model_fields.keys() - FabricIntent.model_fields.keys()
     return {key: value for key, value in fabric.items() if key not in other}

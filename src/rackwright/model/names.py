@@ -37,7 +37,7 @@ _LONGEST_SHOWN = 60
 
 
 def expand_hostlist(text: str) -> tuple[str, ...]:
-    """The names that ``text`` stands for, in the order written.
+    """Return the names that ``text`` stands for, in the order written.
 
     Raises:
         ValueError: the text is malformed, names something twice or stands for too many names.
@@ -51,7 +51,7 @@ def _kept(text: str) -> tuple[str, ...]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names of a list that is right."""
+    """Return the names of a list that is right."""
     names: list[str] = []
     for part in _parts(text):
         prefix, bracket, ranges = part.rstrip("]").partition("[")
@@ -65,7 +65,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def hostlist_size(text: str) -> int:
-    """How many names ``text`` stands for; none of them is made, so a long range costs nothing.
+    """Return the number of names in ``text`` without making them, so that a long range costs nothing.
 
     Raises:
         ValueError: as ``expand_hostlist``.
@@ -100,7 +100,7 @@ def hostlist_size(text: str) -> int:
 
 
 def _parts(text: str) -> list[str]:
-    """The terms of a list, each of the right form.
+    """Return the terms of a list, each of the right form.
 
     Raises:
         ValueError: one is not.
@@ -113,7 +113,7 @@ def _parts(text: str) -> list[str]:
 
 
 def hostlist_terms(text: str) -> list[str]:
-    """The terms of a list, at the commas that are in no brackets, whatever stands in them."""
+    """Return the terms of a list, at the commas that are in no brackets, whatever stands in them."""
     parts: list[str] = []
     start, inside = 0, False
     for at, character in enumerate(text):  # a regular expression would look ahead at every comma
@@ -145,7 +145,7 @@ def _bounds(part: str, ranges: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _split_number(name: str) -> tuple[str, str]:
-    """A name without the digits at its end, and those."""
+    """Return a name without the digits at its end, and those."""
     stem = name.rstrip("0123456789")
     return stem, name[len(stem) :]
 

@@ -39,6 +39,7 @@ from rackwright.model.names import (
     refuse_twins,
 )
 from rackwright.model.power import RackFeed, RackShelves, SitePower
+from rackwright.model.provisioning import Provisioning
 from rackwright.model.security import SiteSecurity
 from rackwright.model.storage import LocalScratch, NfsShare, ParallelFileSystem
 from rackwright.model.units import (
@@ -115,7 +116,7 @@ class CableTrays(Model):
 
 
 class Floor(Model):
-    """What a hall's floor carries."""
+    """Floor of a hall, with the loads that it carries."""
 
     uniform: Annotated[KilogramsPerSquareMetre | None, Claim(looser="higher")] = None
     """Evenly spread load that a square metre bears, in kg/m2. Unknown if omitted."""
@@ -353,6 +354,13 @@ class OnPremSite(Model):
         ),
     ] = None
     """Address plan of the site. Names are looked up by the hosts' own resolvers if omitted."""
+    provisioning: Annotated[
+        Provisioning | None,
+        PART,
+        OnChange("in place", "used when hosts are discovered or provisioned next"),
+    ] = None
+    """Provisioning of the hosts from their management controllers on. Hosts are installed by others if
+    omitted."""
     security: Annotated[SiteSecurity | None, STATEMENT, POLICIES_ONLY] = None
     altitude: Annotated[Metres | None, Claim(looser="lower"), POLICIES_ONLY] = None
     """Altitude above sea level, in m: thinner air carries less heat. Unknown if omitted."""
@@ -397,6 +405,11 @@ class OnPremSite(Model):
         nodes = {group.name for group in self.node_groups}
         for fabric in self.fabrics:
             fabric.check_groups(nodes)
+        for provisioned in () if self.provisioning is None else self.provisioning.groups:
+            if provisioned.group not in nodes:
+                raise ValueError(
+                    f"'provisioning' names the node group '{provisioned.group}', which is not there"
+                )
         refuse_twins("NFS share", (share.name for share in self.nfs))
         for share in self.nfs:
             for name in (share.server, *share.clients):

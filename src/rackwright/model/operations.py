@@ -1,7 +1,8 @@
-"""How a cluster is operated: software versions, health checks, firmware, burn-in, changes."""
+"""Operation of a cluster: software versions, health checks, firmware, burn-in, changes."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -22,7 +23,9 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import HostList, Name
+from rackwright.model.repair import Repair
+from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
 from rackwright.model.tuning import HostTuning
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
@@ -44,6 +47,21 @@ class FirmwareBaseline(Model):
     """True if a node with other firmware takes no jobs until it is updated."""
 
 
+class BurnInResult(Model):
+    """Burn-in of a node group that was run."""
+
+    site: Annotated[Name, KEY]
+    """Site of the group."""
+    group: Annotated[Name, KEY]
+    """Name of the node group."""
+    date: Annotated[dt.date, Claim(looser="higher")]
+    """Day on which it ended."""
+    duration: Annotated[Seconds, Claim(looser="higher")]
+    """Time for which each node was under load, in h."""
+    passed: Annotated[HostList | None, Claim(looser="either")] = None
+    """Nodes that passed, as a host list. None passed if omitted."""
+
+
 class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
@@ -51,10 +69,26 @@ class BurnIn(Model):
     """Time for which new nodes are burnt in, in h."""
     facility_informed: Annotated[bool | None, SAID] = None
     """True if the facility team knows about the burn-in, which swings the power of all nodes together."""
+    required: Annotated[
+        bool | None,
+        Setting(strictest_first=(True, False), absent="loose"),
+        OnChange("drain", "nodes without a passed burn-in take no jobs until they have one"),
+    ] = None
+    """True if ``configure`` takes nodes into service only after a passed burn-in. No node waits if omitted."""
+    results: Annotated[tuple[BurnInResult, ...], STATEMENT] = ()
+    """Burn-ins that were run, as ``rackwright burn-in --output layer=FILE`` writes them."""
+
+    @model_validator(mode="after")
+    def _groups_differ(self) -> BurnIn:
+        places = [(one.site, one.group) for one in self.results]
+        twins = sorted(place for place, times in Counter(places).items() if times > 1)
+        if twins:
+            raise ValueError(f"the result of '{twins[0][1]}' of '{twins[0][0]}' is named twice")
+        return self
 
 
 class ChangeControl(Model):
-    """What one change of the blueprint may do; absent is unknown."""
+    """Limits of one change of the blueprint; absent is unknown."""
 
     protect_storage: Annotated[bool | None, SAID] = None
     """True if file systems and buckets are never destroyed or replaced by a change."""
@@ -91,7 +125,7 @@ class HugePages(Model):
 
 
 class HostMemory(Model):
-    """How the kernel of a group's hosts hands out memory; absent is left as it is."""
+    """Memory settings of the kernel on a group's hosts; absent is left as it is."""
 
     group: Annotated[str, KEY]
     """Name of the node group."""
@@ -119,7 +153,7 @@ ParameterValue = (
 
 
 class HostSettings(Model):
-    """What all hosts of one or more sites are set to; absent is left as it is."""
+    """Settings of all hosts of one or more sites; absent is left as it is."""
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
@@ -129,6 +163,25 @@ class HostSettings(Model):
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
     kernel_parameters: Annotated[dict[KernelParameter, ParameterValue], HARDWARE] = {}
     """Kernel parameters set now and at every boot: a number, or a text where there are several."""
+
+
+class PowerClass(Model):
+    """Jobs that give way together while a site has less power."""
+
+    name: Annotated[Name, KEY]
+    """Name of the class."""
+    partitions: Annotated[tuple[PartitionName, ...], HARDWARE] = ()
+    """Partitions whose jobs are of the class."""
+    qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    """Quality of service of its jobs, which counts before the partition."""
+    protected: Annotated[bool, HARDWARE] = False
+    """True if its nodes are never limited."""
+
+    @model_validator(mode="after")
+    def _has_jobs(self) -> PowerClass:
+        if not self.partitions and not self.qos:
+            raise ValueError(f"the power class '{self.name}' needs 'partitions' or 'qos'")
+        return self
 
 
 class Operations(Model):
@@ -146,6 +199,8 @@ class Operations(Model):
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
+    repair: Annotated[Repair | None, STATEMENT, POLICIES_ONLY] = None
+    """Limits of ``rackwright repair``."""
     all_reduce: Annotated[tuple[AllReduce, ...], STATEMENT, FOR_REVIEW] = ()
     memory: Annotated[tuple[HostMemory, ...], PART, FOR_REVIEW] = ()
     """Huge pages of node groups, for software that needs them."""
@@ -162,6 +217,14 @@ class Operations(Model):
         PART,
         OnChange("in place", "the time is had from others; parameters of the kernel are set"),
     ] = ()
+    power_classes: Annotated[
+        tuple[PowerClass, ...],
+        Field(max_length=20),
+        PART,
+        OnChange("in place", "read when a site has less power"),
+    ] = ()
+    """Classes of jobs, the first to give way first, when ``rackwright power`` limits accelerators. Idle
+    nodes give way before all, and jobs of no class not at all."""
     catalogue_digest: Annotated[
         str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$"), APART, POLICIES_ONLY
     ] = None
@@ -171,12 +234,14 @@ class Operations(Model):
     def _nothing_twice(self) -> Operations:
         for what, names in (
             ("software bill", [bill.name for bill in self.software]),
+            ("power class", [one.name for one in self.power_classes]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),
             ("tuning of the group", [one.group for one in self.tuning]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
+            ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)
@@ -193,6 +258,6 @@ class Operations(Model):
         return self
 
     def settings_of(self, site: str) -> HostSettings | None:
-        """What hosts of ``site`` are set to; None where nobody says."""
+        """Return the settings of hosts of ``site``; None if there are none."""
         covering = (entry for entry in self.hosts if not entry.sites or site in entry.sites)
         return next(covering, None)

@@ -53,7 +53,7 @@ class Modules(Model):
 
     @property
     def needed(self) -> int | None:
-        """Modules that are not spare; None where nobody says how many are."""
+        """Modules that are not spare; None if their number is unknown."""
         return None if self.spare is None else self.count - self.spare
 
 
@@ -297,7 +297,7 @@ class PowerSource(Model):
 
     @property
     def missing_parents(self) -> int:
-        """How many parents it must have beside those that are named."""
+        """Number of parents that are required but not named."""
         return max(0, LEAST_PARENTS.get(self.kind, 1) - len(set(self.fed_by)))
 
 
@@ -376,6 +376,6 @@ class RackShelves(Model):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two racks' shelves the same, and can be compared by a set."""
+        """Key of equal sets of shelves, which can be an element of a set."""
         placed = None if self.per_feed is None else tuple(sorted(self.per_feed.items()))
         return self.type, self.count, placed, self.backup

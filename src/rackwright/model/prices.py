@@ -1,6 +1,6 @@
 """Price lists: what things cost, where, since when and according to whom.
 
-A price that nobody has published stays out of the lists: costs that need it are unknown.
+An unpublished price stays out of the lists: costs that need it are unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Money:
     unit: str
 
     def parse(self, text: str) -> Decimal:
-        """The number of ``text``, which ends with the unit.
+        """Return the number of ``text``, which ends with the unit.
 
         Raises:
             ValueError: no number, no unit, or another unit.
@@ -53,7 +53,7 @@ class Money:
             raise ValueError(f"'{text}' is not an amount") from error
 
     def format(self, value: Decimal) -> str:
-        """The text that parses back to ``value``."""
+        """Return the text that parses back to ``value``."""
         return f"{value:f} {self.unit}"
 
     def _validate(self, value: Any) -> Decimal:
@@ -96,7 +96,7 @@ DollarsPerKilowattHour = Annotated[Decimal, Money("USD/kWh")]
 
 
 class Offer(StrEnum):
-    """What a list sells, and under which terms."""
+    """Product of a price list, and its terms."""
 
     ON_DEMAND = "on-demand"
     """Instances and targeted reservations: both are charged by the hour."""
@@ -170,7 +170,7 @@ class Price:
 
     @property
     def is_estimate(self) -> bool:
-        """Whether it is a guess that the owner must allow."""
+        """True if the price is an estimate that the owner has to allow."""
         return self.source.confidence is Confidence.ESTIMATE
 
 
@@ -181,11 +181,11 @@ class Prices:
     lists: tuple[PriceList, ...] = ()
 
     def find(self, offer: Offer, region: str, item: str) -> Price | None:
-        """The price of ``item``, or None where nobody has published one."""
+        """Return the price of ``item``, or None if none is published."""
         return self._by_key.get((offer, region, item))
 
     def regions(self, offer: Offer) -> tuple[str, ...]:
-        """The regions that have prices of ``offer``, sorted."""
+        """Return the regions that have prices of ``offer``, sorted."""
         return tuple(sorted({found.region for found in self.lists if found.offer is offer}))
 
     @cached_property
@@ -194,7 +194,7 @@ class Prices:
 
 
 def each(lists: Iterable[PriceList]) -> Iterable[Price]:
-    """Every price of the lists."""
+    """Yield every price of the lists."""
     for found in lists:
         for item, fact in found.prices.items():
             source = found.sources[fact.source]

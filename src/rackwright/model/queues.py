@@ -57,7 +57,7 @@ class Qos(Model):
 
 
 class Preemption(Model):
-    """Which jobs give way, and how."""
+    """Preemption: the jobs that yield, and how they do."""
 
     by: Annotated[Literal["qos", "partition"], HARDWARE]
     """Criterion by which a job precedes another one: PreemptType."""

@@ -1,4 +1,4 @@
-"""What an account may have in a file system."""
+"""Quotas of accounts in a file system."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FileCount = Annotated[int, Field(gt=0, le=10**15)]
 
 
 class QuotaLimits(NamedTuple):
-    """What an account may have at the most; None is no limit."""
+    """Limits of an account; None is no limit."""
 
     space_kib: int | None
     files: int | None
 
 
 class AccountQuota(Model):
-    """What one account may have in place of what everybody may."""
+    """Quota of one account, instead of the default."""
 
     name: Annotated[LoginName, KEY]
     """Name of one of ``users.accounts``."""
@@ -45,7 +45,7 @@ class AccountQuota(Model):
 
 
 class FileSystemQuota(Model):
-    """What each account may have in a file system: hard limits, past which nothing is written."""
+    """Quotas of a file system: hard limits for each account, beyond which writes fail."""
 
     space: Annotated[Gibibytes | None, HARDWARE] = None
     """Space of each account, in GiB. No limit if omitted."""
@@ -61,13 +61,13 @@ class FileSystemQuota(Model):
         return self
 
     def limits(self, names: Iterable[str]) -> dict[str, QuotaLimits]:
-        """What each of the accounts ``names`` may have."""
+        """Return the limits of each of the accounts ``names``."""
         own = {account.name: account for account in self.accounts}
         return {name: self._with(own.get(name)) for name in names}
 
     @property
     def default(self) -> QuotaLimits:
-        """What an account that is not named may have."""
+        """Limits of an account that is not named."""
         return self._with(None)
 
     def _with(self, own: AccountQuota | None) -> QuotaLimits:

@@ -13,7 +13,7 @@ from rackwright.model.units import Kilograms, Metres, RackUnits
 
 
 class Immersion(Model):
-    """What makes a tank of a rack; its units lie beside each other, and devices hang in them."""
+    """Immersion tank; its units lie beside each other, and devices hang in them."""
 
     fluid_weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Weight of the fluid of a tank that is filled for operation, in kg."""

@@ -1,4 +1,4 @@
-"""What a cluster is expected to survive."""
+"""Failures that a cluster is expected to survive."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class JobPart(Model):
 
 
 class WanNeed(Model):
-    """What the parts of a job on two sites need of the line between them; absent is unknown."""
+    """Requirements of a job on the line between two sites; absent is unknown."""
 
     bandwidth: Annotated[GigabitsPerSecond | None, Setting(looser="lower")] = None
     """Bandwidth that the job needs in each direction, in Gbps."""
@@ -113,7 +113,7 @@ class Reliability(Model):
         return self
 
     def of_group(self, site: str, group: str) -> GroupReliability:
-        """What is known of a node group, with the cluster's rate and repair time where it has none."""
+        """Return the reliability of a node group; the cluster's rate and repair time apply if it has none."""
         found = next((g for g in self.groups if (g.site, g.group) == (site, group)), None)
         return GroupReliability.model_construct(
             site=site,

@@ -1,4 +1,4 @@
-"""How jobs are scheduled: Slurm, its partitions and quality of service.
+"""Scheduling of jobs: Slurm, its partitions and quality of service.
 
 What is written here is meant; the numbers of the nodes come from the catalogue and their place in
 the network from the fabric.
@@ -18,6 +18,7 @@ from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
     Cgroup,
     Folders,
+    PowerSaving,
     Priority,
     Private,
     Processes,
@@ -109,7 +110,7 @@ class Accounting(Model):
         return self
 
     def tree(self) -> tuple[SlurmAccount, ...]:
-        """The accounts, each behind the one that it is in.
+        """Return the accounts, each behind the one that it is in.
 
         Raises:
             ValueError: one is in itself.
@@ -158,7 +159,7 @@ class DeclaredSwitch(Model):
 
 
 class Topology(Model):
-    """What Slurm knows of the network."""
+    """Network topology as Slurm knows it."""
 
     plugin: Annotated[Literal["tree", "block", "flat"], HARDWARE, OnChange("in place", _RESTARTED)]
     """Model of the network in Slurm: TopologyPlugin."""
@@ -260,6 +261,7 @@ class Scheduler(Model):
     private_data: Annotated[tuple[Private, ...], HARDWARE, OnChange("in place", _REREAD)] = ()
     """Data of other users that users do not see: PrivateData."""
     tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
+    power_saving: Annotated[PowerSaving, PART, OnChange("in place", _REREAD)] = PowerSaving()
     nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
     folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
     shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None
@@ -334,13 +336,13 @@ class Scheduler(Model):
             )
 
     def extra_options(self, key: str) -> dict[str, str]:
-        """The options that ``extra`` gives for a key, by their names in lower case."""
+        """Return the options that ``extra`` gives for a key, by their names in lower case."""
         lists = (str(value) for name, value in self.extra.items() if name.lower() == key.lower())
         words = [word.strip() for text in lists for word in text.split(",") if word.strip()]
         return {word.partition("=")[0].lower(): word for word in words}
 
     def extra_value(self, key: str) -> str | None:
-        """What ``extra`` gives for a key, in whatever case; None where it does not."""
+        """Return the value of a key in ``extra``, in any case; None if it is absent."""
         found = (str(value) for name, value in self.extra.items() if name.lower() == key.lower())
         return next(found, None)
 

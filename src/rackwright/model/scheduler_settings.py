@@ -1,4 +1,4 @@
-"""How Slurm behaves beyond partitions and QOS: priorities, shares, reserves, sizes and retention.
+"""Settings of Slurm beyond partitions and QOS: priorities, shares, reserves, sizes and retention.
 
 Facts stand with their source: manual pages are those of ``slurm.conf(5)`` and ``slurmdbd.conf(5)``
 unless another one is named, in the release that is named.
@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Claim, OnChange
 from rackwright.model.units import Gibibytes, Seconds
 
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
@@ -55,7 +55,7 @@ Weight = Annotated[int, Field(ge=0, le=LARGEST_WEIGHT)]
 
 
 class Priority(Model):
-    """Which job starts first: the weight of each factor, which is a number from 0 to 1.
+    """Priority of jobs: the weight of each factor, which is a number from 0 to 1.
 
     The weights are those of SchedMD's example (guide of the multifactor plugin, Slurm 22.05),
     except that of the QOS, which weighs as much as fair-share: the example leaves it out, and then
@@ -110,7 +110,7 @@ class SlurmAccount(Model):
 
 
 class Reserve(Model):
-    """What each host keeps for the system, out of what Slurm is told that it has."""
+    """Memory and cores that each host reserves for the system."""
 
     cores: Annotated[int, Field(ge=0), HARDWARE] = 0
     """Number of whole cores, with all their threads."""
@@ -205,8 +205,26 @@ class Tuning(Model):
     """Ports of ``srun``. Any port that the kernel gives if omitted."""
 
 
+class PowerSaving(Model):
+    """Times of elastic nodes, which Slurm launches for jobs and ends when they are idle."""
+
+    boot: Annotated[
+        Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None,
+        Claim(looser="lower"),
+        POLICIES_ONLY,
+    ] = None
+    """Time from the launch of a node to the start of its slurmd, as measured, in s. Unknown if omitted."""
+    idle: Annotated[WholeSeconds, Field(ge=60, le=31_536_000), HARDWARE] = 600.0
+    """Time that a node is idle before it is ended, in s: SuspendTime. 10 minutes if omitted."""
+    resume_timeout: Annotated[WholeSeconds, Field(ge=60, le=65_533), HARDWARE] = 1800.0
+    """Time after which a launched node that has not joined is given up and ended, in s: ResumeTimeout. 30
+    minutes if omitted."""
+    suspend_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533), HARDWARE] = 120.0
+    """Time after which an ended node may be launched again, in s: SuspendTimeout. 2 minutes if omitted."""
+
+
 class Retention(Model):
-    """How long slurmdbd keeps its records; those without an age are kept for ever."""
+    """Retention of records in slurmdbd; records without an age are kept forever."""
 
     events: Annotated[Age | None, HARDWARE] = None
     """Age at which events of nodes are removed, in d."""
@@ -245,14 +263,14 @@ Private = Literal[
 
 
 def slurm_time(seconds: float) -> str:
-    """A time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
+    """Return a time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days}-{hours:02d}:{minutes:02d}:00"
 
 
 class Cgroup(Model):
-    """How resources of a job are confined."""
+    """Confinement of jobs by control groups."""
 
     plugin: Annotated[Literal["autodetect", "cgroup/v1", "cgroup/v2"], HARDWARE] = "autodetect"
     """Version of control groups: CgroupPlugin."""
@@ -283,17 +301,12 @@ class Processes(Model):
 
     @property
     def in_container(self) -> bool:
-        """Whether a job has a container on each of its hosts from its start to its end."""
+        """True if a job has a container on each of its hosts from its start to its end."""
         return self.contain and self.tracking == "cgroup"
-
-    @property
-    def use_cgroups(self) -> bool:
-        """Whether any of them needs control groups."""
-        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
 
 
 class Folders(Model):
-    """Where the daemons keep things."""
+    """Folders of the daemons."""
 
     state: Annotated[Program, HARDWARE] = "/var/spool/slurmctld"
     """Directory of the state of slurmctld (StateSaveLocation). With a backup controller it has to be on

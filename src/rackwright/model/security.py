@@ -1,4 +1,4 @@
-"""How a bare-metal site is protected."""
+"""Protection of a bare-metal site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.model.field_kinds import SAID, STATEMENT, Claim
 
 
 class SubnetManagerKeys(Model):
-    """How the subnet managers of a site's InfiniBand fabrics are set; absent is unknown."""
+    """Keys and protection levels of the subnet managers of a site; absent is unknown."""
 
     m_key_protection_level: Annotated[int | None, Field(ge=0, le=3), Claim(looser="higher")] = None
     """Protection level of the M_Key in opensm (``m_key_protection_level``): from 2 on, reading needs

@@ -1,4 +1,4 @@
-"""What a site sets in lines of nodes of ``slurm.conf``, and options of lines that have no field."""
+"""Settings of node lines in ``slurm.conf``, and options of lines that have no field."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ OtherGres = Annotated[
 
 
 class NodeSettings(Model):
-    """What a site says about its nodes, where the catalogue is silent or they differ from it."""
+    """Settings of nodes that the catalogue lacks, or that differ from it."""
 
     groups: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
     """Node groups that it is about."""

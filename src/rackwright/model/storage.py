@@ -87,7 +87,7 @@ Failover = Literal["pairs", "none"]
 
 
 def expand_devices(written: Iterable[str]) -> tuple[str, ...]:
-    """The devices that ``written`` stands for, in the order written.
+    """Return the devices that ``written`` stands for, in the order written.
 
     Raises:
         ValueError: a range runs backwards or stands for too many.
@@ -121,7 +121,7 @@ class LocalScratch(Model):
 
 
 class Checkpoint(Model):
-    """What a job writes to be able to start again; absent is unknown."""
+    """Checkpoint that a job writes in order to restart; absent is unknown."""
 
     size: Annotated[Gibibytes | None, Setting(looser="either")] = None
     """Size of one checkpoint, in GiB."""
@@ -142,7 +142,7 @@ class Checkpoint(Model):
 
 
 class Workload(Model):
-    """What is asked of a file system; absent is unknown."""
+    """Requirements on a file system; absent is unknown."""
 
     read: Annotated[MegabytesPerSecond | None, Setting(looser="lower")] = None
     """Rate at which all clients together read, in MB/s."""
@@ -354,5 +354,5 @@ class NfsShare(Model):
 
 
 def lnet_name(name: str) -> str:
-    """The name as Lustre prints it: ``o2ib0`` is ``o2ib``."""
+    """Return the name as Lustre prints it: ``o2ib0`` is ``o2ib``."""
     return name[:-1] if name in {"o2ib0", "tcp0"} else name

@@ -11,14 +11,14 @@ from enum import StrEnum
 
 
 class Evidence(StrEnum):
-    """How it is known that the roles work on a system, the strongest first."""
+    """Evidence that the roles work on a system, the strongest first."""
 
     LAB = "lab"
     """Roles were applied, applied again and checked on hosts that run it."""
     STATIC = "static"
     """Tests evaluate the roles' variables with what its package manager prints; no host ran it."""
     DOCUMENTS = "documents"
-    """Written from its documents; nobody has run anything."""
+    """Written from its documents; nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +146,3 @@ def known_system(given: str) -> str:
             f"{known[-1]} (docs/systems.md)"
         )
     return given
-
-
-def document_table() -> str:
-    """The table as Markdown."""
-    rows = [
-        "| System | In a blueprint | Evidence | What was run | What a team brings |",
-        "|---|---|---|---|---|",
-    ]
-    for one in SYSTEMS:
-        brings = f"{one.lacks[0].upper()}{one.lacks[1:]}." if one.lacks else ""
-        rows.append(f"| {one.title} | `{one.id}` | {one.evidence} | {one.ran}. | {brings} |")
-    return "\n".join(rows) + "\n"

@@ -88,7 +88,7 @@ class Dimension:
     """The unit in which people say it, where that is not the canonical one."""
 
     def parse(self, text: str) -> float:
-        """The value of ``text`` in the canonical unit.
+        """Return the value of ``text`` in the canonical unit.
 
         Raises:
             ValueError: no number, no unit, an unknown unit, or a value out of range.
@@ -126,7 +126,7 @@ class Dimension:
         return result
 
     def format(self, value: float) -> str:
-        """The text that parses back to ``value``."""
+        """Return the text that parses back to ``value``."""
         return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
 
     def with_unit(self, number: str) -> str:
@@ -369,6 +369,9 @@ TOKEN_RATE = Dimension(
     "tokens/day",
     {"tokens/day": Decimal(1), "M tokens/day": Decimal(10**6), "B tokens/day": Decimal(10**9)},
 )
+CARBON_INTENSITY = Dimension(
+    "carbon intensity", "g/kWh", {"g/kWh": Decimal(1), "kg/MWh": Decimal(1)}
+)
 FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
 
 Watts = Annotated[float, Quantity(POWER)]
@@ -396,3 +399,4 @@ Seconds = Annotated[float, Quantity(DURATION)]
 Percent = Annotated[float, Quantity(FRACTION)]
 Tokens = Annotated[float, Quantity(TOKENS)]
 TokensPerDay = Annotated[float, Quantity(TOKEN_RATE)]
+GramsPerKilowattHour = Annotated[float, Quantity(CARBON_INTENSITY)]

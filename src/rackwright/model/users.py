@@ -69,7 +69,7 @@ class Account(Model):
 
 
 class SudoRule(Model):
-    """What the members of a group may do as root, without a password: nobody has one."""
+    """Commands that the members of a group may run as root, without a password."""
 
     group: Annotated[LoginName, KEY]
     """Group whose members may."""

@@ -1,1 +1,1 @@
-"""The report as one page of HTML, with drawings that answer to clicks; it asks nobody for anything."""
+"""The report as one page of HTML, with drawings that answer to clicks; it loads nothing from elsewhere."""

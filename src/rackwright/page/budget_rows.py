@@ -46,7 +46,7 @@ class BudgetRow:
 
 
 def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow]:
-    """Every budget, the worst first; those that are met exactly come last."""
+    """Yield every budget, the worst first; those that are met exactly come last."""
     found = budgets(results)
     for one in sorted(found, key=lambda one: one.worst.is_exact):
         row, others = one.worst, len(one.rows) - 1

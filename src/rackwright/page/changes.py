@@ -46,7 +46,7 @@ class ChangeView:
 
 
 def view_change(comparison: Comparison) -> ChangeView:
-    """The comparison on the page."""
+    """Return the comparison on the page."""
     found = comparison.findings
     tables = [
         _findings("New findings", found.new),

@@ -49,7 +49,7 @@ def render_page(
     *,
     uncompared: str | None = None,
 ) -> str:
-    """The page of a plan.
+    """Return the page of a plan.
 
     Args:
         plan: what is drawn.
@@ -113,7 +113,7 @@ class RowGroup:
 
 
 def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
-    """The worst that are known, those with more headroom, and what has none that could be used."""
+    """Return the worst that are known, those with more headroom, and what has none that could be used."""
     known = [row for row in rows if row.state not in {"unknown", "exact"}]
     unknown = [row for row in rows if row.state == "unknown"]
     exact = [row for row in rows if row.state == "exact"]

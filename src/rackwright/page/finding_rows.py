@@ -55,7 +55,7 @@ class FindingRow:
 
 
 def finding_rows(report: Report, places: Places) -> list[FindingRow]:
-    """The findings: what blocks first, then what warns or is not known, then what is waived."""
+    """Return the findings: what blocks first, then what warns or is not known, then what is waived."""
     shown = [r for r in report.results if r.outcome in {*FOUND, Outcome.WAIVED}]
     groups = sorted(alike(shown), key=lambda same: _gravity(same[0]))
     return [_row(number, same, places) for number, same in enumerate(groups)]
@@ -113,6 +113,6 @@ def pieces(rows: Sequence[FindingRow]) -> Iterator[dict[str, object]]:
 
 
 def place_data(place: Place) -> dict[str, object]:
-    """A place as plain data, without what it does not have."""
+    """Return a place as plain data, without what it does not have."""
     named = {"c": place.classes, "o": place.source, "w": place.cooling, "f": place.fabric}
     return {"i": place.site} | {key: value for key, value in named.items() if value}

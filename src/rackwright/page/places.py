@@ -43,7 +43,7 @@ class Places:
     plan: Plan
 
     def of(self, path: Path) -> Place | None:
-        """The place that ``path`` lies in; None where nothing is drawn of it."""
+        """Return the place that ``path`` lies in; None where nothing is drawn of it."""
         for end in range(min(len(path), LONGEST), 0, -1):
             if (found := self._known.get(path[:end])) is not None:
                 return found

@@ -40,7 +40,7 @@ class Elevations:
         return cls([], {})
 
     def add(self, drawing: Drawing) -> int | None:
-        """The number of an elevation, whatever the words of its rack alone; None beyond the bound."""
+        """Return the number of an elevation, whatever the words of its rack alone; None beyond the bound."""
         key, svg = _OWN.sub(r"\1", drawing.body), drawing.inline()
         if key not in self._numbers:
             if self._size + len(svg) > LARGEST:

@@ -100,7 +100,7 @@ class SiteView:
 def view_site(
     plan: Plan, number: int, results: Sequence[Result], elevations: Elevations
 ) -> SiteView:
-    """The site of a number, with elevations added to those of the page."""
+    """Return the site of a number, with elevations added to those of the page."""
     site = plan.onprem[number]
     colours = {measure: colours_of(site, measure, results) for measure in MEASURES}
     boxes = boxes_of(site)
@@ -134,7 +134,7 @@ def _svg(drawing: Drawing) -> Markup:
 
 
 def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
-    """The step of each class of racks, and its value in words."""
+    """Return the step of each class of racks, and its value in words."""
     unit = colours.scale.unit
     return [
         (colours.step(number), quantity_text(colours.values[number], unit))
@@ -197,7 +197,7 @@ def _fabric_view(planned: FabricPlan, number: int) -> FabricView:
 
 
 def _spans(layout: Layout) -> list[str]:
-    """The first and the last host of each run."""
+    """Return the first and the last host of each run."""
     names = [hosts.names for hosts in layout.hosts]
     made = []
     for run in layout.runs:

@@ -29,7 +29,10 @@ from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.naming.standing import check_host_names
-from rackwright.plan.operation_references import find_operation_problems
+from rackwright.plan.operation_references import (
+    find_operation_problems,
+    find_provisioning_problems,
+)
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.plan import plan_power
@@ -60,7 +63,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
-    """The plan of ``blueprint``.
+    """Return the plan of ``blueprint``.
 
     Raises:
         PlanError: something is impossible; with every reason.
@@ -89,13 +92,27 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
-    if problems := [*check_daemons(plan), *find_name_problems(plan)]:
+    problems = [*_check_clusters(plan), *find_name_problems(plan)]
+    for planned in plan.onprem:
+        if planned.spec.provisioning is not None:
+            hosts = {name for group in planned.groups for name in group.host_names}
+            problems += find_provisioning_problems(planned.spec, planned.path, hosts)
+    if problems:
         raise PlanError(problems)
     return plan
 
 
+def _check_clusters(plan: Plan) -> list[PlanProblem]:
+    """Return daemons of the plan's clusters that no host can run."""
+    if not plan.is_federated:
+        return check_daemons(plan)
+    from rackwright.plan.federation.members import check_federation
+
+    return check_federation(plan, plan.members)
+
+
 def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:
-    """The entries that the site may name: its own types, and all ids for a suggestion."""
+    """Return the entries that the site may name: its own types, and all ids for a suggestion."""
     known = catalogue.ids(Instance)
     wanted = {group.type for group in site.node_groups} | {site.head.type}
     if site.login is not None:
@@ -106,7 +123,7 @@ def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:
 
 
 def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
-    """The plan of one bare-metal site.
+    """Return the plan of one bare-metal site.
 
     Raises:
         PlanError: something is impossible; with every reason.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rackwright.model.connections import Connector
 from rackwright.model.hardware import Node, fact_value
 from rackwright.plan.base import Path
+from rackwright.plan.records.federation import Membership
 from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.plan.records.products import ConnectorLimits
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rackwright.model.facts import ProductFact
     from rackwright.model.onprem import OnPremSite, RackGroup
     from rackwright.model.operations import Operations
+    from rackwright.model.provisioning import Provisioning
     from rackwright.model.reliability import Reliability
     from rackwright.model.scheduler import Scheduler
     from rackwright.model.security import SiteSecurity
@@ -84,6 +86,11 @@ class SitePlan:
         return self.spec.security
 
     @property
+    def provisioning(self) -> Provisioning | None:
+        """Provisioning of its hosts from their management controllers on; None where others do it."""
+        return self.spec.provisioning
+
+    @property
     def nfs(self) -> tuple[NfsShare, ...]:
         """Directories that hosts export to others."""
         return self.spec.nfs
@@ -100,7 +107,7 @@ class SitePlan:
 
     @property
     def altitude(self) -> float | None:
-        """Height above sea level in m; None where nobody says it."""
+        """Height above sea level in m; None if unknown."""
         return self.spec.altitude
 
     @property
@@ -109,7 +116,7 @@ class SitePlan:
         return self.spec.pue_budget
 
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
-        """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
+        """Return the ways of the cables of one of its fabrics; None while nothing is attached to it."""
         return self._cable_routes.get(planned.name)
 
     @cached_property
@@ -195,12 +202,21 @@ class Expansion:
     """A blueprint, the catalogue that it names, and its sites expanded.
 
     Sections of the blueprint that are not about one site are attributes by their names there.
+
+    Attributes:
+        membership: part that it takes in a federation, where it is the plan of one of its clusters.
     """
 
     blueprint: Blueprint
     catalogue: Catalogue = field(repr=False)
     onprem: tuple[SitePlan, ...] = ()
     aws: tuple[AwsSitePlan, ...] = ()
+    membership: Membership | None = None
+
+    @property
+    def is_federated(self) -> bool:
+        """True for the plan of a whole federation, whose clusters have plans of their own."""
+        return self.blueprint.federation is not None and self.membership is None
 
     @property
     def name(self) -> str:
@@ -229,7 +245,7 @@ class Expansion:
 
     @property
     def users(self) -> Users | None:
-        """Accounts on the hosts; None where somebody else manages them."""
+        """Accounts on the hosts; None if they are managed elsewhere."""
         return self.blueprint.users
 
     @property

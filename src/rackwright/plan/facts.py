@@ -1,11 +1,12 @@
 """The catalogue together with the numbers that a blueprint states of products.
 
-A number fills what the catalogue lacks; what it knows is never changed.
+A number fills what the catalogue lacks, or takes the place of one that no one read in a document; what
+the catalogue has from a document is never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -17,12 +18,14 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.connections import Connector
 from rackwright.model.facts import ProductFact
-from rackwright.model.hardware import Entry, Fact, Source
+from rackwright.model.hardware import Confidence, Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
 
 CONNECTOR = "liquid.connector"
 """The field whose value is the id of another product."""
+UNREAD = frozenset({Confidence.COMMON, Confidence.ESTIMATE, Confidence.EXAMPLE})
+"""Confidence of numbers that no one read in a document, measured or computed."""
 
 
 def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, list[PlanProblem]]:
@@ -71,12 +74,12 @@ def knows(entry: Entry, field: str) -> bool:
 
 
 def takes(entry: Entry, field: str) -> bool:
-    """Return True if a fact may fill a field of an entry: one number that it lacks, of a part that it has."""
+    """Return True if a fact may fill a field of an entry: one number that no one read, of a part that it has."""
     return fact_type(entry, field) is not None
 
 
 def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
-    """The model that a field of an entry is in, and the type of the value by which a fact fills it.
+    """Return the model that a field of an entry is in, and the type of the value by which a fact fills it.
 
     None where a fact cannot fill it.
     """
@@ -86,7 +89,8 @@ def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
         model = getattr(model, part, None)
     if not isinstance(model, Model) or last not in type(model).model_fields:
         return None
-    if getattr(model, last) is not None:
+    known = getattr(model, last)
+    if known is not None and not (isinstance(known, Fact) and known.source in _unread(entry)):
         return None
     hint: Any = type(model).model_fields[last].annotation
     for one in _parts(hint):
@@ -97,16 +101,22 @@ def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
 
 
 def fill(entry: Entry, fact: ProductFact) -> Entry:
-    """``entry`` with one value more.
+    """Return ``entry`` with one value more, or with a better one for a value that no one read.
 
     Raises:
-        UnfitError: it knows the number, has none by this name, or the value is none.
+        UnfitError: it has the number from a document, has none by this name, or the value is none.
     """
     key = f"facts of the blueprint: {fact.field}"
-    made = _put(entry, fact.field.split("."), fact, key)
+    replaced = _unread(entry) if fact.confidence not in UNREAD else set()
+    made = _put(entry, fact.field.split("."), fact, key, replaced)
     source = Source(title=fact.source, date=fact.date, confidence=fact.confidence)
     assert isinstance(made, Entry)  # noqa: S101 - a model stays what it is
     return made.model_copy(update={"sources": {**entry.sources, key: source}})
+
+
+def _unread(entry: Entry) -> set[str]:
+    """Return the names of the sources of numbers that no one read in a document."""
+    return {name for name, source in entry.sources.items() if source.confidence in UNREAD}
 
 
 class UnfitError(Exception):
@@ -117,7 +127,9 @@ class UnfitError(Exception):
         self.key, self.text, self.hint = key, text, hint
 
 
-def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
+def _put(
+    model: Model, parts: list[str], fact: ProductFact, key: str, replaced: Collection[str]
+) -> Model:
     first, *rest = parts
     info = type(model).model_fields.get(first)
     names = [name for name, one in type(model).model_fields.items() if _holds(one.annotation)]
@@ -129,14 +141,17 @@ def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
         if not isinstance(value, Model) or isinstance(value, Fact):
             text = f"'{fact.product}' has no '{first}' that '{rest[0]}' could be a value of"
             raise UnfitError("field", text, "write an entry of your own: 'catalogue new'")
-        return model.model_copy(update={first: _put(value, rest, fact, key)})
-    if value is not None:
+        return model.model_copy(update={first: _put(value, rest, fact, key, replaced)})
+    if value is not None and not (isinstance(value, Fact) and value.source in replaced):
         if isinstance(value, Fact):
             known = value.model_dump(mode="json").get("value")
         else:
             known = value if isinstance(value, str) else "more"
         text = f"the catalogue knows '{fact.field}' of '{fact.product}': {known}"
-        hint = "a fact fills what it lacks; take it out, or write an entry of your own"
+        hint = (
+            "a fact fills what is lacking, or what no one read in a document; "
+            "take it out, or write an entry of your own"
+        )
         raise UnfitError("field", text, hint)
     annotation: Any = info.annotation
     if not _is_fact(annotation):

@@ -37,7 +37,7 @@ class Host:
         hardware: catalogue id of its product.
         place: where it stands; None in the cloud.
         zone: availability zone; None outside the cloud.
-        equipment: what it has by the catalogue; None for a server type that nobody has described.
+        equipment: what it has by the catalogue; None for a server type without a description.
         efa_devices: interfaces of EFA; None where it is no instance of a group, or its layout is
             not known.
     """
@@ -55,7 +55,7 @@ class Host:
 
 
 def list_hosts(plan: Expansion) -> tuple[Host, ...]:
-    """Every host of every site, in the order of the plan."""
+    """Return every host of every site, in the order of the plan."""
     sites = _sites_of_groups(plan)
     found = [host for planned in plan.onprem for host in _bare_metal(planned, sites)]
     found += [host for planned in plan.aws for host in _cloud(planned, sites)]
@@ -63,14 +63,14 @@ def list_hosts(plan: Expansion) -> tuple[Host, ...]:
 
 
 def _sites_of_groups(plan: Expansion) -> Mapping[str, Collection[str]]:
-    """The sites that have hosts of a group, by its name."""
+    """Return the sites that have hosts of a group, by its name."""
     found: dict[str, set[str]] = {}
     for planned in plan.onprem:
         for group in planned.groups:
             found.setdefault(group.name, set()).add(planned.name)
     for cloud in plan.aws:
         groups: list[str] = [servers.role for servers in cloud.servers if servers.names]
-        groups += [nodes.spec.name for nodes in cloud.groups if nodes.spec.count]
+        groups += [nodes.spec.name for nodes in cloud.groups if nodes.spec.least]
         for name in groups:
             found.setdefault(name, set()).add(cloud.spec.name)
     return found

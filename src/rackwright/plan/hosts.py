@@ -13,7 +13,7 @@ from rackwright.model.onprem import NodeGroup
 
 
 def host_count(group: NodeGroup, catalogue: Catalogue) -> int:
-    """The number of operating systems in ``group``: 18 for each NVL72, 1 for each server.
+    """Return the number of operating systems in ``group``: 18 for each NVL72, 1 for each server.
 
     Raises:
         UnknownEntryError: the group's product is not in the catalogue.
@@ -27,7 +27,7 @@ def switch_stem(fabric: Fabric, tier: SwitchTier) -> str:
 
 
 def switch_count(tier: SwitchTier, catalogue: Catalogue) -> int:
-    """The number of independent switches in ``tier``; a chassis may hold several.
+    """Return the number of independent switches in ``tier``; a chassis may hold several.
 
     Raises:
         UnknownEntryError: the tier's product is not in the catalogue.
@@ -86,20 +86,20 @@ def numbered_index(prefix: str, count: int, name: str, digits: int | None = None
     return index if same and 0 <= index < count else None
 
 
-def numbered_hostlist(prefix: str, count: int, digits: int) -> str:
-    """Return ``numbered(prefix, count, digits)`` as Slurm lists hosts: ``dgx-[01-32]``."""
-    first, last = f"{1:0{digits}d}", f"{count:0{digits}d}"
-    return f"{prefix}-{first}" if count == 1 else f"{prefix}-[{first}-{last}]"
+def numbered_hostlist(prefix: str, count: int, digits: int, start: int = 1) -> str:
+    """Return ``numbered(prefix, count, digits)`` from a number on as Slurm lists hosts: ``dgx-[01-32]``."""
+    first, last = f"{start:0{digits}d}", f"{count:0{digits}d}"
+    return f"{prefix}-{first}" if count == start else f"{prefix}-[{first}-{last}]"
 
 
 @lru_cache(maxsize=256)
 def listed(names: str) -> tuple[str, ...]:
-    """The names that a host list stands for; of one group they are asked for again and again."""
+    """Return the names that a host list stands for; of one group they are asked for again and again."""
     return expand_hostlist(names)
 
 
 def index_in(names: str, name: str) -> int | None:
-    """The index of ``name`` among those that a host list stands for; None where it is none of them."""
+    """Return the index of ``name`` among those that a host list stands for; None where it is none of them."""
     return _indexes(names).get(name)
 
 
@@ -109,7 +109,7 @@ def _indexes(names: str) -> Mapping[str, int]:
 
 
 def filled(group: NodeGroup | SwitchTier) -> Iterator[tuple[str, int]]:
-    """The racks of a group in the order in which they are filled, each with its units."""
+    """Yield the racks of a group in the order in which they are filled, each with its units."""
     left = group.count
     for rack in listed(group.racks):
         units = min(left, group.per_rack)

@@ -11,13 +11,13 @@ _NAMED = 3
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of ``names``, and how many more there are, like ``'a', 'b', 'c' and 4 more``."""
+    """Return the first of ``names``, and how many more there are, like ``'a', 'b', 'c' and 4 more``."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def first_of(missing: Sequence[str], others: str) -> tuple[str, ...]:
-    """The first of ``missing``; one more stands for all others, with the fields of the next.
+    """Return the first of ``missing``; one more stands for all others, with the fields of the next.
 
     Args:
         missing: what is not known.

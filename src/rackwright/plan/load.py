@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
-from rackwright.errors import SpecError, SpecErrors
+from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.files import AnyPath
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.template_marks import refuse_templates
@@ -21,6 +21,7 @@ from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.reading.loader import load_tree, validate
+from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Item, Tree
 
 INPUTS = "<inputs>"
@@ -49,6 +50,34 @@ class LoadedPlan:
     def names(self) -> WrittenNames:
         """Names of fields in the words of the document as it is written."""
         return WrittenNames(self.written or self.tree, self.tree)
+
+    def cluster_at(self, site: str | None) -> LoadedPlan:
+        """Return the document with the plan of one cluster of its federation.
+
+        Args:
+            site: site of the cluster; None where the blueprint has no federation.
+
+        Raises:
+            UsageError: the federation has no cluster there, or ``site`` is missing or not needed.
+        """
+        plan = self.plan
+        if not plan.is_federated:
+            if site is not None:
+                raise UsageError(
+                    "--site chooses a cluster of a federation, and the blueprint has none",
+                    hint="leave it out; --limit chooses hosts",
+                )
+            return self
+        by_site = {member.spec.site: member for member in plan.members}
+        if site is None:
+            raise UsageError(
+                f"the blueprint federates {len(by_site)} clusters",
+                hint=f"name the site of one with --site: {', '.join(by_site)}",
+            )
+        if site not in by_site:
+            hint = did_you_mean(site, by_site) or f"the federation has: {', '.join(by_site)}"
+            raise UsageError(f"the federation has no cluster at '{site}'", hint=hint)
+        return replace(self, plan=by_site[site].plan)
 
 
 def load_plan(
@@ -87,7 +116,7 @@ def nowhere(data: Any) -> Tree:
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
-    """The plan of a document that is read already.
+    """Return the plan of a document that is read already.
 
     Raises:
         SpecErrors: as ``load_plan``.
@@ -136,7 +165,7 @@ def _mistakes(tree: Tree, products: Catalogue) -> SpecErrors | None:
 
 
 def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
-    """A document that is plain data in its full form.
+    """Return a document that is plain data in its full form.
 
     Args:
         data: the document; what is wrong with what is written in full is left as it is.
@@ -150,7 +179,7 @@ def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
 
 
 def locate_problems(error: PlanError, tree: Tree) -> SpecErrors:
-    """The reasons of ``error``, each with its position in the document."""
+    """Return the reasons of ``error``, each with its position in the document."""
     return SpecErrors(
         [
             SpecError(

@@ -44,12 +44,12 @@ class Missing(str):
 
 
 def fields_of(missing: str) -> tuple[Field, ...]:
-    """The fields that would make it known; none for a plain text."""
+    """Return the fields that would make it known; none for a plain text."""
     return missing.fields if isinstance(missing, Missing) else ()
 
 
 def each_once(missing: Iterable[str]) -> tuple[str, ...]:
-    """The same without those that name what another one names, in the same words."""
+    """Return the same without those that name what another one names, in the same words."""
     every = tuple(missing)
     if len(every) < 2:  # as of most
         return every
@@ -60,12 +60,12 @@ def each_once(missing: Iterable[str]) -> tuple[str, ...]:
 
 
 def of_product(product: str, name: str, words: str) -> Missing:
-    """A field that a catalogue entry lacks, like ``dgx-h100: published weight``."""
+    """Return a field that a catalogue entry lacks, like ``dgx-h100: published weight``."""
     return Missing(f"{product}: {words}", ProductField(product, name))
 
 
 def below(base: Path, missing: Iterable[str]) -> tuple[str, ...]:
-    """The same, told of a part of the blueprint by places inside of it, with the part at ``base``."""
+    """Return the same, told of a part of the blueprint by places inside of it, with the part at ``base``."""
     return tuple(
         Missing(one, *(f if isinstance(f, ProductField) else (*base, *f) for f in fields_of(one)))
         for one in missing

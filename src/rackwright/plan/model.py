@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rackwright.plan.audit.secrets import SecretPlace
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.federation.members import Member
     from rackwright.plan.host_list import Host
     from rackwright.plan.naming.racked import Racked
     from rackwright.plan.records.names import NamePlan
@@ -92,10 +93,26 @@ class Plan(Expansion):
 
     @cached_property
     def slurm(self) -> SlurmCluster | None:
-        """The Slurm cluster; None where the blueprint has no scheduler."""
+        """The one Slurm cluster; None without a scheduler, and where a federation has several."""
         from rackwright.plan.slurm.cluster import SlurmCluster
 
-        return None if self.scheduler is None else SlurmCluster(self, self.scheduler)
+        if self.scheduler is None or self.is_federated:
+            return None
+        return SlurmCluster(self, self.scheduler)
+
+    @cached_property
+    def members(self) -> tuple[Member[Plan], ...]:
+        """The clusters of the federation with a plan each; empty where the blueprint has none."""
+        from rackwright.plan.federation.members import members
+
+        return members(self, self.names) if self.is_federated else ()
+
+    @property
+    def clusters(self) -> tuple[SlurmCluster, ...]:
+        """Every Slurm cluster of the blueprint: of a federation its members, else one or none."""
+        if self.slurm is not None:
+            return (self.slurm,)
+        return tuple(one.plan.slurm for one in self.members if one.plan.slurm is not None)
 
     @cached_property
     def file_systems(self) -> tuple[FileSystem, ...]:

@@ -1,10 +1,12 @@
-"""Names in the operations of a blueprint that lead nowhere."""
+"""Names in the operations and the provisioning of a blueprint that lead nowhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rackwright.model.cluster import Blueprint
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
 
@@ -27,3 +29,27 @@ def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
                 path = ("operations", "software", place, "group_kernels", index, "group")
                 message = f"there is no node group '{own.group}'"
                 yield PlanProblem(path, message, did_you_mean(own.group, known))
+
+
+def find_provisioning_problems(
+    site: OnPremSite, path: Path, hosts: Collection[str]
+) -> Iterator[PlanProblem]:
+    """Yield each serial number of a host, and each firmware file of a product, that the site lacks.
+
+    Args:
+        site: the site.
+        path: its place in the blueprint.
+        hosts: names of its hosts.
+    """
+    if site.provisioning is None:
+        return
+    for name in site.provisioning.serials:
+        if name not in hosts:
+            where = (*path, "provisioning", "serials", name)
+            yield PlanProblem(where, f"there is no host '{name}'", did_you_mean(name, hosts))
+    types = {group.type for group in site.node_groups}
+    for index, file in enumerate(site.provisioning.firmware):
+        if file.type not in types:
+            where = (*path, "provisioning", "firmware", index, "type")
+            message = f"no node group of the site is a '{file.type}'"
+            yield PlanProblem(where, message, did_you_mean(file.type, types))

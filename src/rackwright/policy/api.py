@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 
 
 class Severity(StrEnum):
-    """How bad a violation is; belongs to the policy."""
+    """Severity of a violation; belongs to the policy."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -36,7 +36,7 @@ class Severity(StrEnum):
 
 
 class Enforcement(StrEnum):
-    """What a violation does; belongs to the configuration."""
+    """Effect of a violation; belongs to the configuration."""
 
     MANDATORY = "mandatory"
     ADVISORY = "advisory"
@@ -44,7 +44,7 @@ class Enforcement(StrEnum):
 
 
 class Profile(StrEnum):
-    """How much depends on a cluster, least first."""
+    """Importance of a cluster, least first."""
 
     LAB = "lab"
     PILOT = "pilot"
@@ -52,7 +52,7 @@ class Profile(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far a design is, from the first sketch to a cluster that runs jobs."""
+    """Stage of a design, from the first sketch to a cluster that runs jobs."""
 
     CONCEPT = "concept"
     DESIGN = "design"
@@ -68,7 +68,7 @@ _STAGES = tuple(Stage)
 
 
 class Outcome(StrEnum):
-    """What came of one check."""
+    """Outcome of one check."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
@@ -103,7 +103,7 @@ class Measure:
         missing: what would have to be known, when something is not. A ``Missing`` names the fields
             that would make it known, of which the report tells the files; a text does not.
         advisory: a violation only warns, whatever the enforcement of the policy.
-        suggest: the value that fixes a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where there is no choice.
     """
 
     at: Subject
@@ -137,7 +137,7 @@ class Finding:
         message: what was found, in words that read well on their own.
         what: what is asked, the same whatever the answer; a policy that finds several things about
             one subject tells them apart by it, so that none stands for another in a baseline.
-        suggest: the value that fixes a failure, where nobody has to choose.
+        suggest: the value that fixes a failure, where there is no choice.
     """
 
     at: Subject
@@ -167,7 +167,7 @@ class Policy(Model, ABC):
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
         stage: from which on the facts that the rule needs must be known; before it, unknown facts
             are counted and block nothing.
-        waivable: whether a waiver can cover a violation; false where nobody could answer for it.
+        waivable: whether a waiver can cover a violation; false if no one could take the responsibility.
         mandatory_since: the policy set from which an advisory rule is mandatory; None where it never is.
     """
 
@@ -185,11 +185,11 @@ class Policy(Model, ABC):
 
     @property
     def judged_on(self) -> dt.date | None:
-        """The day that decides what has ended, the same as of waivers; None where nobody says."""
+        """The day that decides what has ended, the same as of waivers; None if unknown."""
         return self._judged_on
 
     def on(self, day: dt.date | None) -> Self:
-        """The same rule, which judges for ``day``."""
+        """Return the same rule, which judges for ``day``."""
         made = self.model_copy()
         made._judged_on = day
         return made

@@ -77,7 +77,7 @@ def with_edits(report: Report, tree: Tree, read: Read = read_raw) -> Report:
 def _of_file(
     file: str, wishes: Sequence[_Wish], read: Read
 ) -> tuple[Mapping[int, Edit], Revised | None]:
-    """The edits of one file by the number of their result, and the file with them."""
+    """Return the edits of one file by the number of their result, and the file with them."""
     try:
         whole = read(Path(file)).decode("utf-8")
     except (SpecErrors, UnicodeDecodeError):

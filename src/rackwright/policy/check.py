@@ -8,11 +8,9 @@ from datetime import UTC, datetime
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, UsageError
-from rackwright.plan.load import LoadedPlan, load_data, load_plan, nowhere
+from rackwright.plan.load import LoadedPlan, load_plan, nowhere
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy, Stage
 from rackwright.policy.base_approval.approval import Approval, Judgement, asked_by, hold
@@ -80,18 +78,6 @@ def check_blueprint(
     return check_plan(loaded, packs=folders, policies=policies, only=only, exceptions=exceptions)
 
 
-def check_data(
-    data: Any,
-    *,
-    packs: Sequence[Path] = (),
-    exceptions: PolicyExceptions | None = None,
-    catalogue: Catalogue | None = None,
-) -> Report:
-    """The report about a blueprint that is plain data, as a stack's inputs carry it."""
-    loaded = load_data(data, catalogue=catalogue)
-    return check_plan(loaded, packs=packs, exceptions=exceptions)
-
-
 def check_plan(
     loaded: LoadedPlan,
     *,
@@ -103,7 +89,7 @@ def check_plan(
     lenient: bool = False,
     stage: Stage | None = None,
 ) -> Report:
-    """The report about a plan.
+    """Return the report about a plan.
 
     Args:
         loaded: the plan.
@@ -136,6 +122,7 @@ def check_plan(
         policy_set=blueprint.policy_set,
         lenient=lenient,
     )
+    # An instance brings its own parameters; those of the blueprint have precedence.
     given = {one.id: one for one in policies if isinstance(one, Policy)}
     for policy_id, setting in head.settings.items():
         if setting.parameters:
@@ -161,11 +148,12 @@ def check_plan(
 
     # As it is written, which is how the branch is checked once the change is merged.
     report = report_on(loaded, held.own)
+    # And as the base approves it, which is how the change is reviewed. The worse verdict counts.
     if judged is not loaded or held.base is not held.own:
         report = worst_of(report, report_on(judged, held.base))
     remedies = Remedies(loaded.plan, locate, loaded.names)
     report = replace(report, lowered=held.lowered, questions=questions(report.results, remedies))
-    if not only:
+    if not only:  # otherwise every other hazard would be listed as unchecked
         left = unjudged(judged.plan, report.results)
         report = replace(report, not_judged=tuple(hazard.title for hazard in left))
     if notices := (

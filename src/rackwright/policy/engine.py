@@ -40,7 +40,7 @@ Locate = Callable[[SpecPath], Location | None]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one policy says about one subject.
+    """Result of one policy about one subject.
 
     Attributes:
         enforcement: what holds for this result; an advisory step of a mandatory policy warns.
@@ -164,7 +164,7 @@ def evaluate(
     regime: Regime = STRICTEST,
     remedies: Remedies | None = None,
 ) -> Report:
-    """The report of ``policies`` about ``plan``.
+    """Return the report of ``policies`` about ``plan``.
 
     Args:
         plan: what is judged.
@@ -209,7 +209,7 @@ def failure_text(error: BaseException, policy: Policy) -> str:
 
 
 def _where(error: BaseException, policy: Policy) -> str:
-    """The line of the policy's own file that raised, like `` in pwr001_feed_capacity.py:40``."""
+    """Return the line of the policy's own file that raised, like `` in pwr001_feed_capacity.py:40``."""
     module = sys.modules.get(type(policy).__module__)
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == getattr(module, "__file__", None)]
@@ -285,7 +285,7 @@ def _finding_sentence(item: Measure | Finding) -> str:
 
 
 def _sentence(measure: Measure, outcome: Outcome) -> str:
-    """The measure as one sentence with its numbers."""
+    """Return the measure as one sentence with its numbers."""
     if measure.value is None or measure.limit is None:
         known = []
         if measure.value is not None:
@@ -328,7 +328,7 @@ def gravity_of(result: Result) -> tuple[bool, int]:
 
 
 def order_of(result: Result) -> tuple[object, ...]:
-    """The key by which the results of a report are sorted."""
+    """Return the key by which the results of a report are sorted."""
     return (
         *gravity_of(result),
         result.policy,

@@ -69,7 +69,7 @@ def is_stricter(then: Mark, now: Mark, *, at_most: bool) -> bool:
 
 
 def gravity(mark: Mark, *, at_most: bool) -> tuple[float, float]:
-    """The key by which marks are sorted, worst last: by value, and equal ones by excess."""
+    """Return the key by which marks are sorted, worst last: by value, and equal ones by excess."""
     sign = 1 if at_most else -1
     return sign * mark.value, _excess(mark, sign)
 

@@ -87,7 +87,7 @@ def open_gate(
     isolated: bool = False,
     layers: Sequence[Path] = (),
 ) -> Gate:
-    """The gate for ``blueprint``.
+    """Return the gate for ``blueprint``.
 
     Args:
         blueprint: the file; the team's ``rackwright.yaml`` and the folder ``policies`` are found

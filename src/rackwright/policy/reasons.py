@@ -57,7 +57,7 @@ def decided(ref: str, stays: str, *, is_new: bool = False) -> str:
         is_new: the base does not have the blueprint.
     """
     if is_new:
-        return f"the blueprint is new, so nobody has approved that; by itself it is {stays}"
+        return f"the blueprint is new, so that is not approved; the default is {stays}"
     return f"'{ref}' decides: it stays {stays} until the change is merged"
 
 

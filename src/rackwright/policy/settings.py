@@ -27,7 +27,7 @@ def configure(
     policy_set: str | None = None,
     lenient: bool = False,
 ) -> tuple[Policy, ...]:
-    """The policies with their parameters.
+    """Return the policies with their parameters.
 
     Args:
         policies: what there is.
@@ -91,7 +91,7 @@ def configure(
 
 
 def _by_default(policy: type[Policy]) -> list[Policy]:
-    """The policy with its defaults; none where it has to be told something."""
+    """Return the policy with its defaults; none where it has to be told something."""
     try:
         return [policy.model_validate({})]
     except ValidationError:

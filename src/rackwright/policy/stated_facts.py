@@ -12,10 +12,10 @@ from rackwright.reading.tree import Item
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
-    """One notice for each fact that a plan was judged with; those that are examples are told apart."""
+    """Yield one notice for each fact that a plan was judged with; those that are examples are told apart."""
     for number, fact in enumerate(judged.plan.facts):
         text = (
-            f"'{fact.value}', which the catalogue does not know: '{fact.source.strip()}' "
+            f"'{fact.value}', which the catalogue has from no document: '{fact.source.strip()}' "
             f"({fact.date}, {fact.confidence})"
         )
         place = judged.tree.locate(("facts", number))

@@ -64,12 +64,12 @@ class Remedies:
         self._made: dict[tuple[Field, ...], str] = {}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:
-        """The fields of each of ``missing``; None where nobody has said which they are."""
+        """Return the fields of each of ``missing``; None if they are unknown."""
         found = dict.fromkeys(self._ways(fields) for one in missing if (fields := fields_of(one)))
         return "; ".join(found) or None
 
     def _ways(self, fields: tuple[Field, ...]) -> str:
-        """The fields, each of which does by itself."""
+        """Return the fields, each of which does by itself."""
         if fields not in self._made:
             ways = [
                 self._of_product(field) if isinstance(field, ProductField) else self._set(field)
@@ -111,7 +111,7 @@ class Remedies:
 
 
 def own_entry(catalogue: Catalogue, product: str) -> str | None:
-    """The file of a product of the team's own; None where it is not one."""
+    """Return the file of a product of the team's own; None where it is not one."""
     key = catalogue.keys.get(product)
     return str(catalogue.source_of(*key)) if key and catalogue.is_own(*key) else None
 
@@ -123,7 +123,7 @@ def can_state(catalogue: Catalogue, field: ProductField) -> bool:
 
 
 def _own(catalogue: Catalogue, field: ProductField) -> str:
-    """The words where only an entry of the team's own could say it."""
+    """Return the words where only an entry of the team's own could say it."""
     key = catalogue.keys.get(field.product)
     kind = KINDS[key[0]] if key else "instances"  # of the others, all that a plan names are there
     how = f"'rackwright catalogue new {kind}/ID'"

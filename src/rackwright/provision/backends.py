@@ -1,4 +1,4 @@
-"""Where Pulumi keeps the state of stacks, and what encrypts the secrets in it."""
+"""Backends of the state of stacks, and encryption of the secrets in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine has and lacks for Rackwright; looks at local things only."""
+"""Check of this machine for the tools that Rackwright needs; looks at local files only."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Site:
 
 @dataclass(frozen=True)
 class StackOutcome:
-    """What a run did to one stack.
+    """Outcome of a run for one stack.
 
     Attributes:
         changes: steps by operation (``create``, ``update``, ...), unchanged ones left out.
@@ -87,7 +87,7 @@ class StackOutcome:
 
 @dataclass(frozen=True)
 class _Options:
-    """How the engine is called.
+    """Options of a call of the engine.
 
     Attributes:
         unprotected: names of resources that may be replaced although they are protected.
@@ -121,7 +121,7 @@ def preview(
     kinds: Iterable[StackKind] = ORDER,
     adopt: Adopter | None = None,
 ) -> list[StackOutcome]:
-    """What ``up`` would do, stack by stack; nothing is changed.
+    """Preview ``up``, stack by stack; nothing is changed.
 
     Args:
         site: the site.
@@ -270,7 +270,7 @@ def _program(
 def _adopted(
     stack: automation.Stack, kind: StackKind, action: str, options: _Options
 ) -> Mapping[str, str]:
-    """What the stack takes over; nothing but the one that holds data does."""
+    """Return the resources that the stack adopts; only the one that holds data does so."""
     if kind != "aws-storage" or action == "down" or options.adopt is None:
         return {}
     recorded = {f"{_token(one)} {one['urn'].rsplit('::', 1)[-1]}" for one in _resources(stack)}
@@ -411,7 +411,7 @@ def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:
 def tool_error(
     kind: str, site: Site, action: str, error: automation.CommandError
 ) -> ExternalToolError:
-    """What the engine said last, that AWS has no capacity, or that something killed the engine."""
+    """Return the error of a run: the engine's last words, missing capacity, or the signal that killed it."""
     from pulumi import automation
 
     if isinstance(error, automation.ConcurrentUpdateError):

@@ -41,7 +41,7 @@ _LOG_ROUTING = "0x43"
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What came of routing a fabric.
+    """Result of routing a fabric.
 
     Attributes:
         engine: whose tables were loaded.
@@ -56,14 +56,14 @@ class Routed:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What opensm wrote: its log, and the hosts' ports behind each port of each switch."""
+    """Output of opensm: its log, and the hosts' ports behind each port of each switch."""
 
     log: str
     routes: Mapping[str, Counter[int]]
 
 
 def route(layout: Layout, engine: str, *, timeout_s: float = 600.0) -> Routed:
-    """What opensm makes of ``layout`` when it is asked for ``engine``.
+    """Route ``layout`` with the engine ``engine`` of opensm.
 
     Raises:
         ExternalToolError: a program is missing, it fails, or the time is up.
@@ -80,7 +80,7 @@ def route(layout: Layout, engine: str, *, timeout_s: float = 600.0) -> Routed:
 
 
 def simulate(net: SimulatedNetwork, engine: str, *, timeout_s: float = 600.0) -> Tables:
-    """What opensm writes about ``net`` when it is asked for ``engine``, in one sweep.
+    """Run opensm with ``engine`` on ``net`` for one sweep, and return its output.
 
     Raises:
         ExternalToolError: as ``route``.
@@ -114,7 +114,7 @@ def simulate(net: SimulatedNetwork, engine: str, *, timeout_s: float = 600.0) ->
 
 
 def discover(net: SimulatedNetwork, *, timeout_s: float = 120.0) -> str:
-    """What ``ibnetdiscover`` sees of ``net``.
+    """Return the output of ``ibnetdiscover`` on ``net``.
 
     Raises:
         ExternalToolError: as ``route``.
@@ -167,7 +167,7 @@ def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
 
 
 def _path() -> str:
-    """Where programs are looked for: opensm is where only administrators look."""
+    """Return the search path of programs, with the folders of administrators, where opensm is."""
     return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 

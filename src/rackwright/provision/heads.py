@@ -20,7 +20,7 @@ INSTANCE = "Instance"
 def replaced_heads(
     fleet: Fleet, hosts: Collection[str], outcomes: Collection[StackOutcome]
 ) -> tuple[str, ...]:
-    """Which of ``hosts`` another instance takes the place of, by what the engine says, sorted."""
+    """Return those of ``hosts`` whose instances the engine replaces, sorted."""
     prefix = site_prefix(fleet.cluster, fleet.site)
     names = {
         name for outcome in outcomes for name, kind in outcome.replaced.items() if kind == INSTANCE
@@ -29,7 +29,7 @@ def replaced_heads(
 
 
 def are_there(fleet: Fleet, target: Target, hosts: Collection[str]) -> bool:
-    """Whether any of ``hosts`` has an instance.
+    """Return True if any of ``hosts`` has an instance.
 
     Raises:
         ExternalToolError: AWS refuses, or cannot be asked.

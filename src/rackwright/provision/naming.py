@@ -1,4 +1,4 @@
-"""Which instance of a node group has which host name; nothing here calls AWS.
+"""Host names of the instances of node groups; nothing here calls AWS.
 
 The instances of an Auto Scaling group come and go, the host names of the plan stay. An instance
 carries its name in the tag ``HOST_TAG``, which nothing else writes: Auto Scaling puts the tags of a
@@ -117,7 +117,7 @@ class Naming:
         }
 
     def complaints(self) -> Iterator[str]:
-        """What is not as the plan has it, as lines."""
+        """Yield the differences from the plan, as lines."""
         data = self.as_data()
         total = len(self.hosts)
         if missing := data["missing"]:
@@ -199,7 +199,7 @@ def record_changes(
     *,
     spared: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
-    """What to change in the private zone so that each host has the address of its instance.
+    """Return the changes of the private zone that give each host the address of its instance.
 
     Names of nobody are removed, also those of groups that are no more: a record in the zone says
     which groups there were. Other records of the zone are left alone.

@@ -31,7 +31,7 @@ LAUNCH_TIMEOUT, LAUNCH_PAUSE = 1200.0, 15.0
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What giving names has done, or would do.
+    """Result of naming instances, or its preview.
 
     Attributes:
         named: instances that got a name.
@@ -67,9 +67,12 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         site=planned.name,
         region=planned.region,
         zone=planned.network.dns_zone,
-        groups={group.spec.name: group.spec.count for group in planned.groups},
+        groups={group.spec.name: group.spec.least for group in planned.groups},
         digits={group.spec.name: group.spec.name_digits for group in planned.groups},
-        servers=tuple(host for servers in planned.servers for host in servers.names),
+        servers=(
+            *(host for servers in planned.servers for host in servers.names),
+            *(host for group in planned.groups for host in group.elastic_names),
+        ),
     )
 
 
@@ -146,7 +149,7 @@ def _surplus(fleet: Fleet, found: Mapping[str, Sequence[NodeInstance]]) -> tuple
 
 
 def launch_failures(fleet: Fleet, target: Target) -> list[str]:
-    """Which node groups have fewer nodes than the blueprint wants, with what AWS says of it.
+    """Return the node groups with fewer nodes than the blueprint wants, with the reason that AWS gives.
 
     Raises:
         ExternalToolError: AWS refuses, or cannot be reached.

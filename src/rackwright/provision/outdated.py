@@ -1,4 +1,4 @@
-"""Which nodes were launched from something else than their group launches from now; nothing here calls AWS.
+"""Nodes that were launched from another version than their group launches now; nothing here calls AWS.
 
 An Auto Scaling group that gets another version of its launch template, or another subnet, launches new
 instances from it; those that run stay what they are (Amazon EC2 Auto Scaling User Guide, "Create a launch
@@ -166,7 +166,7 @@ class Surplus:
 
 
 def find_surplus(naming: Naming, instances: Sequence[NodeInstance]) -> Surplus | None:
-    """What of a group has to go before it is as large as the blueprint wants it; None for nothing.
+    """Return the instances that a group has beyond the blueprint; None if there are none.
 
     Those whose names the blueprint has no more go, then the youngest without a name.
     """

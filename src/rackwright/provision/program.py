@@ -1,4 +1,4 @@
-"""What a stack program does: judge the blueprint, and only then declare resources.
+"""Program of a stack: check the blueprint, and declare resources only if it passes.
 
 Native projects call ``run``; the command line passes ``inline_program`` to the Automation API.
 """
@@ -38,7 +38,7 @@ class RefusedError(pulumi.RunError):
 
 @dataclass(frozen=True)
 class StackSource:
-    """Where a stack finds its site.
+    """Source of a stack's site.
 
     Attributes:
         packs: folders of more policies.

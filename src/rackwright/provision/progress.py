@@ -148,14 +148,14 @@ class StackProgress:
                 self._line.say(own_text(line))
 
     def _standing(self) -> str:
-        """How many steps are done, and which are under way, the oldest first."""
+        """Return the number of steps that are done, and those in progress, the oldest first."""
         names = ", ".join(_name(urn) for urn in self._started)
         under_way = f", {len(self._started)} under way: {names}" if names else ""
         return f"  {self.label}: {sum(self.changes.values())} done{under_way}"
 
 
 def _is_real(meta: StepEventMetadata) -> bool:
-    """Whether it exists outside Pulumi: components and providers do not."""
+    """Return True if a resource exists outside Pulumi: components and providers do not."""
     state = meta.new or meta.old
     return state is not None and bool(state.custom) and not meta.type.startswith("pulumi:")
 

@@ -107,7 +107,7 @@ class Replacing:
         return one is not None and one.address is not None and one.id != self.ends.get(host)
 
     def _why(self, group: str) -> str:
-        """Why a host has no instance, in AWS's own words where it says why."""
+        """Return why a host has no instance, in AWS's own words if it gives a reason."""
         told = self.calls.last_failure(group)
         text = f"no instance has taken its place in {self.timeout:g} s"
         return text if told is None else f"{text}: {told}"

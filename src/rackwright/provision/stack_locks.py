@@ -1,4 +1,4 @@
-"""What a run that was killed leaves in the way of the next: locks of stacks, and files half written.
+"""Leftovers of a killed run that block the next one: locks of stacks, and half-written files.
 
 The engine writes a lock beside the state, as ``.pulumi/locks/organization/PROJECT/STACK/ID.json``,
 and removes it at its end; one that is killed leaves it behind. Pulumi Cloud keeps them itself.
@@ -47,18 +47,18 @@ class StackLock:
 
     @property
     def is_of_the_living(self) -> bool:
-        """Whether its holder is a process of this host that runs."""
+        """True if the holder is a running process of this host."""
         return self.host == socket.gethostname() and _is_alive(self.process)
 
 
 class LockStore(Protocol):
-    """Where a backend keeps its locks."""
+    """Store of a backend's locks."""
 
     def list(self, project: str, stack: str) -> list[str]:
         """The names of the locks of a stack, in order."""
 
     def read(self, name: str) -> bytes | None:
-        """What a lock holds; None where it is gone."""
+        """Return the content of a lock; None if it is gone."""
 
     def remove(self, name: str) -> None:
         """Remove a lock; one that is gone already is no mistake."""
@@ -80,7 +80,7 @@ class FileStore:
         return sorted(map(str, held.glob("*.json"))) if held.is_dir() else []
 
     def read(self, name: str) -> bytes | None:
-        """What the file of a lock holds."""
+        """Return the content of a lock's file; None if it is gone."""
         try:
             return Path(name).read_bytes()
         except FileNotFoundError:
@@ -114,7 +114,7 @@ class BucketStore:
             return sorted(one["Key"] for page in found for one in page.get("Contents", ()))
 
     def read(self, name: str) -> bytes | None:
-        """What the object of a lock holds."""
+        """Return the content of a lock's object; None if it is gone."""
         with _answered(f"the lock 's3://{self.bucket}/{name}' cannot be read"):
             try:
                 found = self.client.get_object(Bucket=self.bucket, Key=name)
@@ -130,7 +130,7 @@ class BucketStore:
 
 
 def file_store(url: str | None) -> FileStore | None:
-    """Where a backend that is a folder keeps its locks; None for any other backend."""
+    """Return the store of locks of a backend that is a folder; None for any other backend."""
     if url is None or not url.startswith("file://"):
         return None
     return FileStore(Path(url.removeprefix("file://").partition("?")[0]).expanduser())
@@ -155,7 +155,7 @@ def clear_half_written(store: FileStore, project: str) -> int:
 
 
 def open_store(url: str | None) -> LockStore | None:
-    """Where the backend at ``url`` keeps its locks; None for a backend that cannot be looked into.
+    """Return the store of locks of the backend at ``url``; None if the backend cannot be inspected.
 
     Of the parameters of an ``s3://`` URL, region, profile, endpoint and the style of paths are
     understood.
@@ -205,7 +205,7 @@ def named_locks(text: str) -> tuple[StackLock, ...]:
 
 
 def clear_dead_locks(store: LockStore, project: str, stack: str) -> int:
-    """How many locks of dead engines of this host were removed.
+    """Remove the locks of dead engines of this host, and return their number.
 
     Raises:
         ExternalToolError: the holder is alive, or ran on another host.
@@ -220,7 +220,7 @@ def clear_dead_locks(store: LockStore, project: str, stack: str) -> int:
 
 
 def locked(stack: str, locks: tuple[StackLock, ...]) -> ExternalToolError:
-    """What to say of a stack, as ``PROJECT/STACK``, that is locked; Pulumi Cloud names no holder."""
+    """Return the error for a locked stack, as ``PROJECT/STACK``; Pulumi Cloud names no holder."""
     holders = f" by {', '.join(map(str, locks))}" if locks else ""
     return ExternalToolError(
         f"stack '{stack}' is being updated{holders}",

@@ -1,4 +1,4 @@
-"""Where a cluster is provisioned: the embedded AWS of this machine, or AWS itself."""
+"""Targets of provisioning: the embedded AWS of this machine, or AWS itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASSPHRASE_BYTES = 32
 
 @dataclass(frozen=True)
 class Target:
-    """What the Pulumi engine needs to know about the place it provisions.
+    """Target of the Pulumi engine.
 
     Attributes:
         name: ``local`` or ``aws``.

@@ -74,7 +74,7 @@ class TextSpan:
 
 
 def spans(text: str, wanted: Collection[Position]) -> dict[Position, TextSpan]:
-    """The scalars that begin at ``wanted`` and can be edited there.
+    """Return the scalars that begin at ``wanted`` and can be edited there.
 
     Left out are block scalars, those over several lines, with a tag or an anchor, and all inside of
     something with an anchor, which may stand for other places as well. There are none in a text
@@ -180,7 +180,7 @@ class _Event:
 
 
 def _events(text: str, since: int = 0) -> Iterator[_Event]:
-    """The events of ``text`` that begin at ``since`` or behind it.
+    """Yield the events of ``text`` that begin at ``since`` or behind it.
 
     They end without the end of the stream where it is not YAML.
     """

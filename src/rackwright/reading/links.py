@@ -44,7 +44,7 @@ def leads_out(path: Path, beside: Path) -> bool:
 
 
 def link_in(path: Path) -> Path | None:
-    """The first link in ``path`` below the top of its repository; None when there is none.
+    """Return the first link in ``path`` below the top of its repository; None when there is none.
 
     The top is the outermost folder with ``.git``, by name: a link to a folder that has one as well
     does not stand for it. Without any, only the file itself counts.

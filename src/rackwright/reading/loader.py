@@ -167,7 +167,7 @@ def _is_blueprint(keys: Mapping[str, KeyValue]) -> bool:
 
 
 def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:
-    """The model in ``path`` with ``layers`` over it.
+    """Return the model in ``path`` with ``layers`` over it.
 
     Raises:
         SpecErrors: every mistake, each with its position.
@@ -176,12 +176,12 @@ def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M
 
 
 def load_text(text: str, model: type[M], *, name: str = "<text>") -> Loaded[M]:
-    """The model in ``text``, as ``load``."""
+    """Return the model in ``text``, as ``load``."""
     return validate(_tree(read_text(text, name), (name,)), model)
 
 
 def validate(tree: Tree, model: type[M]) -> Loaded[M]:
-    """The model of a document that is read already, as ``load``."""
+    """Return the model of a document that is read already, as ``load``."""
     return Loaded(validate_part(tree, model, tree.data, ()), tree)
 
 
@@ -192,7 +192,7 @@ def validate_part(
     path: PathInTree,
     also: Callable[[PathInTree], Collection[str]] = lambda path: (),
 ) -> M:
-    """The model of a part of a document.
+    """Return the model of a part of a document.
 
     Args:
         tree: the document; mistakes are named and located in it.

@@ -105,7 +105,7 @@ def to_spec_errors(
     prefix: Path = (),
     also: Callable[[Path], Collection[str]] = lambda path: (),
 ) -> SpecErrors:
-    """Every error of ``error`` with its position in ``tree``, below ``prefix``.
+    """Return every error of ``error`` with its position in ``tree``, below ``prefix``.
 
     Args:
         error: what pydantic found.
@@ -155,7 +155,7 @@ class _Reader:
         self.guesses: dict[Path, str] = {}
 
     def guess(self, found: Sequence[Found]) -> set[Path]:
-        """The places of missing keys that unknown keys beside them were meant to be."""
+        """Return the places of missing keys that unknown keys beside them were meant to be."""
         missing: dict[Path, list[str]] = {}
         for detail, place in found:
             if detail["type"] == "missing":
@@ -183,7 +183,7 @@ class _Reader:
         return meant
 
     def convert(self, detail: Mapping[str, Any], place: TypePlace) -> SpecError:
-        """The error that people read."""
+        """Return the error that people read."""
         kind = detail["type"]
         at_key = place.at_key or kind == "extra_forbidden"
         path = self.prefix + place.path
@@ -249,7 +249,7 @@ class _Reader:
 
 
 def _decimal_comma(given: object, key: object) -> str | None:
-    """The number that was meant where a comma has cut it, as in ``{power: 1,5 kW}``; else None."""
+    """Return the number that was meant where a comma has cut it, as in ``{power: 1,5 kW}``; else None."""
     if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
         return None
     keys = list(given)
@@ -322,7 +322,7 @@ def _allowed(detail: Mapping[str, Any]) -> str:
 
 
 def _words(allowed: str) -> list[str]:
-    """The words of a list such as ``'a', 'b' or 'c'``."""
+    """Return the words of a list such as ``'a', 'b' or 'c'``."""
     return re.findall(r"'([^']*)'", allowed)
 
 
@@ -350,7 +350,7 @@ def _quote(value: object) -> str:
 
 
 def _value_at(data: Any, path: Path) -> Any:
-    """The value at ``path``, or None when the document ends before it."""
+    """Return the value at ``path``, or None when the document ends before it."""
     for part in path:
         try:
             data = data[part]

@@ -15,7 +15,7 @@ _REFERENCE = "#/definitions/"
 
 
 def export_schema(model: type[BaseModel], *, title: str, schema_id: str) -> dict[str, Any]:
-    """The JSON Schema (draft-07) of a file that holds one ``model``.
+    """Return the JSON Schema (draft-07) of a file that holds one ``model``.
 
     Descriptions are repeated as ``markdownDescription``, which editors show on hover. The result
     depends on the model alone, so two exports are equal.
@@ -24,7 +24,7 @@ def export_schema(model: type[BaseModel], *, title: str, schema_id: str) -> dict
 
 
 def export_document(document: type[Any], *, title: str, schema_id: str) -> dict[str, Any]:
-    """The JSON Schema (draft-07) of a ``document`` that is written: a ``TypedDict``."""
+    """Return the JSON Schema (draft-07) of a ``document`` that is written: a ``TypedDict``."""
     return _export(TypeAdapter(document).json_schema(mode="serialization"), title, schema_id)
 
 
@@ -80,7 +80,7 @@ def _convert(schema: Any) -> Any:
 
 
 def _chosen(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A union that a word tells apart, as ``if`` and ``then``: a mistake is told where it is.
+    """Return a union that a word tells apart, as ``if`` and ``then``: a mistake is told where it is.
 
     With ``oneOf``, which says the same, an editor tells of the whole that it fits no member.
     """
@@ -106,7 +106,7 @@ def _chosen(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reference(schema: Mapping[str, Any], reference: str) -> dict[str, Any]:
-    """A reference; draft-07 ignores what stands beside one, so the rest goes around it."""
+    """Return a reference; draft-07 ignores what stands beside one, so the rest goes around it."""
     target = {"$ref": reference.replace(_DEFINITIONS, _REFERENCE)}
     rest = _convert({key: value for key, value in schema.items() if key != "$ref"})
     return {"allOf": [target], **rest} if rest else target

@@ -40,7 +40,7 @@ class CsvSheet:
 
 
 def read_text_file(path: Path) -> str:
-    """The text of a file that is no YAML.
+    """Return the text of a file that is no YAML.
 
     Raises:
         SpecErrors: it cannot be read, is too large, or is no text in UTF-8.
@@ -64,7 +64,7 @@ def read_text_file(path: Path) -> str:
 
 
 def read_sheet(path: Path) -> CsvSheet:
-    """The sheet in a file.
+    """Return the sheet in a file.
 
     Raises:
         SpecErrors: it cannot be read, or is no sheet.
@@ -73,7 +73,7 @@ def read_sheet(path: Path) -> CsvSheet:
 
 
 def sheet_of(text: str, path: Path) -> CsvSheet:
-    """The sheet that is written in ``text``, the content of ``path``.
+    """Return the sheet that is written in ``text``, the content of ``path``.
 
     Raises:
         SpecErrors: it is no sheet.

@@ -16,7 +16,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(given: str, known: Iterable[str]) -> str | None:
-    """The one of ``known`` that ``given`` is most like, or None when nothing is near.
+    """Return the one of ``known`` that ``given`` is most like, or None when nothing is near.
 
     Case, and ``-`` for ``_``, make no difference.
     """

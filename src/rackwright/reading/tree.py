@@ -56,7 +56,7 @@ class KeyValue:
 
 
 def to_data(item: Item) -> Any:
-    """The plain Python value of ``item``."""
+    """Return the plain Python value of ``item``."""
     value = item.value
     if type(value) is dict:
         return {key: to_data(entry.item) for key, entry in value.items()}
@@ -83,7 +83,7 @@ class Tree:
     examples: tuple[str, ...] = ()
 
     def find(self, path: Path) -> Item | None:
-        """The node at ``path``; None when there is none."""
+        """Return the node at ``path``; None when there is none."""
         item = self.root
         for part in path:
             value = item.value

@@ -68,7 +68,7 @@ def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
 
 
 def names(models: tuple[type[BaseModel], ...]) -> list[str]:
-    """The keys that ``models`` know, as they are written in a document."""
+    """Return the keys that ``models`` know, as they are written in a document."""
     found = (_name(key, f) for model in models for key, f in model.model_fields.items())
     return list(dict.fromkeys(found))
 
@@ -79,7 +79,7 @@ def _name(key: str, field: FieldInfo) -> str:
 
 
 def _bare(annotation: Any) -> tuple[Any, bool]:
-    """The type without what wraps it, and whether it is a union with a discriminator."""
+    """Return the type without what wraps it, and whether it is a union with a discriminator."""
     tagged = False
     while True:
         if isinstance(annotation, FieldInfo):
@@ -118,7 +118,7 @@ def _is_optional(annotation: Any) -> bool:
 
 
 def _member(union: Any, part: str | int, *, tagged: bool) -> Any:
-    """The member of ``union`` that ``part`` stands for."""
+    """Return the member of ``union`` that ``part`` stands for."""
     for option in _members(union):
         if (part in _tags(option)) if tagged else _is_label(option, str(part)):
             return option
@@ -136,7 +136,7 @@ def _is_label(option: Any, label: str) -> bool:
 
 
 def _tags(option: Any) -> set[Any]:
-    """The tags under which pydantic knows a member of a discriminated union."""
+    """Return the tags under which pydantic knows a member of a discriminated union."""
     if get_origin(option) is typing.Annotated:
         given = {m.tag for m in get_args(option)[1:] if isinstance(m, Tag)}
         if given:
@@ -160,7 +160,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _child(annotation: Any, part: str | int) -> tuple[Any, bool]:
-    """The type behind ``part``, and whether the type says so."""
+    """Return the type behind ``part``, and whether the type says so."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         for key, field in annotation.model_fields.items():
             if part in {key, field.alias, field.validation_alias if _plain(field) else key}:

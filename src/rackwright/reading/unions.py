@@ -76,7 +76,7 @@ def _distance(member: list[Found], level: int) -> tuple[bool, int, int]:
 
 
 def _wrong_words(member: list[Found], level: int) -> list[Found]:
-    """The errors about fixed words directly inside the member."""
+    """Return the errors about fixed words directly inside the member."""
     return [
         (detail, place)
         for detail, place in member

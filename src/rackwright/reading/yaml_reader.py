@@ -60,7 +60,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
 def read_file(path: Path) -> Item:
-    """The document in ``path``.
+    """Return the document in ``path``.
 
     Raises:
         SpecErrors: it cannot be read or is not a YAML document that Rackwright accepts.
@@ -80,7 +80,7 @@ def read_raw(path: Path) -> bytes:
     try:
         if name == STANDARD_INPUT:
             return _standard_input(sys.stdin.buffer)
-        # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
+        # Opening a pipe without a writer would wait forever, and a device may never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -97,7 +97,7 @@ def _standard_input(stream: BinaryIO) -> bytes:
 
 
 def read_bytes(raw: bytes, name: str) -> Item:
-    """The document in ``raw``, the content of a file; ``name`` stands for it in positions.
+    """Return the document in ``raw``, the content of a file; ``name`` stands for it in positions.
 
     Raises:
         SpecErrors: as ``read_file``.
@@ -117,7 +117,7 @@ def read_bytes(raw: bytes, name: str) -> Item:
 
 
 def read_text(text: str, name: str) -> Item:
-    """The document in ``text``; ``name`` stands for the file in positions.
+    """Return the document in ``text``; ``name`` stands for the file in positions.
 
     Raises:
         SpecErrors: it is empty, no YAML, or beyond the bounds.

@@ -57,7 +57,7 @@ def write_bundle(
 def sent_files(
     slurm: Path, keys: Collection[Path], login: Login | None
 ) -> tuple[dict[str, Path], dict[str, Path]]:
-    """The generated content and the secrets of a run, by where they go; what is not there is not."""
+    """Return the generated content and the secrets of a run, by where they go; what is not there is not."""
     content = {_SLURM: slurm}
     secrets = {f"{_CLUSTER_KEYS}/{key.name}": key for key in keys}
     if login is not None:
@@ -70,7 +70,7 @@ def sent_files(
 
 
 def sent_playbook(playbook: Path) -> dict[str, Path]:
-    """A playbook of the stacks, its roles and their modules, where Ansible looks beside a playbook."""
+    """Return a playbook of the stacks, its roles and their modules, where Ansible looks beside a playbook."""
     plugins = f"{COLLECTION}/plugins"
     return {
         "project": (bundled("stacks") / playbook).parent,
@@ -86,7 +86,7 @@ def sent_inventory(
     *,
     login: bool,
 ) -> dict[str, Any]:
-    """The inventory for workers, in the nested form.
+    """Return the inventory for workers, in the nested form.
 
     Args:
         listing: the inventory in the form that ``ansible-inventory --list --export`` has.

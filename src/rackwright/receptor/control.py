@@ -58,7 +58,7 @@ class Control:
     path: Path
 
     def nodes(self) -> frozenset[str]:
-        """The nodes that can be reached now.
+        """Return the nodes that can be reached now.
 
         Raises:
             ExternalToolError: Receptor on this machine does not answer.
@@ -103,7 +103,7 @@ class Control:
 
     @contextmanager
     def results(self, unit: str) -> Iterator[Results]:
-        """The output of ``unit`` from its beginning.
+        """Yield the output of ``unit`` from its beginning.
 
         Raises:
             ExternalToolError: there is no such unit.

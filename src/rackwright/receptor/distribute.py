@@ -124,7 +124,7 @@ def check_workers(
 def list_inventory(
     place: Workspace, options: Options, *, limit: str | None = None
 ) -> Mapping[str, Any]:
-    """The hosts as Ansible sees them, in the form of ``ansible-inventory --list --export``.
+    """Return the hosts as Ansible sees them, in the form of ``ansible-inventory --list --export``.
 
     Raises:
         ExternalToolError: Ansible cannot read an inventory.
@@ -273,7 +273,7 @@ class _Run:
         return True
 
     def _transmit(self, node: str, group: str) -> Path:
-        """A file of what ``node`` reads: options, and the private data folder."""
+        """Return a file of what ``node`` reads: options, and the private data folder."""
         import ansible_runner
 
         path = self.folder / f"{node}.payload"

@@ -126,14 +126,14 @@ class _Authority:
 
 
 def make_signing_key() -> bytes:
-    """A new key to sign work with."""
+    """Return a new key to sign work with."""
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     return _pem(rsa.generate_private_key(public_exponent=65537, key_size=SIGNING_BITS))
 
 
 def _public_part(key: Any) -> bytes:
-    """The public key that belongs to a private one."""
+    """Return the public key that belongs to a private one."""
     from cryptography.hazmat.primitives import serialization
 
     public = key.public_key()
@@ -164,7 +164,7 @@ def _name(text: str) -> Any:
 
 
 def _usage(*, signs: bool) -> Any:
-    """A key that signs certificates, or one that proves who a node is."""
+    """Return a key that signs certificates, or one that proves who a node is."""
     from cryptography import x509
 
     return x509.KeyUsage(

@@ -10,7 +10,7 @@ from rackwright.templating import render_file
 
 
 def render_receptor(workers: Workers) -> Mapping[str, Mapping[str, str]]:
-    """The text of each file, by node and by name; keys and certificates are not among them."""
+    """Return the text of each file, by node and by name; keys and certificates are not among them."""
     folder = bundled("templates") / "receptor"
     head = workers.head.model_dump(mode="json")
     common = {"head": head, "data_folder": workers.data_folder}

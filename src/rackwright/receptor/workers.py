@@ -107,7 +107,7 @@ class Workers(Model):
 
 
 def load_workers(path: Path) -> Workers:
-    """The workers in the file ``path``, with paths made absolute.
+    """Return the workers in the file ``path``, with paths made absolute.
 
     Raises:
         SpecErrors: every mistake, each with its position.
@@ -131,7 +131,7 @@ def load_workers(path: Path) -> Workers:
 
 
 def members(listing: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
-    """The hosts of each group, those of its children included.
+    """Return the hosts of each group, those of its children included.
 
     Args:
         listing: an inventory in the form that ``ansible-inventory --list`` has.
@@ -155,7 +155,7 @@ def members(listing: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
 def partition(
     workers: Workers, groups: Mapping[str, Collection[str]]
 ) -> Mapping[str, frozenset[str]]:
-    """The hosts of each part: of this machine as ``HERE``, and of each worker by its name.
+    """Return the hosts of each part: of this machine as ``HERE``, and of each worker by its name.
 
     Args:
         workers: who takes which groups.
@@ -190,7 +190,7 @@ def partition(
 def _choose(
     names: Sequence[str], groups: Mapping[str, Collection[str]], part: str
 ) -> frozenset[str]:
-    """The hosts that ``names`` mean; what is left out is so wherever it stands.
+    """Return the hosts that ``names`` mean; what is left out is so wherever it stands.
 
     Raises:
         WorkersError: a name is no group and no host of the inventory, or no host is left.
@@ -229,7 +229,7 @@ def stages(
     groups: Mapping[str, Collection[str]],
     chosen: Collection[str],
 ) -> tuple[RunStage, ...]:
-    """The stages of a run over the hosts ``chosen``, in order; those without hosts are left out.
+    """Return the stages of a run over the hosts ``chosen``, in order; those without hosts are left out.
 
     A run of one controller has the servers ready before the play of the hosts that wait for them.
     Parts do not wait for each other's plays, so the servers are a stage of their own.

@@ -13,12 +13,12 @@ __all__ = ["BLUEPRINT", "find_template", "list_templates", "write_blueprint"]
 
 
 def list_templates() -> list[Template]:
-    """Every built-in blueprint template, by name."""
+    """Return every built-in blueprint template, by name."""
     return [find_template(name) for name in built_in_names()]
 
 
 def find_template(name: str) -> Template:
-    """The template at a source, most often the name of a built-in one.
+    """Return the template at a source, most often the name of a built-in one.
 
     Raises:
         RackwrightError: there is none.
@@ -27,7 +27,7 @@ def find_template(name: str) -> Template:
 
 
 def write_blueprint(template: Template, folder: Path, answers: Mapping[str, Answer]) -> list[Path]:
-    """The files written to ``folder``, for the newest released policy set.
+    """Return the files written to ``folder``, for the newest released policy set.
 
     Raises:
         RackwrightError: as ``make_cluster`` and ``write_cluster``.

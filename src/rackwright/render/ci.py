@@ -34,7 +34,7 @@ _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*"
 
 
 def ci_files(forge: str, blueprint: str, source: InstallSource) -> dict[PurePosixPath, str]:
-    """The files of ``forge`` by their path in the repository; CI installs from ``source``.
+    """Return the files of ``forge`` by their path in the repository; CI installs from ``source``.
 
     Raises:
         UsageError: ``blueprint`` is no plain path inside the repository.
@@ -66,7 +66,7 @@ def ci_files(forge: str, blueprint: str, source: InstallSource) -> dict[PurePosi
 
 
 def _requirements(source: InstallSource) -> str:
-    """The package, what it needs, and for a commit what builds it: every file by its digest."""
+    """Return the package, what it needs, and for a commit what builds it: every file by its digest."""
     lock = bundled("templates") / "ci/lock"
     parts = [(lock / "requirements.txt").read_text(encoding="utf-8")]
     if source.git:
@@ -77,7 +77,7 @@ def _requirements(source: InstallSource) -> str:
 
 
 def _watched(blueprint: str) -> str:
-    """A pattern of the files whose change may change the verdict on ``blueprint``."""
+    """Return a pattern of the files whose change may change the verdict on ``blueprint``."""
     folder, slash, _ = blueprint.partition("/")
     own = re.escape(folder) + (slash or "$")
     return f"^({own}|(inventory|policies|stacks|templates)/|[^/]*\\.ya?ml$)"

@@ -44,7 +44,7 @@ class InstallSource:
 
 
 def parse_source(text: str | None, hashes: Sequence[str] = ()) -> InstallSource:
-    """The source that ``--install-from`` and ``--hash`` name.
+    """Return the source that ``--install-from`` and ``--hash`` name.
 
     Raises:
         UsageError: something is missing or not pinned; all that is wrong, in one sentence.

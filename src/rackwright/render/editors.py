@@ -57,7 +57,7 @@ PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
 
 
 def blueprint_schema(blueprint: Path) -> dict[str, Any]:
-    """The JSON Schema of a blueprint in either form.
+    """Return the JSON Schema of a blueprint in either form.
 
     Ids of the catalogue are examples, which an editor offers; others are as valid.
 

@@ -17,7 +17,7 @@ _WIDTH = 96
 
 
 def full_yaml(loaded: LoadedPlan, what: str) -> str:
-    """The document as YAML that reads as the same blueprint.
+    """Return the document as YAML that reads as the same blueprint.
 
     Args:
         loaded: its plan.
@@ -33,7 +33,7 @@ def full_yaml(loaded: LoadedPlan, what: str) -> str:
 
 
 def document_yaml(data: Mapping[str, Any], head: Sequence[str]) -> str:
-    """A document that is plain data as YAML.
+    """Return a document that is plain data as YAML.
 
     Args:
         data: the document.
@@ -44,7 +44,7 @@ def document_yaml(data: Mapping[str, Any], head: Sequence[str]) -> str:
 
 
 def full_json(loaded: LoadedPlan) -> str:
-    """The document and its derived values as JSON."""
+    """Return the document and its derived values as JSON."""
     return json_text(
         {
             "version": 1,
@@ -69,7 +69,7 @@ def full_json(loaded: LoadedPlan) -> str:
 
 
 def _written(item: Item) -> int:
-    """The scalars of a document that are not derived."""
+    """Return the scalars of a document that are not derived."""
     if isinstance(item.value, dict):
         return sum(_written(entry.item) for entry in item.value.values())
     if isinstance(item.value, list):
@@ -86,7 +86,7 @@ class _Writer:
         """What holds something that is derived."""
 
     def mapping(self, data: Mapping[str, Any], path: Path, depth: int) -> Iterator[str]:
-        """The lines of a mapping."""
+        """Yield the lines of a mapping."""
         indent = "  " * depth
         for key in sorted(data, key=lambda one: one != "name"):
             here, value = (*path, key), data[key]
@@ -125,7 +125,7 @@ class _Writer:
 
 
 def flow(value: Any) -> str:
-    """A value on one line."""
+    """Return a value on one line."""
     if isinstance(value, Mapping):
         inner = ", ".join(f"{scalar_text(key, '')}: {flow(one)}" for key, one in value.items())
         return f"{{{inner}}}"

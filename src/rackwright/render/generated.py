@@ -11,7 +11,7 @@ from typing import Literal
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
-from rackwright.render import names, slurm
+from rackwright.render import federation, names, slurm
 from rackwright.render.switches.files import INDEX, render_switches
 
 Action = Literal["written", "unchanged", "removed"]
@@ -45,7 +45,7 @@ class FileOutcome:
 
 
 def generate(plan: Plan) -> Mapping[str, str]:
-    """Every file that follows from the plan, by its path in the output folder.
+    """Return every file that follows from the plan, by its path in the output folder.
 
     Raises:
         NoSchedulerError: the blueprint has neither a scheduler nor addresses nor switching.
@@ -65,7 +65,9 @@ def generate_cluster(plan: Plan) -> Mapping[str, str]:
         PlanError: something that the files need is unknown or leads nowhere.
     """
     files = {f"names/{name}": text for name, text in names.render_names(plan).items()}
-    if not files or plan.scheduler is not None:
+    if plan.is_federated:
+        files |= federation.render_federation(plan)
+    elif not files or plan.scheduler is not None:
         files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
     return files
 
@@ -88,6 +90,7 @@ def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:
         UsageError: a file cannot be read.
     """
     known = {f"slurm/{name}" for name in slurm.FILES} | {f"names/{name}" for name in names.FILES}
+    known |= {str(path.relative_to(folder)) for path in federation.known_files(folder)}
     known |= {f"names/{path.name}" for path in (folder / "names").glob(f"{names.ZONE_FILE}*")}
     listed = _listed(folder)
     changes = []
@@ -156,7 +159,7 @@ def _apply(change: FileOutcome) -> None:
 
 
 def show_diff(changes: tuple[FileOutcome, ...], folder: Path) -> Iterator[str]:
-    """The lines of a unified diff from what is there to what is generated."""
+    """Yield the lines of a unified diff from what is there to what is generated."""
     for change in changes:
         name = change.path.relative_to(folder)
         yield from difflib.unified_diff(

@@ -37,7 +37,7 @@ LOCAL = ("127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback")
 
 
 def render_names(plan: Plan) -> Mapping[str, str]:
-    """The content of each file, by its name; none where no site declares addresses."""
+    """Return the content of each file, by its name; none where no site declares addresses."""
     names = plan.names
     if not names.networks:
         return {}
@@ -74,7 +74,7 @@ def _hosts(names: NamePlan) -> str:
 
 
 def _zones(names: NamePlan) -> Mapping[str, str]:
-    """The text of each zone that has servers, by its name: forward ones, then reverse ones."""
+    """Return the text of each zone that has servers, by its name: forward ones, then reverse ones."""
     served = {zone.site: zone for zone in names.zones if zone.servers}
     made = {zone.domain: _forward(zone, names) for zone in served.values()}
     reverse: dict[str, dict[str, NamedAddress]] = {}
@@ -109,7 +109,7 @@ def _forward(zone: DnsZone, names: NamePlan) -> str:
 
 
 def _zone(name: str, zones: Sequence[DnsZone], records: Sequence[str]) -> str:
-    """A zone of one or more sites, which share a reverse zone where their prefixes lie close."""
+    """Return a zone of one or more sites, which share a reverse zone where their prefixes lie close."""
     servers = [f"{host}.{zone.domain}." for zone in zones for host in zone.servers]
     serial = max(zone.serial for zone in zones)
     times = " ".join(map(str, (serial, *TIMES, TTL)))
@@ -128,10 +128,10 @@ def _kind(address: IPv4Address | IPv6Address) -> str:
 
 
 def _reverse_zone(address: IPv4Address | IPv6Address, length: int) -> str:
-    """The zone of an address in a network with a prefix of ``length``.
+    """Return the zone of an address in a network with a prefix of ``length``.
 
     Zones of the DNS end at an octet of IPv4 and at four bits of IPv6: the next such end inside the
-    network, so that nobody's addresses but those of the network are answered for; at most that of a
+    network, so that only addresses of the network are answered; at most that of a
     /24 or /64, which smaller networks share.
     """
     bits, most = (8, 24) if address.version == 4 else (4, 64)
@@ -140,7 +140,7 @@ def _reverse_zone(address: IPv4Address | IPv6Address, length: int) -> str:
 
 
 def _subnets(names: NamePlan, boots: Mapping[str, Mapping[str, Any]]) -> str:
-    """The networks of IPv4 in which Ethernet addresses are known, as Kea's ``subnet4`` lists them."""
+    """Return the networks of IPv4 in which Ethernet addresses are known, as Kea's ``subnet4`` lists them."""
     zones = {zone.site: zone for zone in names.zones}
     return ",\n".join(
         _subnet(network, zones[network.site], boots)
@@ -150,7 +150,7 @@ def _subnets(names: NamePlan, boots: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _subnet(network: PlannedNetwork, zone: DnsZone, boots: Mapping[str, Mapping[str, Any]]) -> str:
-    """One subnet, each option and each reservation on a line of its own."""
+    """Return one subnet, each option and each reservation on a line of its own."""
     asked = [str(one) for of in zone.servers.values() for one in of if one.version == 4]
     options = {
         "routers": "" if network.gateway is None else str(network.gateway),

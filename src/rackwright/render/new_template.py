@@ -48,7 +48,7 @@ judges it and renders its files. `rackwright init FOLDER --template PATH` makes 
 
 
 def write_template(folder: Path, blueprint: Path | None) -> list[Path]:
-    """The files of a new template in ``folder``.
+    """Return the files of a new template in ``folder``.
 
     Args:
         folder: to write to; nothing that exists is overwritten.
@@ -85,7 +85,7 @@ def write_template(folder: Path, blueprint: Path | None) -> list[Path]:
 
 
 def template_of(text: str) -> tuple[str, str]:
-    """A blueprint as a template that gives it again, and its name.
+    """Return a blueprint as a template that gives it again, and its name.
 
     Name, policy set and digest of the catalogue become values; what Jinja would read stays text.
     """

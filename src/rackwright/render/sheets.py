@@ -48,7 +48,7 @@ def cell(value: Cell) -> str | int | float:
 
 
 def sheets(plan: Plan, site: str | None = None) -> list[Sheet]:
-    """The sheets of all bare-metal sites, or of one of them."""
+    """Yield the sheets of all bare-metal sites, or of one of them."""
     chosen = [one for one in plan.onprem if site in {None, one.name}]
 
     def of_each(
@@ -80,7 +80,7 @@ POWER = (
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    """Every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
+    """Yield every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
     for own, name, place in _by_name(site):
         view = view_rack(plan, site, own, name)
         unsaid = own.kind.weight_kg is None or own.kind.content_kg is None or own.kind.includes_rack
@@ -115,18 +115,23 @@ def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
     )  # fmt: skip
 
 
+_End = tuple[str | None, Cell, str, Cell]
+"""Rack, unit, device and port of one end of a cable."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Stand:
+class Stand:
     """Position of a named device."""
 
     rack: str
     unit: float | None
 
 
-def _stands(plan: Plan, site: SitePlan) -> Mapping[str, _Stand]:
+def stands(plan: Plan, site: SitePlan) -> Mapping[str, Stand]:
+    """Return the rack and lowest unit of each named device of a site."""
     kinds = {name: racks.kind for racks in site.racks for name in racks.names}
     return {
-        name: _Stand(rack, device.unit_low if device.fits else None)
+        name: Stand(rack, device.unit_low if device.fits else None)
         for rack, devices in plan.racked[site.name].items()
         for number, names in devices.items()
         for device in (kinds[rack].devices[number],)
@@ -135,39 +140,47 @@ def _stands(plan: Plan, site: SitePlan) -> Mapping[str, _Stand]:
 
 
 def _cables(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    stands = _stands(plan, site)
+    known = stands(plan, site)
     for planned in site.fabrics:
         if planned.layout is not None:
             routes = site.cable_routes(planned)
             for wire in wires(planned.layout):
-                cable = _cable(planned.layout, wire, routes, stands)
+                cable = _cable(planned.layout, wire, routes, known)
                 yield (site.name, planned.name, *cable)
 
 
 def _cable(
-    layout: Layout, wire: Wire, routes: CableRoutes | None, stands: Mapping[str, _Stand]
+    layout: Layout, wire: Wire, routes: CableRoutes | None, stands: Mapping[str, Stand]
 ) -> Sequence[Cell]:
     link = next((one for one in layout.fabric.links if one.name == wire.kind), None)
     length = None if link is None else routed_length(link)
     if length is None and routes is not None:
         length = routes.of_wire(wire)
-    lower = _end(stands, wire.lower, port_name(layout, wire))
-    upper = _end(stands, wire.upper, wire.upper_port)
-    own, other = (_label(end) for end in (lower, upper))
+    lower, upper = _ends(layout, wire, stands)
+    own, other = _label(lower), _label(upper)
     return (
         wire.kind, None if link is None else link.cable, length,
         *lower, f"{own} / {other}", *upper, f"{other} / {own}",
     )  # fmt: skip
 
 
-def _end(
-    stands: Mapping[str, _Stand], device: str, port: Cell
-) -> tuple[str | None, Cell, str, Cell]:
+def cable_labels(layout: Layout, wire: Wire, stands: Mapping[str, Stand]) -> tuple[str, str]:
+    """Return the labels of a cable at its lower and its upper end, each with the other end behind a stroke."""
+    own, other = (_label(end) for end in _ends(layout, wire, stands))
+    return f"{own} / {other}", f"{other} / {own}"
+
+
+def _ends(layout: Layout, wire: Wire, stands: Mapping[str, Stand]) -> tuple[_End, _End]:
+    lower = _end(stands, wire.lower, port_name(layout, wire))
+    return lower, _end(stands, wire.upper, wire.upper_port)
+
+
+def _end(stands: Mapping[str, Stand], device: str, port: Cell) -> _End:
     stand = stands.get(device)
     return (None, None, device, port) if stand is None else (stand.rack, stand.unit, device, port)
 
 
-def _label(end: tuple[str | None, Cell, str, Cell]) -> str:
+def _label(end: _End) -> str:
     """Return the label of a cable at one end: rack, unit, device and port, as far as known."""
     rack, unit, device, port = end
     at = "" if rack is None else f"{rack} " if unit is None else f"{rack} U{unit:g} "
@@ -175,7 +188,7 @@ def _label(end: tuple[str | None, Cell, str, Cell]) -> str:
 
 
 def port_name(layout: Layout, wire: Wire) -> Cell:
-    """The lower port of a cable as it is written on the device, where the catalogue says it."""
+    """Return the lower port of a cable as it is written on the device, where the catalogue says it."""
     index = wire.lower_port - 1
     if (host := find_host(layout, wire.lower)) is not None:
         hosts = layout.hosts[host[0]]
@@ -186,7 +199,7 @@ def port_name(layout: Layout, wire: Wire) -> Cell:
 
 
 def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    """Every circuit of every rack, with the most that it carries after another one is lost."""
+    """Yield every circuit of every rack, with the most that it carries after another one is lost."""
     rows = {own: _circuits(own) for own in site.racks}
     for own, _, place in _by_name(site):
         for row in rows[own]:
@@ -194,7 +207,7 @@ def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
 
 
 def _circuits(racks: RackClass) -> list[Sequence[Cell]]:
-    """The circuits of one rack of a class."""
+    """Return the circuits of one rack of a class."""
     feeds = {feed.feed: (feed, source) for feed, source, _ in racks.feeds}
     losses: dict[tuple[str, int], list[CircuitAfterLoss]] = {}
     for loss in racks.kind.losses:

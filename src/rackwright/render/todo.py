@@ -1,4 +1,4 @@
-"""A layer to fill in: an entry for each field that nobody has said.
+"""A layer to fill in: an entry for each unset field.
 
 Nothing in it is a value: a layer with a key that has none is refused, so that what is not filled in
 is never taken for something that is known.
@@ -60,7 +60,7 @@ class Wanted:
     Attributes:
         missing: what, in words; a ``Missing`` where its fields are known.
         needed_by: rules or costs that need it.
-        remedy: which field of which file would make it known; empty where nobody knows.
+        remedy: which field of which file would make it known; empty if unknown.
     """
 
     missing: str
@@ -93,7 +93,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A field that nobody has told of a blueprint that is none without it.
+    """A required field of the blueprint that is not set.
 
     Attributes:
         path: keys to what has the field, from the top of the blueprint.
@@ -148,7 +148,7 @@ class _Step:
 def make_todo(
     plan: Plan, wanted: Sequence[Wanted], head: Sequence[str], written: Any = None
 ) -> Todo:
-    """The layer that asks for what is wanted.
+    """Return the layer that asks for what is wanted.
 
     Args:
         plan: of the blueprint without the layer.
@@ -166,7 +166,7 @@ def make_todo(
 
 
 def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
-    """The layer that asks for what makes a blueprint, in the form of ``make_todo``.
+    """Return the layer that asks for what makes a blueprint, in the form of ``make_todo``.
 
     Args:
         blanks: fields that nobody has told.
@@ -270,7 +270,7 @@ class _Layer:
         return leaf
 
     def lines(self) -> Iterator[str]:
-        """The layer, facts first."""
+        """Yield the layer, facts first."""
         if self._facts:
             yield from ("", "facts:")
         for one, leaf in self._facts.items():
@@ -332,7 +332,7 @@ def _listed(one: Wanted) -> Iterator[str]:
 
 
 def _merged(rest: Iterable[Wanted]) -> list[Wanted]:
-    """The same, each thing once with all that need it."""
+    """Return the same, each thing once with all that need it."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for one in rest:
         needed_by = found.setdefault((str(one.missing), one.remedy), {})
@@ -356,7 +356,7 @@ def _sample(hint: Any) -> str:
 
 
 def _way(blueprint: Blueprint, path: Path) -> tuple[list[_Step], Any] | None:
-    """The keys to a place, and the type of what stands there.
+    """Return the keys to a place, and the type of what stands there.
 
     None where a layer cannot say it: it is said already, it is more than one value, or an item of
     a list on the way has no name to be told by.
@@ -438,7 +438,7 @@ def _inside(hint: Any, value: Any, part: str | int, steps: list[_Step]) -> tuple
 
 
 def _needed(model: type[Model], part: str) -> tuple[tuple[str, str, str], ...] | None:
-    """The other fields that a new thing needs; None where one is more than a value."""
+    """Return the other fields that a new thing needs; None where one is more than a value."""
     found = []
     for name, info in model.model_fields.items():
         if name == part or not info.is_required():
@@ -451,7 +451,7 @@ def _needed(model: type[Model], part: str) -> tuple[tuple[str, str, str], ...] |
 
 
 def _options(hint: Any) -> list[Any]:
-    """The types of a union, without what wraps them."""
+    """Return the types of a union, without what wraps them."""
     origin = get_origin(hint)
     if origin is Annotated:
         return _options(get_args(hint)[0])

@@ -21,7 +21,7 @@ _CENT = Decimal("0.01")
 def render_text(
     blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
-    """The total, each site with its groups, what is missing, and where the prices come from."""
+    """Return the total, each site with its groups, what is missing, and where the prices come from."""
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -41,18 +41,20 @@ def render_text(
 
 
 def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
-    """Each site with its groups, an hour and a year; the head comes first, groups begin with blanks."""
+    """Return each site with its groups, an hour and a year; the head comes first, groups begin with blanks."""
     rows = [("", "USD/h", "USD/year")]
     for site in summary.sites:
         rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
         rows += [(f"  {printable(group.name)}", *_columns(group.amount)) for group in site.groups]
+        if site.idle is not None:
+            rows.append(("  elastic groups at their minimum: the site", *_columns(site.idle)))
     return rows
 
 
 def render_json(
     blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
-    """The whole summary; amounts are texts so that no reader rounds them."""
+    """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "blueprint": blueprint,
@@ -63,6 +65,7 @@ def render_json(
                 "name": site.name,
                 "provider": site.provider,
                 **_amount(site.amount),
+                **({} if site.idle is None else {"idle": _amount(site.idle)}),
                 "groups": [
                     {"name": group.name, "count": group.count, **_amount(group.amount)}
                     for group in site.groups
@@ -99,7 +102,7 @@ def _cents(dollars: Decimal) -> str:
 
 
 def _plain(amount: Decimal) -> str:
-    """All digits, without zeros at the end."""
+    """Return all digits, without zeros at the end."""
     text = f"{amount:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -28,7 +28,7 @@ Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 _OUTCOMES = {
     Outcome.PASS: "Results that keep their rule.",
     Outcome.FAIL: "Results that violate their rule, and that nothing waives.",
-    Outcome.UNKNOWN: "Results that rest on a number which nobody has given; they never pass.",
+    Outcome.UNKNOWN: "Results that need an unknown number; they never pass.",
     Outcome.NOT_APPLICABLE: "Results of rules that find nothing to judge.",
     Outcome.WAIVED: "Results that a waiver covers.",
     Outcome.ERROR: "Results of rules that ended in an error of their own.",
@@ -55,7 +55,7 @@ _KINDS = {
 
 
 def _of_each(texts: Mapping[StrEnum, str]) -> Any:
-    """The schema of a mapping with a count for each word of ``texts``, which describe what is counted."""
+    """Return the schema of a mapping with a count for each word of ``texts``, which describe what is counted."""
     return WithJsonSchema(
         {
             "type": "object",
@@ -143,7 +143,7 @@ class RecordedDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ResultDocument(TypedDict):
-    """What one policy says about one subject."""
+    """Result of one policy about one subject."""
 
     policy: str
     """Id of the policy, like 'PWR-001'."""
@@ -233,7 +233,7 @@ class HygieneDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ReportDocument(TypedDict):
-    """What 'rackwright check --json' writes."""
+    """Output of 'rackwright check --json'."""
 
     schema: Literal["rackwright.check/v2"]
     """The form of the document; it changes when keys go or change their meaning, not when some are added."""

@@ -16,7 +16,7 @@ Place = Callable[[Location], Location]
 
 
 def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
-    """The comment that takes the place of a report: an old verdict must not stand.
+    """Return the comment that takes the place of a report: an old verdict must not stand.
 
     Args:
         error: why there is no report.
@@ -29,13 +29,13 @@ def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
 
 
 def uncompared_markdown(error: RackwrightError) -> str:
-    """The part of a comment that takes the place of a comparison; positions are of revisions."""
+    """Return the part of a comment that takes the place of a comparison; positions are of revisions."""
     lines = _mistakes(error, lambda where: where)
     return "".join(f"{UNCOMPARED}: {line}\n" for line in lines)
 
 
 def _mistakes(error: RackwrightError, place: Place) -> list[str]:
-    """Each mistake with its place and its hint, as far as there is room."""
+    """Return each mistake with its place and its hint, as far as there is room."""
     errors = _single(error)
     lines = []
     for item in errors[:MOST_ERRORS]:
@@ -48,7 +48,7 @@ def _mistakes(error: RackwrightError, place: Place) -> list[str]:
 
 
 def failure_annotations(error: RackwrightError, file: str, place: Place) -> str:
-    """The mistakes beside their lines, as workflow commands."""
+    """Return the mistakes beside their lines, as workflow commands."""
     lines = []
     for item in _single(error)[:MOST_OF_A_KIND]:
         where = place(item.location) if item.location else None

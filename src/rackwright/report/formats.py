@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -37,7 +37,8 @@ class Context:
     colour: bool = False
 
 
-Renderer = Callable[["Report", Context], str]
+Renderer = Callable[["Report", Context], Iterable[str]]
+"""Makes the text of a report in one part or several; each ends with a line."""
 
 _MODULES = {
     "text": "rackwright.report.text",
@@ -61,7 +62,7 @@ HARMLESS = frozenset({"json"})
 
 
 def renderer(form: str) -> Renderer:
-    """The function that writes a report in ``form``.
+    """Return the function that writes a report in ``form``.
 
     Raises:
         KeyError: there is no such form.
@@ -69,16 +70,15 @@ def renderer(form: str) -> Renderer:
     module = importlib.import_module(_MODULES[form])
     render = getattr(module, f"render_{'markdown' if form == 'md' else form}")
     if form == "json":
-        return lambda report, _: cast("str", render(report))
+        return lambda report, _: cast("Iterable[str]", render(report))
     if form == "text":
-        return lambda report, context: cast(
-            "str",
+        return lambda report, context: [
             render(
                 report,
                 verbose=context.verbose,
                 show_waived=context.show_waived,
                 quiet=context.quiet,
                 colour=context.colour,
-            ),
-        )
-    return cast("Renderer", render)
+            )
+        ]
+    return lambda report, context: [render(report, context)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from pydantic_core import to_json
 
@@ -12,11 +12,13 @@ from rackwright.errors import Location
 from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
+from rackwright.policy.exception_report import ExceptionReport, NoticeKind
 from rackwright.reading.edits import Edit
 from rackwright.report.document import (
     HygieneDocument,
     LocationDocument,
+    NoticeDocument,
+    RecordedDocument,
     ReportDocument,
     ResultDocument,
     SuggestionDocument,
@@ -24,6 +26,7 @@ from rackwright.report.document import (
 )
 
 SCHEMA: Final = "rackwright.check/v2"
+Document = TypeVar("Document")
 _text: Any = str
 """A member of an enumeration as plain text.
 
@@ -31,31 +34,31 @@ A serializer asks each for its value in Python, which would take longer than all
 """
 
 
-def render_json(report: Report) -> str:
-    """The whole report; additions keep the version, removals and changes raise it."""
-    return "".join(_parts(report))
+_LINES = 2_000
+"""Results that are rendered at once."""
 
 
-def _parts(report: Report) -> Iterator[str]:
-    """The document with one line for each result.
+def render_json(report: Report) -> Iterator[str]:
+    """Yield the document in parts that end with a line each, one line for each result.
 
-    There are 100,000 results and more: by ``json``, or indented, they would take much of the time
-    of a check, and all of them as plain data at once much memory.
+    Additions keep the version, removals and changes raise it. A site of a million GPUs has 200,000
+    results: by ``json``, or indented, they would take much of the time of a check, and all of them
+    as one text half of its memory.
     """
     head = json.dumps(_with_results(report, []), indent=2, ensure_ascii=False)
-    yield harmless_json(head.removesuffix("]\n}"))
-    before = "\n    "
-    for result in report.results:
-        yield before
-        yield _line(_result(result))
-        before = ",\n    "
-    if report.results:
-        yield "\n  "
-    yield "]\n}\n"
+    text = harmless_json(head.removesuffix("]\n}"))
+    results = report.results
+    for start in range(0, len(results), _LINES):
+        yield f"{text}\n"
+        chunk = results[start : start + _LINES]
+        text = ",\n".join([f"    {_line(_result(result))}" for result in chunk])
+        if start + _LINES < len(results):
+            text += ","
+    yield f"{text}\n  ]\n}}\n" if results else f"{text}]\n}}\n"
 
 
 def _line(result: ResultDocument) -> str:
-    """A result on one line that is harmless behind a line's end and blanks."""
+    """Return a result on one line that is harmless behind a line's end and blanks."""
     line = _json(result)
     # JSON escapes every other sign of ASCII that steers, and a command at the begin of a line has no
     # brace before it: most lines hold nothing to look for.
@@ -71,7 +74,7 @@ def _json(result: ResultDocument) -> str:
 
 
 def to_document(report: Report) -> ReportDocument:
-    """The report as plain data."""
+    """Return the report as plain data."""
     return _with_results(report, [_result(result) for result in report.results])
 
 
@@ -101,21 +104,23 @@ def hygiene_document(hygiene: ExceptionReport) -> HygieneDocument:
         "recorded": hygiene.recorded,
         "counts": {kind.value: hygiene.count(kind) for kind in NoticeKind},
         "notices": [
-            {
-                "kind": notice.kind,
-                "problem": notice.problem,
-                "id": notice.id,
-                "policy": notice.policy,
-                "message": notice.message,
-                "location": location_document(notice.location),
-            }
+            filled(NoticeDocument, notice, location=location_document(notice.location))
             for notice in hygiene.notices
         ],
     }
 
 
+def filled(document: type[Document], record: object, **others: Any) -> Document:
+    """Return a document whose keys are attributes of ``record``, except for ``others``."""
+    values = {
+        key: others[key] if key in others else getattr(record, key)
+        for key in document.__annotations__
+    }
+    return cast("Document", values)
+
+
 def location_document(where: Location | None) -> LocationDocument | None:
-    """A place in a file as plain data."""
+    """Return a place in a file as plain data."""
     return None if where is None else _place(where)
 
 
@@ -150,11 +155,11 @@ def _result(result: Result) -> ResultDocument:
         "suggestion": _suggestion(result.edit) if result.edit else None,
         "missing": list(result.missing),
         "fingerprint": result.fingerprint,
-        "waiver": _permission(result.waiver) if result.waiver else None,
-        "baseline_state": result.baseline_state,
-        "recorded": {"value": result.recorded.value, "limit": result.recorded.limit}
-        if result.recorded
+        "waiver": filled(WaiverDocument, result.waiver, expires=result.waiver.expires.isoformat())
+        if result.waiver
         else None,
+        "baseline_state": result.baseline_state,
+        "recorded": filled(RecordedDocument, result.recorded) if result.recorded else None,
     }
 
 
@@ -165,16 +170,4 @@ def _suggestion(edit: Edit) -> SuggestionDocument:
         "old": edit.old,
         "new": edit.new,
         "contested": edit.contested,
-    }
-
-
-def _permission(waiver: Permission) -> WaiverDocument:
-    return {
-        "id": waiver.id,
-        "owner": waiver.owner,
-        "ticket": waiver.ticket,
-        "reason": waiver.reason,
-        "expires": waiver.expires.isoformat(),
-        "up_to": waiver.up_to,
-        "limit": waiver.limit,
     }

@@ -69,7 +69,7 @@ class Section:
 
 
 def marker(file: str) -> str:
-    """The hidden line that the comment about a blueprint is found again by.
+    """Return the hidden line that the comment about a blueprint is found again by.
 
     The file names it, not the cluster: one that cannot be read has no cluster's name.
     """
@@ -77,7 +77,7 @@ def marker(file: str) -> str:
 
 
 def render_markdown(report: Report, context: Context, *, largest: int = LARGEST) -> str:
-    """The verdict, the changed budgets, what was found; details are folded away.
+    """Return the verdict, the changed budgets, what was found; details are folded away.
 
     The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
     """
@@ -107,7 +107,7 @@ def _headline(report: Report, delta: str) -> str:
 
 
 def _delta(text: str | None) -> tuple[list[Section], list[Section]]:
-    """The table of changed budgets, and what is folded below it: one item, kept whole or not."""
+    """Return the table of changed budgets, and what is folded below it: one item, kept whole or not."""
     if not text or not text.strip():
         return [], []
     table, fold, rest = text.strip().partition("<details")
@@ -166,7 +166,7 @@ def _notice(notice: Notice) -> str:
 
 
 def _finding(results: Sequence[Result]) -> str:
-    """One finding as an item of a list."""
+    """Return one finding as an item of a list."""
     result = results[0]
     place = _place(result.location)
     lines = [
@@ -191,7 +191,7 @@ def _prose(text: str) -> str:
 
 
 def _fit(start: str, sections: Sequence[Section], end: str, largest: int) -> str:
-    """The sections between ``start`` and ``end``, as far as they fit.
+    """Return the sections between ``start`` and ``end``, as far as they fit.
 
     Raises:
         ValueError: not even ``start`` and ``end`` fit.

@@ -17,7 +17,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def render_patch(report: Report, context: Context) -> str:
-    """One unified diff of every file that would change; empty when nothing is suggested.
+    """Return one unified diff of every file that would change; empty when nothing is suggested.
 
     Names are from the top of the repository; those of files outside it from the root folder.
     """
@@ -41,7 +41,7 @@ def _file(revised: Revised) -> Iterator[str]:
 
 
 def _hunks(lines: Sequence[int]) -> Iterator[list[int]]:
-    """The changed lines, those together whose context would touch."""
+    """Yield the changed lines, those together whose context would touch."""
     group: list[int] = []
     for line in lines:
         if group and line - group[-1] > 2 * CONTEXT:
@@ -55,7 +55,7 @@ def _hunks(lines: Sequence[int]) -> Iterator[list[int]]:
 def _hunk(
     before: Sequence[str], after: Sequence[str], numbers: range, unended: int | None
 ) -> Iterator[str]:
-    """The lines of a hunk: removed ones of a run first, as every tool writes them."""
+    """Yield the lines of a hunk: removed ones of a run first, as every tool writes them."""
     removed: list[str] = []
     added: list[str] = []
     for number in numbers:
@@ -71,7 +71,7 @@ def _hunk(
 
 
 def _name(path: str) -> str:
-    """A path as git writes it: in quotes with octal bytes where it is not plain."""
+    """Return a path as git writes it: in quotes with octal bytes where it is not plain."""
     if all(" " <= c < "\x7f" and c not in _ESCAPES for c in path):
         return path
     made = [

@@ -14,7 +14,7 @@ from rackwright.reading.links import link_in
 
 
 def repository_root(start: Path) -> Path | None:
-    """The nearest folder at or above ``start`` that holds ``.git``."""
+    """Return the nearest folder at or above ``start`` that holds ``.git``."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists():
             return folder
@@ -43,7 +43,7 @@ def own_path(file: str, *, root: Path, cwd: Path) -> str:
 
 
 def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
-    """The report with every position named from ``root``."""
+    """Return the report with every position named from ``root``."""
     names: dict[str, str] = {}
 
     def moved(where: Location) -> Location:

@@ -106,8 +106,9 @@ def _memory(one: Prediction) -> str:
     if step is None:
         return ""
     need = step.memory
-    total = need.total(step.recomputed) / 1e9
-    again = f", {step.recomputed:.0%} of the layers recomputed" if step.recomputed else ""
+    total = need.total(step.repeated) / 1e9
+    layers = step.repeated.layers
+    again = f", {layers:.0%} of the layers recomputed" if layers else ""
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 
@@ -141,8 +142,8 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
         document["step"] = {
             "seconds": step.seconds,
             "parts": dict(step.by_part()),
-            "memory": step.memory.total(step.recomputed),
-            "recomputed": step.recomputed,
+            "memory": step.memory.total(step.repeated),
+            "recomputed": step.repeated.layers,
             "flops": step.flops,
         }
         document["changes"] = [

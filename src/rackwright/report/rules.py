@@ -29,7 +29,7 @@ class RuleText:
 
 
 def read_rules(policies: Iterable[type[Policy]]) -> Mapping[str, RuleText]:
-    """The texts of ``policies`` by id, read from the ``.md`` beside each."""
+    """Return the texts of ``policies`` by id, read from the ``.md`` beside each."""
     return {policy.id: _read(policy) for policy in policies}
 
 
@@ -47,7 +47,7 @@ def _read(policy: type[Policy]) -> RuleText:
 
 
 def first_paragraph(markdown: str) -> str:
-    """The first paragraph that is no heading, in one line; empty when there is none."""
+    """Return the first paragraph that is no heading, in one line; empty when there is none."""
     for block in re.split(r"\n\s*\n", markdown.strip()):
         lines = [line.strip() for line in block.splitlines() if not line.startswith("#")]
         if text := " ".join(filter(None, lines)):

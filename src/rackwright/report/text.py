@@ -57,7 +57,7 @@ def render_text(
     colour: bool = False,
     width: int = 100,
 ) -> str:
-    """The findings, then one line with the verdict.
+    """Return the findings, then one line with the verdict.
 
     Args:
         report: what is shown.
@@ -228,7 +228,7 @@ def _tolerated(report: Report) -> str:
 
 
 def render_hygiene(hygiene: ExceptionReport, waived: int) -> str:
-    """Each notice about waivers and baseline, then their number by kind in one line.
+    """Return each notice about waivers and baseline, then their number by kind in one line.
 
     Args:
         hygiene: what is to be said.

@@ -15,7 +15,7 @@ MOST_CONTRIBUTORS = 4
 MOST_SUBJECTS = 6
 
 FOUND = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
-"""Outcomes that somebody has to look at."""
+"""Outcomes that need attention."""
 
 
 LOWERED = "lowered by the blueprint itself:"
@@ -35,12 +35,12 @@ def printable(text: str) -> str:
 
 
 def quantity_text(value: float | None, unit: str) -> str:
-    """The value in the unit of people, or ``unknown``."""
+    """Return the value in the unit of people, or ``unknown``."""
     return "unknown" if value is None else format_quantity(value, unit)
 
 
 def quantity_of(value: float | None, limit: float | None, unit: str) -> str:
-    """The value as ``quantity_text`` has it, and of how much it is where that is known."""
+    """Return the value as ``quantity_text`` has it, and of how much it is where that is known."""
     told = quantity_text(value, unit)
     return told if limit is None else f"{told} of {format_quantity(limit, unit)}"
 
@@ -120,14 +120,14 @@ def previews(results: Iterable[Result]) -> list[str]:
 
 
 def the_others(results: Sequence[Result]) -> str:
-    """The subjects of all results but the first, in words; empty when there is only one."""
+    """Return the subjects of all results but the first, in words; empty when there is only one."""
     names = [printable(result.subject.name) for result in results[1:]]
     more = len(names) - MOST_SUBJECTS
     return ", ".join(names[:MOST_SUBJECTS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def because(result: Result) -> str:
-    """The largest contributors with their numbers; empty when there are none."""
+    """Return the largest contributors with their numbers; empty when there are none."""
     parts = [
         f"{c.count:,} × {printable(c.name)} at {format_quantity(c.each, result.unit)}"
         for c in result.contributors[:MOST_CONTRIBUTORS]
@@ -139,19 +139,19 @@ def because(result: Result) -> str:
 
 
 def edit_line(edit: Edit) -> str:
-    """An edit in one line, like ``'per_rack: 5' -> '4'``."""
+    """Return an edit in one line, like ``'per_rack: 5' -> '4'``."""
     old = f"{edit.key}: {edit.old}" if edit.key else edit.old
     other = " (not in the patch: another finding suggests another value)" if edit.contested else ""
     return f"'{printable(old)}' -> '{printable(edit.new)}'{other}"
 
 
 def edits_of(results: Iterable[Result]) -> list[Edit]:
-    """The edits that ``results`` suggest, each once and the first few only."""
+    """Return the edits that ``results`` suggest, each once and the first few only."""
     return list(dict.fromkeys(r.edit for r in results if r.edit))[:MOST_SUBJECTS]
 
 
 def explanation(result: Result) -> list[str]:
-    """The message, how it stands, what it is made of, the fix and its edit, a line each."""
+    """Return the message, how it stands, what it is made of, the fix and its edit, a line each."""
     lines = [printable(result.message)]
     if reason := standing(result):
         lines.append(reason)

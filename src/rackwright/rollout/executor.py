@@ -14,7 +14,7 @@ from typing import Any
 from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare
 from rackwright.accept.expected import Comparing, HostExpectations
-from rackwright.accept.run import PLAYBOOKS, VERIFY, Answers, collect, play, write_requests
+from rackwright.accept.run import PLAYBOOKS, VERIFY, Answers, collect, write_requests
 from rackwright.ansible_runs.events import HostResult, Tally, unfinished
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Lines, Watcher
@@ -22,19 +22,18 @@ from rackwright.ansible_runs.run import (
     PLAYBOOK,
     Options,
     ansible_environment,
-    last_words,
     read_quarantine,
     remember,
     run_playbook,
 )
 from rackwright.ansible_runs.tags import is_everything
-from rackwright.errors import ExternalToolError, UsageError
+from rackwright.errors import UsageError
 from rackwright.inventory.inventory import Inventory
-from rackwright.model.names import compress_hostlist
+from rackwright.nodelife.repair.access import SlurmByAnsible
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
 from rackwright.rollout.journal import RolloutProgress
-from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
 
 REACH = PLAYBOOKS / "reach.yml"
 
@@ -70,37 +69,8 @@ class AnsibleExecutor:
         Raises:
             ExternalToolError: no controller does it.
         """
-        why = "the blueprint has no controller"
-        for controller in self.controllers:
-            seen, tally = NodesSeen(), Tally()
-
-            def take(
-                event: Mapping[str, Any], seen: NodesSeen = seen, tally: Tally = tally
-            ) -> str | None:
-                seen.take(event)
-                tally.take(event)
-                return None
-
-            done = play(
-                self.place,
-                "nodes.yml",
-                [self.place.inventory, *self.inventories],
-                take,
-                self.say,
-                variables={
-                    "nodes_controller": controller,
-                    "nodes_names": compress_hostlist(nodes),
-                    "nodes_format": JOB_FORMAT,
-                    "nodes_updates": [update.as_variable() for update in updates],
-                },
-            )
-            if done.rc == 0 and tally.hosts:
-                return seen
-            reasons = [r.failure for r in tally.hosts.values() if r.failure is not None]
-            why = f"{controller}: {reasons[0] if reasons else last_words(done.stdout.read())}"
-        raise ExternalToolError(
-            f"Slurm does not answer: {why}",
-            hint="waves are for a cluster that runs; leave out --waves to set one up",
+        return SlurmByAnsible(self.place, self.controllers, self.inventories, self.say).update(
+            nodes, updates
         )
 
     def change(self, hosts: Sequence[str], tags: Sequence[str]) -> Mapping[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.rollout.rollout import RolloutExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
 
 Step = Callable[[Sequence[str]], Mapping[str, str]]
 """Does something to hosts; returns those for which it fails, with the reason."""

@@ -15,8 +15,7 @@ from typing import Protocol
 
 from rackwright.errors import ExternalToolError
 from rackwright.model.names import compress_hostlist, expand_hostlist
-from rackwright.rollout.journal import RolloutProgress
-from rackwright.rollout.slurm_nodes import (
+from rackwright.nodelife.slurm_nodes import (
     NodesSeen,
     NodeState,
     NodeUpdate,
@@ -27,6 +26,7 @@ from rackwright.rollout.slurm_nodes import (
     rename_reason,
     take_over,
 )
+from rackwright.rollout.journal import RolloutProgress
 from rackwright.rollout.waves import Wave, WaveKind
 
 FIRST_PAUSE, SLOWER = 2.0, 1.5

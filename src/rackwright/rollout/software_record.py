@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from rackwright.errors import UsageError
-from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.releases import name_of, release_of
+from rackwright.system_errors import damaged, read_state
 
 SCHEMA = "rackwright.software/v1"
 REMEDY = "remove it and say with --from which blueprint the hosts were configured from"

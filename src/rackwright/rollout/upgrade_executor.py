@@ -13,8 +13,8 @@ from rackwright.ansible_runs.events import HostResult
 from rackwright.ansible_runs.observer import Lines
 from rackwright.ansible_runs.run import Options
 from rackwright.files import write_changed
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
 
 REBOOT = PLAYBOOKS / "reboot.yml"
 SLURM_UPGRADE = PLAYBOOKS / "slurm_upgrade.yml"

@@ -40,7 +40,7 @@ class BaseConfig:
         return found
 
     def approved(self, listing: Listing, index: int) -> tuple[Path | None, str]:
-        """The folder of an entry as the revision has or pins it; else None, and why there is none."""
+        """Return the folder of an entry as the revision has or pins it; else None, and why there is none."""
         pin = self.pins(listing)[index]
         inside = self.inside(pin)
         if inside is not None:
@@ -58,7 +58,7 @@ class BaseConfig:
         return (None, problem.summary) if problem else (found, "")
 
     def inside(self, pin: Pin) -> str | None:
-        """The folder of an entry from the top of the repository; None where it is outside."""
+        """Return the folder of an entry from the top of the repository; None where it is outside."""
         if pin.path is None:
             return None
         # The links that are in the checkout now are not the base's.
@@ -70,7 +70,7 @@ class BaseConfig:
 
 
 def base_config(blueprint: Path, ref: str, former: Path | None = None) -> BaseConfig | None:
-    """The configuration that holds for ``blueprint`` at ``ref``; None where there is none.
+    """Return the configuration that holds for ``blueprint`` at ``ref``; None where there is none.
 
     Args:
         blueprint: the file.
@@ -90,7 +90,7 @@ def base_config(blueprint: Path, ref: str, former: Path | None = None) -> BaseCo
 
 @cache
 def _write_out(top: Path, commit: str, inside: str) -> Path:
-    """A folder with the files of ``inside`` at ``commit``.
+    """Return a folder with the files of ``inside`` at ``commit``.
 
     Raises:
         FileMissingError: there is no such folder.

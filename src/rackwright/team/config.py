@@ -1,6 +1,6 @@
 """The configuration of a team: the folders of policies, products and prices that are its own.
 
-What lies outside the team's folder is somebody else's, so it must be pinned: a folder by its digest,
+What lies outside the team's folder is foreign, so it must be pinned: a folder by its digest,
 an installed package by its version.
 """
 
@@ -24,7 +24,7 @@ from rackwright.reading.loader import load
 from rackwright.reading.tree import Tree
 from rackwright.team.place import find_config, real
 
-Listing = Literal["packs", "catalogue", "prices"]
+Listing = Literal["packs", "catalogue", "prices", "faults"]
 """The lists of a configuration."""
 
 _PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
@@ -37,7 +37,7 @@ def _check_path(text: str) -> str:
 
 
 class Pin(Model):
-    """A pack of policies, a catalogue, or price lists: a folder, or an installed package."""
+    """A pack of policies, a catalogue, price lists or a table of faults: a folder, or an installed package."""
 
     path: (
         Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_path)] | None
@@ -45,7 +45,7 @@ class Pin(Model):
     """Its folder, from that of this file."""
     package: Annotated[str, Field(pattern=_PACKAGE, max_length=200)] | None = None
     """The name of an installed Python package that brings it by an entry point: 'rackwright.packs',
-    'rackwright.catalogue' or 'rackwright.prices'."""
+    'rackwright.catalogue', 'rackwright.prices' or 'rackwright.faults'."""
     version: Annotated[str, Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$", max_length=100)] | None = None
     """Of the package, which is taken in no other version."""
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
@@ -90,7 +90,7 @@ class Pin(Model):
         return real(top / self.name)
 
     def is_at(self, top: Path) -> Path | str:
-        """The same for the same folder or package, whether it is there or not."""
+        """Return the same for the same folder or package, whether it is there or not."""
         return real(top / self.path) if self.path is not None else self.name.lower()
 
 
@@ -103,10 +103,12 @@ class TeamConfig(Model):
     """Products beside the built-in ones."""
     prices: tuple[Pin, ...] = ()
     """Price lists beside the built-in ones."""
+    faults: tuple[Pin, ...] = ()
+    """Tables of faults beside the built-in one."""
 
 
 def config_of(blueprint: Path) -> Path | None:
-    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+    """Return the ``rackwright.yaml`` that holds for ``blueprint``, or None.
 
     Raises:
         UsageError: it is a link.
@@ -120,7 +122,7 @@ def config_of(blueprint: Path) -> Path | None:
 def listed_folders(
     config: Path, listing: Listing, *, within: Path | None = None
 ) -> tuple[Path, ...]:
-    """The folders that ``config`` lists, each checked against its pin.
+    """Return the folders that ``config`` lists, each checked against its pin.
 
     Args:
         config: the file.
@@ -157,7 +159,7 @@ def listed_folders(
 def checked_pin(
     pin: Pin, top: Path, listing: Listing, index: int, tree: Tree
 ) -> tuple[Path | None, SpecError | None]:
-    """The folder of an entry, where there is one, and why it cannot be used, if so."""
+    """Return the folder of an entry, where there is one, and why it cannot be used, if so."""
     try:
         folder = pin.folder(top, listing)
     except PolicyLoadError as error:

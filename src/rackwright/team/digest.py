@@ -48,7 +48,7 @@ def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The files below ``folder`` with their contents, one at a time."""
+    """Yield the files below ``folder`` with their contents, one at a time."""
     size = 0
     for name in _names(folder):
         content, size = _read(folder / name, size)
@@ -56,7 +56,7 @@ def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _names(folder: Path) -> list[str]:
-    """The files below ``folder`` by their names from it, with ``/``, sorted.
+    """Return the files below ``folder`` by their names from it, with ``/``, sorted.
 
     Raises:
         PolicyLoadError: something is no plain file or folder, or there are too many files.
@@ -86,7 +86,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _read(path: Path, so_far: int) -> tuple[bytes, int]:
-    """The content of a file, and the size of all with it.
+    """Return the content of a file, and the size of all with it.
 
     Raises:
         PolicyLoadError: all files together are larger than ``LARGEST_FOLDER``, or this is no plain

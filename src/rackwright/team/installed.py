@@ -9,7 +9,7 @@ from rackwright.errors import PolicyLoadError
 
 
 def installed_folder(package: str, version: str, group: str) -> Path:
-    """The folder that an installed package brings.
+    """Return the folder that an installed package brings.
 
     Args:
         package: its name, as pip knows it.

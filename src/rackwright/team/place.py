@@ -9,7 +9,7 @@ NAME = "rackwright.yaml"
 
 
 def find_config(blueprint: Path) -> Path | None:
-    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+    """Return the ``rackwright.yaml`` that holds for ``blueprint``, or None.
 
     It lies beside the blueprint, or above it inside the same git repository.
     """
@@ -18,7 +18,7 @@ def find_config(blueprint: Path) -> Path | None:
 
 
 def config_folders(blueprint: Path) -> list[Path]:
-    """The folder of ``blueprint`` and those above it inside the same git repository."""
+    """Return the folder of ``blueprint`` and those above it inside the same git repository."""
     folder = real(blueprint).parent
     chain = [folder, *folder.parents]
     top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
@@ -26,7 +26,7 @@ def config_folders(blueprint: Path) -> list[Path]:
 
 
 def top_folder(path: Path) -> Path:
-    """The nearest folder above ``path`` with ``.git``; else its own."""
+    """Return the nearest folder above ``path`` with ``.git``; else its own."""
     return next((f for f in path.parents if os.path.lexists(f / ".git")), path.parent)
 
 

@@ -26,7 +26,7 @@ class CaseFile(Model):
 
 
 def read_cases(template: Template) -> Mapping[str, Mapping[str, Answer]]:
-    """The answers of each case, by name; one case of defaults where there is no such file.
+    """Return the answers of each case, by name; one case of defaults where there is no such file.
 
     Raises:
         SpecErrors: the file is not valid.

@@ -30,7 +30,7 @@ class TemplateContentError(RackwrightError):
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
+    """Return the files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
 
     Raises:
         TemplateContentError: it is no folder, cannot be read, holds a link or a name that is not
@@ -101,12 +101,12 @@ def check_name(name: str) -> None:
 
 
 def label_of(version: str | None, digest: str) -> str:
-    """What files are called in messages: their version, or the begin of their digest without one."""
+    """Return the label of files in messages: their version, or the start of their digest without one."""
     return version or digest[:19]
 
 
 def text_of(content: bytes, name: str) -> str:
-    """A file's content as text.
+    """Return a file's content as text.
 
     Raises:
         TemplateContentError: it is not UTF-8.

@@ -46,7 +46,7 @@ def check_tag(tag: str) -> str:
 
 
 def version_of(tag: str) -> tuple[int, int, int] | None:
-    """The version that a tag like ``v1.2`` names; None for any other tag, drafts of versions too."""
+    """Return the version that a tag like ``v1.2`` names; None for any other tag, drafts of versions too."""
     found = _VERSION.fullmatch(tag)
     if found is None:
         return None
@@ -55,13 +55,13 @@ def version_of(tag: str) -> tuple[int, int, int] | None:
 
 
 def newest_of(tags: Iterable[str]) -> str | None:
-    """The tag that names the highest version; None where none names one."""
+    """Return the tag that names the highest version; None where none names one."""
     named = [(version, tag) for tag in tags if (version := version_of(tag)) is not None]
     return max(named)[1] if named else None
 
 
 def newest_tag(url: str) -> str:
-    """The tag of a repository with the highest version.
+    """Return the tag of a repository with the highest version.
 
     Raises:
         ExternalToolError: it cannot be reached.
@@ -80,7 +80,7 @@ def newest_tag(url: str) -> str:
 
 
 def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
-    """The files in ``folder`` of a repository at ``tag``.
+    """Return the files in ``folder`` of a repository at ``tag``.
 
     Raises:
         ExternalToolError: it cannot be reached, or has no such tag.
@@ -103,7 +103,7 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
 
 
 def _reach(folder: Path, url: str, *arguments: str) -> str:
-    """What git says that asks another repository.
+    """Run git against another repository, and return its output.
 
     Raises:
         ExternalToolError: it cannot be read.

@@ -38,7 +38,7 @@ class Made:
 def make_cluster(
     template: Template, folder: Path, answers: Mapping[str, Answer], policy_set: str
 ) -> Made:
-    """The files of a cluster in ``folder``, which are not written.
+    """Return the files of a cluster in ``folder``, which are not written.
 
     Beside its answers a template may use ``policy_set``, and ``catalogue_digest``, which pins what
     the catalogue says of the blueprint's products today.
@@ -67,17 +67,17 @@ def make_cluster(
 
 
 def with_modeline(files: Mapping[str, str]) -> dict[str, str]:
-    """The files, with a modeline in the blueprint."""
+    """Return the files, with a modeline in the blueprint."""
     return {name: add_modeline(text) if name == BLUEPRINT else text for name, text in files.items()}
 
 
 def add_modeline(text: str) -> str:
-    """A blueprint that begins with a modeline, where it has none of its own."""
+    """Return a blueprint that begins with a modeline, where it has none of its own."""
     return text if _MODELINE.search(text) else MODELINE + text
 
 
 def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
-    """The digest of what the catalogue says of the products of the blueprint among ``files``.
+    """Return the digest of what the catalogue says of the products of the blueprint among ``files``.
 
     Raises:
         UsageError: there is no blueprint.

@@ -1,4 +1,4 @@
-"""What a template asks: its ``copier.yml``, of which only typed questions are taken.
+"""Questions of a template: its ``copier.yml``, of which only typed questions are read.
 
 The format is that of copier, which knows settings by which a template runs commands, loads code or
 reads other files. None of them is taken here, regardless of who wrote the template.
@@ -60,14 +60,14 @@ class Question(Model):
 
 
 class Manifest(Model):
-    """What a template says of itself."""
+    """Manifest of a template."""
 
     description: Annotated[str, Field(min_length=1, max_length=500)]
     questions: Mapping[str, Question]
 
 
 def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
-    """The manifest among the files of a template.
+    """Return the manifest among the files of a template.
 
     Args:
         files: of the template.

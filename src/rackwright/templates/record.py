@@ -1,4 +1,4 @@
-"""What a cluster keeps of the template that it was made from: answers, and the files as they came.
+"""Record that a cluster keeps of its template: answers, and the original files.
 
 The files as they came are what an update compares with: what the template changed is the difference
 to them, what the team changed as well. So an update needs the old version of no template, and gives
@@ -53,7 +53,7 @@ class Record(Model):
 
     @property
     def label(self) -> str:
-        """What the template is called beside its source."""
+        """Label of the template, beside its source."""
         return label_of(self.version, self.digest)
 
 
@@ -66,7 +66,7 @@ class Kept:
 
 
 def read_kept(folder: Path) -> Kept:
-    """What the cluster in ``folder`` keeps.
+    """Read the record of the cluster in ``folder``.
 
     Raises:
         UsageError: it keeps nothing.
@@ -106,7 +106,7 @@ def write_kept(folder: Path, kept: Kept) -> None:
 
 
 def record_text(record: Record) -> str:
-    """The record as YAML, each value as JSON writes it."""
+    """Return the record as YAML, each value as JSON writes it."""
     data = record.model_dump(mode="json", exclude_none=True)
     lines = []
     for key, value in data.items():
@@ -119,7 +119,7 @@ def record_text(record: Record) -> str:
 
 
 def find_clusters(folder: Path) -> Iterator[Path]:
-    """The folders at and below ``folder`` that keep a record, without following links.
+    """Yield the folders at and below ``folder`` that keep a record, without following links.
 
     Raises:
         UsageError: there are too many folders to look at.
@@ -142,5 +142,5 @@ def _files(base: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _scalar(value: object) -> str:
-    """A value for YAML 1.2: a text in quotes, without escapes that only JSON knows."""
+    """Return a value for YAML 1.2: a text in quotes, without escapes that only JSON knows."""
     return json.dumps(value, ensure_ascii=False)

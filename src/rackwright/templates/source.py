@@ -1,4 +1,4 @@
-"""Where a template is from: built in, a folder, a git repository at a tag, or an installed package.
+"""Sources of templates: built in, a folder, a git repository at a tag, or an installed package.
 
 | Source | Form |
 |---|---|
@@ -42,7 +42,7 @@ Kind = Literal["built-in", "folder", "git", "package"]
 
 @dataclass(frozen=True, slots=True)
 class TemplateSource:
-    """Where a template is from.
+    """Source of a template.
 
     Attributes:
         kind: of the place.
@@ -81,7 +81,7 @@ class Template:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """What it asks.
+        """Questions of the template.
 
         Raises:
             SpecErrors: its ``copier.yml`` is not valid.
@@ -91,22 +91,22 @@ class Template:
 
     @cached_property
     def digest(self) -> str:
-        """Of its files."""
+        """Digest of the template's files."""
         return digest_of(sorted(self.files.items()))
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Name of the template in messages."""
         return str(self.source)
 
     @property
     def label(self) -> str:
-        """What it is called beside its source."""
+        """Label of the template, beside its source."""
         return label_of(self.version, self.digest)
 
 
 def parse_source(text: str, tag: str | None = None) -> TemplateSource:
-    """The source that ``text`` names.
+    """Return the source that ``text`` names.
 
     Args:
         text: as a user writes it.
@@ -130,7 +130,7 @@ def parse_source(text: str, tag: str | None = None) -> TemplateSource:
 
 
 def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """The template at ``source``, read whole.
+    """Return the template at ``source``, read whole.
 
     Args:
         source: where it is.
@@ -164,7 +164,7 @@ def built_in_names() -> list[str]:
 
 
 def newest(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """The newest version of the template at ``source``, whichever tag that names."""
+    """Return the newest version of the template at ``source``, whichever tag that names."""
     return open_template(TemplateSource(source.kind, source.at, None, source.folder), beside=beside)
 
 

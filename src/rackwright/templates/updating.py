@@ -34,7 +34,7 @@ _MOST_CONFLICTS = 127
 
 
 class Step(StrEnum):
-    """What an update does with a file."""
+    """Action of an update on a file."""
 
     NEW = "new"
     """The template has it now."""
@@ -78,14 +78,14 @@ class Update:
 
     @property
     def conflicts(self) -> int:
-        """How many a person has to decide."""
+        """Number of conflicts that the user has to resolve."""
         return sum(len(change.conflicts) for change in self.changes)
 
 
 def plan_update(
     folder: Path, kept: Kept, template: Template, answers: Mapping[str, Answer]
 ) -> Update:
-    """What an update of the cluster in ``folder`` to ``template`` does.
+    """Plan the update of the cluster in ``folder`` to ``template``.
 
     Args:
         folder: of the cluster.
@@ -163,7 +163,7 @@ def write_update(folder: Path, update: Update) -> None:
 
 
 def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, str], str]:
-    """The files with a digest of the catalogue, and that digest.
+    """Return the files with a digest of the catalogue, and that digest.
 
     Where the template changed no product it is the recorded one: what the catalogue changed since is
     the team's to approve.
@@ -183,7 +183,7 @@ def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, 
 def _change(
     folder: Path, name: str, base: str | None, new: str | None, labels: Sequence[str]
 ) -> FileUpdate | None:
-    """What is to be done with one file; None where nothing is.
+    """Return the action on one file; None if there is nothing to do.
 
     Raises:
         UsageError: the file still holds the conflicts of an update before.
@@ -221,12 +221,12 @@ def _change(
 
 
 def _only(base: str | None, new: str) -> str | None:
-    """The text of a file that the team did not remove."""
+    """Return the text of a file that the team did not remove."""
     return new if base is None else None
 
 
 def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
-    """Both changes of ``base`` in one text; where both change the same lines, all three are marked.
+    """Return both changes of ``base`` in one text; where both change the same lines, all three are marked.
 
     Args:
         mine: what the team has.
@@ -249,7 +249,7 @@ def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """A file of the cluster; None where there is none.
+    """Return a file of the cluster; None where there is none.
 
     Raises:
         UsageError: it is a link, passes one, or is no text.

@@ -14,7 +14,7 @@ import pytest
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A collector for the examples of one policy."""
+    """Return a collector for the examples of one policy."""
     if not file_path.name.endswith(".examples.yaml"):
         return None
     collected: pytest.Collector = ExamplesFile.from_parent(parent, path=file_path)
@@ -25,7 +25,7 @@ class ExamplesFile(pytest.File):
     """The examples of one policy."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each example."""
+        """Yield one item for each example."""
         from rackwright.policy.authoring.examples import load_examples
         from rackwright.policy.packs.loader import load_pack, policy_file
 

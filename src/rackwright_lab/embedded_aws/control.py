@@ -184,7 +184,7 @@ def _launch(folder: Path) -> Embedded:
     try:
         write_changed(folder / _PID, json.dumps(record))
     except OSError:
-        process.kill()  # nobody would find it again
+        process.kill()  # it would be an orphan
         _CHILDREN.pop(process.pid).wait()
         raise
     deadline = time.monotonic() + _START_LIMIT_S

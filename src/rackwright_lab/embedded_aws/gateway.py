@@ -18,7 +18,7 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from rackwright.errors import StateError
-from rackwright.faults import damaged
+from rackwright.system_errors import damaged
 from rackwright_lab.embedded_aws import snapshot
 from rackwright_lab.embedded_aws.api import moto_scaling
 from rackwright_lab.embedded_aws.api.moto_access import AccessRefusedError

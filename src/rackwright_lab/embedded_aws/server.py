@@ -15,8 +15,8 @@ from types import FrameType
 
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
-from rackwright.faults import system_fault
 from rackwright.files import write_changed
+from rackwright.system_errors import system_fault
 from rackwright_lab.embedded_aws import control
 from rackwright_lab.embedded_aws.api import amis
 
@@ -24,7 +24,7 @@ LOOPBACK = "127.0.0.1"
 STATE = "state.pickle"
 READY = "ready.json"
 IDLE_S = 1800.0
-"""Nobody ends the process by hand, so it ends by itself; the next command starts it again."""
+"""The process ends by itself when it is idle; the next command starts it again."""
 _LOG = logging.getLogger("rackwright_lab.embedded_aws")
 
 

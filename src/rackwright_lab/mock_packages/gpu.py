@@ -63,12 +63,12 @@ PERSISTENCED = {  # it has the driver loaded from the boot on
 
 
 def nvidia_smi(version: str, dark: int = 0) -> str:
-    """The program of a driver, with which so many GPUs stay dark."""
+    """Return the program of a driver, with which so many GPUs stay dark."""
     return NVIDIA_SMI.replace("VERSION", version).replace("DARK", str(dark))
 
 
 def _driver(version: str, dark: int = 0) -> tuple[MockPackage, ...]:
-    """The packages of a driver, with which so many GPUs stay dark."""
+    """Return the packages of a driver, with which so many GPUs stay dark."""
     return (
         MockPackage(
             "nvidia-driver",

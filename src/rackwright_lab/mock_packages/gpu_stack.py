@@ -127,7 +127,7 @@ exit "$found"
 
 
 def _toolkit(version: str, build: str) -> tuple[MockPackage, ...]:
-    """The toolkit and its compiler, whose version counts on its own."""
+    """Return the toolkit and its compiler, whose version counts on its own."""
     release = ".".join(version.split(".")[:2])
     suffix, root = release.replace(".", "-"), f"usr/local/cuda-{release}"
     nvcc = NVCC.replace("RELEASE", release).replace("BUILD", build)

@@ -33,7 +33,7 @@ def run(*words: str) -> str:
 
 
 def fail(text: str, code: int) -> int:
-    """The exit code, after saying why."""
+    """Return the exit code, after saying why."""
     print(text, file=sys.stderr)
     return code
 
@@ -58,7 +58,7 @@ def write_disk(device: str, data: Any, name: str = "mountdata") -> None:
 
 
 def title(target: dict[str, Any], sign: str | None = None) -> str:
-    """The name of a target; ``:`` in it as long as it has not been mounted, ``-`` later."""
+    """Return the name of a target; ``:`` in it as long as it has not been mounted, ``-`` later."""
     if target["kind"] == "mgs":
         return "MGS"
     sign = sign or (":" if target["first_time"] else "-")
@@ -74,7 +74,7 @@ def nets() -> dict[str, dict[str, str]]:
 
 
 def own_nids() -> list[str]:
-    """The NIDs of this host."""
+    """Return the NIDs of this host."""
     return [nid for of_net in nets().values() for nid in of_net.values()]
 
 
@@ -97,7 +97,7 @@ def ask(nid: str, **question: Any) -> Any:
 
 
 def mounted() -> dict[str, str]:
-    """The device of each target that is mounted here, by the name of the target."""
+    """Return the device of each target that is mounted here, by the name of the target."""
     found = {}
     for line in Path("/proc/self/mounts").read_text().splitlines():
         source, _, kind = line.split()[:3]

@@ -84,18 +84,18 @@ def refused(entity: str, code: int, text: str) -> int:
 
 
 def not_added(error: int) -> int:
-    """A network that the kernel does not take."""
+    """Return a network that the kernel does not take."""
     return refused("net", -error, f"cannot add network: {os.strerror(error)}")
 
 
 def addresses() -> dict[str, str]:
-    """The first address of each interface."""
+    """Return the first address of each interface."""
     shown = json.loads(run("ip", "-json", "-4", "addr"))
     return {link["ifname"]: one["local"] for link in shown for one in link["addr_info"][:1]}
 
 
 def nid_of(net: str, interface: str) -> str | None:
-    """The NID that an interface gets, None where there is no such one.
+    """Return the NID that an interface gets, None where there is no such one.
 
     That of EFA is the end of the address that kefalnd takes, and the device's place on PCI.
     """

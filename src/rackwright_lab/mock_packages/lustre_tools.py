@@ -49,7 +49,7 @@ SERVICES = {"mgs": "mgs", "mdt": "mdt", "ost": "obdfilter"}
 
 
 def describe(target: dict[str, Any], heading: str) -> str:
-    """A target as mkfs.lustre and tunefs.lustre print it."""
+    """Return a target as mkfs.lustre and tunefs.lustre print it."""
     parameters = []
     for key, nids in (("mgsnode", target["mgsnodes"]), ("failover.node", target["servicenodes"])):
         parameters += [f"{key}={':'.join(nids)}"] if nids else []
@@ -76,7 +76,7 @@ def describe(target: dict[str, Any], heading: str) -> str:
 
 
 def options_of_targets(program: str) -> argparse.ArgumentParser:
-    """The options of mkfs.lustre that roles use; any other is an error, as an unknown one is."""
+    """Return the options of mkfs.lustre that roles use; any other is an error, as an unknown one is."""
     parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
     for kind in ("mgs", "mdt", "ost"):
         parser.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
@@ -220,7 +220,7 @@ def lctl(words: list[str]) -> int:
 
 
 def registry(device: str | None) -> Any:
-    """The targets that the MGS on ``device`` knows, by name."""
+    """Return the targets that the MGS on ``device`` knows, by name."""
     return {} if device is None else read_disk(device, "registry") or {}
 
 
@@ -256,7 +256,7 @@ def mount(words: list[str]) -> int:
 
 
 def numbered(source: str) -> str:
-    """A source with addresses instead of names: the kernel can look up none."""
+    """Return a source with addresses instead of names: the kernel can look up none."""
 
     def look_up(match: re.Match[str]) -> str:
         return f"{match[1]}{socket.gethostbyname(match[2])}@"
@@ -292,7 +292,7 @@ def mount_target(device: str, failed: str) -> int:
 
 
 def targets_of(nids: str, fsname: str) -> dict[str, Any] | None:
-    """The targets of a file system as its MGS knows them, None where none of the NIDs has one."""
+    """Return the targets of a file system as its MGS knows them, None where none of the NIDs has one."""
     for nid in re.split("[,:]", nids):
         answer = ask(nid, list=True)
         if answer and "MGS" in answer["targets"]:

@@ -77,7 +77,7 @@ def host(tmp_path: Path) -> Make:
     """Facts of a host with more files, without some programs, asked something else."""
 
     def ask(
-        files: Mapping[str, str | None] | None = None,
+        files: Mapping[str, str | bytes | None] | None = None,
         programs: Mapping[str, str] = PROGRAMS,
         **request: Any,
     ) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def host(tmp_path: Path) -> Make:
             if text is not None:
                 target = root / path
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
+                target.write_bytes(text if isinstance(text, bytes) else text.encode())
         bin_folder = tmp_path / "bin"
         bin_folder.mkdir()
         for name, text in programs.items():
@@ -218,3 +218,60 @@ def test_any_python_from_3_6_on_understands_it(path: Path) -> None:
     # Newer than 3.6, and not seen by the grammar.
     newer = ("capture_output", "text=True", "removeprefix", "removesuffix", "missing_ok")
     assert [word for word in newer if word in path.read_text()] == []
+
+
+DIMMS = """cat <<'EOF'
+# dmidecode 3.4
+Handle 0x0010, DMI type 17, 92 bytes
+Memory Device
+\tSize: 64 GB
+\tLocator: CPU0_DIMM_A1
+\tSerial Number: 45E7A1B2
+\tPart Number: HMCG94AGBRA  
+
+Handle 0x0011, DMI type 17, 92 bytes
+Memory Device
+\tSize: No Module Installed
+\tLocator: CPU0_DIMM_A2
+\tSerial Number: NO DIMM
+EOF"""  # noqa: W291 - as it is printed
+BOARDS = """cat <<'EOF'
+<?xml version="1.0" ?><nvidia_smi_log>
+<gpu id="00000000:1B:00.0"><product_name>NVIDIA H100 80GB HBM3</product_name><serial>1650223012345</serial><uuid>GPU-1</uuid></gpu>
+<gpu id="00000000:2A:00.0"><product_name>NVIDIA RTX</product_name><serial>N/A</serial><uuid>GPU-2</uuid></gpu>
+</nvidia_smi_log>
+EOF"""
+
+
+def test_parts_have_their_serial_numbers_or_a_reason(host: Make) -> None:
+    card = b"\x82\x04\x00Card\x90\x11\x00PN\x03ABCSN\x08MT2233X1\x78"
+    drive = "sys/class/nvme/nvme0"
+    found = host(
+        {
+            "sys/class/dmi/id/product_serial": "NODE7",
+            "sys/class/dmi/id/product_name": "DGX H100",
+            "sys/class/dmi/id/board_serial": "To be filled by O.E.M.",
+            "sys/class/dmi/id/board_name": "x",
+            "sys/class/net/eth0/device/vpd": card,
+            f"{drive}/model": "SAMSUNG MZWLO",
+            f"{drive}/serial": "S7EW  ",
+        },
+        {**PROGRAMS, "dmidecode": DIMMS, "nvidia-smi": BOARDS, "ethtool": "exit 75"},
+    )
+    parts = found["parts"]
+    assert parts["node"] == [{"slot": "chassis", "serial": "NODE7", "model": "DGX H100"}]
+    assert [(gpu["slot"], gpu["serial"], gpu["uuid"]) for gpu in parts["gpu"]] == [
+        ("00000000:1B:00.0", "1650223012345", "GPU-1"),
+        ("00000000:2A:00.0", "GPU-2", "GPU-2"),
+    ]
+    assert parts["dimm"] == [{"slot": "CPU0_DIMM_A1", "serial": "45E7A1B2", "model": "HMCG94AGBRA"}]
+    assert [(nic["serial"], nic["model"]) for nic in parts["nic"]] == [("MT2233X1", "ABC")]
+    assert parts["nvme"] == [{"slot": "nvme0", "serial": "S7EW", "model": "SAMSUNG MZWLO"}]
+    assert parts["optic"] == []
+
+
+def test_kind_of_part_that_cannot_be_asked_for_is_unknown(host: Make) -> None:
+    programs = {**PROGRAMS, "dmidecode": "echo '/dev/mem: Permission denied' >&2; exit 1"}
+    found = host(programs=programs)
+    assert found["parts"]["dimm"] is None
+    assert "Permission denied" in found["problems"]["parts.dimm"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogue_entries import all_entries
 from rackwright.catalog.approved import looser_fields
 from rackwright.catalog.loader import load_catalogue
 from rackwright.model.base import Model
@@ -17,7 +18,7 @@ from rackwright.model.field_kinds import Absent, Direction, Milder, marked_field
 from rackwright.model.hardware import Confidence, Entry, Fact, Node, Source
 
 A_SOURCE = Source(title="A data sheet", date=date(2026, 10, 1), confidence=Confidence.OFFICIAL)
-ENTRIES = tuple(load_catalogue().load_all())
+ENTRIES = tuple(all_entries(load_catalogue()))
 
 
 def at(model: Any, path: tuple[str, ...]) -> Any:

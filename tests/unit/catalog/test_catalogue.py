@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from catalogue_entries import all_entries
 from factories import CATALOGUE
 from known import known
 from rackwright.catalog.loader import FOLDERS, E
@@ -32,7 +33,7 @@ def test_every_file_is_an_entry_of_its_folder():
     assert len(FILES) == len(EVERYTHING)
     without = {"transformers", "chillers", "dry-coolers"}  # no document gave one whole
     assert {path.parent.name for path in FILES} == set(FOLDERS) - without
-    assert len(list(CATALOGUE.load_all())) == len(FILES)
+    assert len(list(all_entries(CATALOGUE))) == len(FILES)
 
 
 @pytest.mark.parametrize(("kind", "entry_id"), EVERYTHING, ids=[e for _, e in EVERYTHING])
@@ -49,7 +50,7 @@ def test_an_entry_is_called_like_its_file_and_every_number_has_a_source(kind, en
 def test_no_entry_rests_on_an_estimate_alone():
     confidences = {
         entry.id: {source.confidence for source in entry.sources.values()}
-        for entry in CATALOGUE.load_all()
+        for entry in all_entries(CATALOGUE)
     }
     assert any(len(found) > 1 and Confidence.ESTIMATE in found for found in confidences.values())
     assert [name for name, found in confidences.items() if found == {Confidence.ESTIMATE}] == []

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from catalogue_entries import all_entries
 from known import known
 from rackwright.catalog.loader import load_catalogue
 from rackwright.model.connections import Cable, Connector
@@ -26,7 +27,7 @@ from rackwright.model.plant import AirHandler, Cdu
 from rackwright.model.racks import RackType
 
 CATALOGUE = load_catalogue()
-ENTRIES = tuple(CATALOGUE.load_all())
+ENTRIES = tuple(all_entries(CATALOGUE))
 DEVICES = tuple(entry for entry in ENTRIES if isinstance(entry, Device))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from catalogue_entries import all_entries
 from rackwright.catalog.loader import Catalogue, UnknownEntryError, load_catalogue
 from rackwright.errors import SpecErrors
 from rackwright.model.connections import Connector
@@ -141,7 +142,7 @@ def test_a_wrong_entry_hurts_only_those_who_ask_for_it(tmp_path):
     catalogue = a_folder(tmp_path, more="flw: 1\n")
     assert catalogue.get(Node, "dgx-h100").id == "dgx-h100"
     with pytest.raises(SpecErrors):
-        list(catalogue.load_all())
+        list(all_entries(catalogue))
 
 
 def test_the_wrong_kind_in_a_folder(tmp_path):

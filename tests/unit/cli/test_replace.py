@@ -14,6 +14,7 @@ from botocore.client import BaseClient
 
 from examples import MANY
 from rackwright.cli import main
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate, read_nodes
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, replacing, targets
 from rackwright.provision.aws.fleet_calls import Fleet
@@ -21,7 +22,6 @@ from rackwright.provision.nodes import Bound, bind
 from rackwright.provision.outdated import OutdatedNode, Surplus
 from rackwright.provision.targets import Target
 from rackwright.rollout import executor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate, read_nodes
 from rackwright_lab.embedded_aws.api import moto_instances
 from unit.cli.test_name_hosts import a_group
 from unit.provision.test_nodes import Cloud, cloud

@@ -14,10 +14,10 @@ from rackwright.accept import run as asking
 from rackwright.accept.run import Answers
 from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.errors import ExternalToolError
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 
 AWS = builtin_pack() / "fixtures/aws.yaml"
 
@@ -86,3 +86,68 @@ def test_arguments_of_the_other_kind_are_refused(
     folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     run_here(folder, "status", *arguments).refused(said)
+
+
+def test_incidents_work_and_metrics_are_kept_from_look_to_look(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = folder / "rackwright.prom"
+    told = folder / "told"
+    notify = folder / "notify.yaml"
+    argv = ["sh", "-c", f"cat >> {told}"]
+    notify.write_text(json.dumps({"places": [{"kind": "command", "name": "t", "argv": argv}]}))
+    words = ("status", "blueprint.yaml", "--target", "hosts", "--json", "--metrics", str(metrics))
+    assert run_here(folder, *words, "--notify", str(notify)).code == 0
+    ended = run_here(folder, *words, "--notify", str(notify))
+    assert ended.code == 0, ended.err
+    document = json.loads(ended.out)
+    assert document["service"]["incidents"] == 1
+    (work,) = document["work"]
+    assert (work["node"], work["rack"], work["action"]) == ("gpu-2", "c01", "look at")
+    assert work["unit"] > 0
+    assert 'rackwright_nodes{cluster="bench",state="idle"} 3' in metrics.read_text()
+    assert len(told.read_text().splitlines()) == 1, "a place is told once"
+
+    def healthy(_self: AnsibleExecutor, names: Collection[str], _: Any) -> NodesSeen:
+        return NodesSeen(after={name: NodeState(name, "IDLE") for name in names})
+
+    monkeypatch.setattr(AnsibleExecutor, "update", healthy)
+    ended = run_here(folder, *words)
+    document = json.loads(ended.out)
+    assert document["work"] == []
+    assert document["service"]["mttr_h"] is not None
+    assert list(document["service"]["lost_node_h"]) == ["Not responding"]
+
+
+def test_node_under_repair_has_its_fault_and_the_task_for_hands(folder: Path) -> None:
+    from rackwright.nodelife.ledger import PartSeen, open_ledger
+    from rackwright.nodelife.repair.journal import PART, Journal
+    from rackwright.nodelife.store import open_store, store_path
+
+    path = store_path("bench")
+    with open_store(path, [PART]) as connection:
+        journal = Journal(connection)
+        journal.step(
+            "gpu-2", "suspect", 5.0, "Xid 79", fault="gpu-off-the-bus", device="0000:1b:00.0"
+        )
+        journal.intend(journal.node("gpu-2"), "hands", "swap", "", 6.0)
+    with open_ledger(path) as ledger:
+        ledger.see("gpu-2", {"gpu": [PartSeen("gpu", "0000:1b:00.0", "1650")]}, 1.0)
+    document = json.loads(
+        run_here(folder, "status", "blueprint.yaml", "--target", "hosts", "--json").out
+    )
+    assert document["repairs"]["gpu-2"].startswith("suspect: gpu-off-the-bus")
+    (work,) = document["work"]
+    assert (work["action"], work["part"], work["serial"]) == ("swap", "gpu", "1650")
+    assert list(document["service"]["lost_node_h"]) in ([], ["gpu-off-the-bus"])
+
+
+def test_place_that_cannot_be_told_ends_with_4(folder: Path) -> None:
+    notify = folder / "notify.yaml"
+    notify.write_text("places: [{kind: slack, name: hall, url: 'env:NO_SUCH_HOOK'}]\n")
+    ended = run_here(
+        folder, "status", "blueprint.yaml", "--target", "hosts", "--notify", str(notify)
+    )
+    assert ended.code == 4
+    assert "'hall' was not told: the secret 'env:NO_SUCH_HOOK' is empty" in ended.err
+    assert "down+not_responding" in ended.out

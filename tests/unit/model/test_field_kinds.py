@@ -22,7 +22,6 @@ from rackwright.model.field_kinds import (
     Absent,
     Claim,
     Direction,
-    FieldClass,
     Milder,
     OnChange,
     Setting,
@@ -32,6 +31,7 @@ from rackwright.model.field_kinds import (
 )
 from rackwright.model.hardware import Fact
 from rackwright.policy.base_approval.things import granting
+from weakenings import FieldClass, class_of
 
 CLASSES = (HARDWARE, KEY, PART, STATEMENT, ASKED, LABEL)
 
@@ -202,7 +202,7 @@ def test_a_direction_of_a_product_is_of_a_number() -> None:
 )
 def test_classes_that_were_decided(model: str, name: str, expected: FieldClass) -> None:
     (found,) = (one for one in BLUEPRINT_MODELS if one.__name__ == model)
-    assert marked_fields(found).class_of(name) is expected
+    assert class_of(marked_fields(found), name) is expected
 
 
 def test_a_field_states_one_rollout_for_each_event() -> None:

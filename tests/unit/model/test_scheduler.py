@@ -191,13 +191,6 @@ def test_accelerators_are_written_as_slurm_does(gres: str) -> None:
     refuse("gres", nodes=[{"groups": ["dgx"], "gres": gres}])
 
 
-def test_control_groups_are_needed_by_any_plugin_that_uses_them() -> None:
-    none = {"tracking": "linuxproc", "tasks": ["none"], "accounting": "none"}
-    assert not Scheduler.model_validate(a_scheduler(processes=none)).processes.use_cgroups
-    one = none | {"accounting": "cgroup"}
-    assert Scheduler.model_validate(a_scheduler(processes=one)).processes.use_cgroups
-
-
 DATABASE: dict[str, Any] = {"accounting": {"host": "head-1"}}
 
 

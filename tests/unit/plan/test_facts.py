@@ -1,4 +1,4 @@
-"""A number that a blueprint states of a product fills what the catalogue lacks, and nothing else."""
+"""A number that a blueprint states of a product fills what the catalogue has from no document."""
 
 from __future__ import annotations
 
@@ -72,6 +72,37 @@ def test_a_fact_inside_of_another_part(top: Path) -> None:
     assert supplies.full_performance.value == 4
 
 
+@pytest.mark.parametrize("known", ["common", "estimate", "example"])
+def test_a_fact_takes_the_place_of_a_number_that_no_one_read(top: Path, known: str) -> None:
+    rule = "CAT-002" if known == "estimate" else "CAT-005"
+    server = a_server(weight={"value": "90 kg", "source": "hearsay"})
+    server["sources"]["hearsay"] = {"title": "Hearsay", "date": "2026-01-01", "confidence": known}
+    write(top, SERVER, server)
+    assert _outcomes(top, rule) == ["fail" if known == "estimate" else "unknown"]
+    assert _outcomes(top, rule, a_fact()) == ["pass"]
+    node = loaded(top, a_fact()).plan.catalogue.get(Node, "acme-8x")
+    assert node.weight is not None
+    assert node.weight.value == 118.0
+
+
+@pytest.mark.parametrize(
+    ("known", "stated"),
+    [("official", "official"), ("secondary", "official"), ("common", "example")],
+)
+def test_a_fact_leaves_a_number_that_is_no_worse_founded(
+    top: Path, known: str, stated: str
+) -> None:
+    server = a_server(weight={"value": "90 kg", "source": "sheet"})
+    server["sources"]["sheet"] = {"title": "Sheet", "date": "2026-01-01", "confidence": known}
+    write(top, SERVER, server)
+    assert "the catalogue knows 'weight'" in refusal(top, a_fact(confidence=stated))
+
+
+def _outcomes(top: Path, rule: str, *facts: dict[str, Any]) -> list[str]:
+    report = check_plan(loaded(top, *facts), only=[rule])
+    return [str(r.outcome) for r in report.results if "acme" in r.subject.name]
+
+
 def test_an_estimate_is_one(top: Path) -> None:
     node = loaded(top, a_fact(confidence="estimate")).plan.catalogue.get(Node, "acme-8x")
     assert node.weight is not None
@@ -87,7 +118,7 @@ def test_the_report_lists_each_fact_with_its_source(top: Path) -> None:
     assert notice.kind is NoticeKind.STATED
     assert notice.id == "acme-8x: weight"
     assert notice.message == (
-        "'118 kg', which the catalogue does not know: 'Weighed at goods receipt' "
+        "'118 kg', which the catalogue has from no document: 'Weighed at goods receipt' "
         "(2026-05-02, official)"
     )
     assert not notice.problem

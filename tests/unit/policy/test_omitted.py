@@ -10,14 +10,15 @@ import pytest
 from factories import a_blueprint, a_site, a_source, three_lanes
 from rackwright.cli import main
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.check import check_data
+from rackwright.plan.load import load_data
+from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Result
 from rackwright.render.blueprints import find_template, write_blueprint
 
 
 def power_results(*sources: dict[str, Any], **more: object) -> list[Result]:
     """What PWR-006 says about a site of one rack with these sources."""
-    report = check_data(a_blueprint(a_site(power={"sources": list(sources), **more})))
+    report = check_plan(load_data(a_blueprint(a_site(power={"sources": list(sources), **more}))))
     return [result for result in report.results if result.policy == "PWR-006"]
 
 

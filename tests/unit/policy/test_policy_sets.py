@@ -13,8 +13,9 @@ import pytest
 from policy_factories import a_measure, a_policy, report_of
 from rackwright.errors import SpecErrors
 from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.plan.load import load_data
 from rackwright.policy.api import Enforcement, Policy, Profile
-from rackwright.policy.check import check_blueprint, check_data
+from rackwright.policy.check import check_blueprint, check_plan
 from rackwright.policy.engine import Report
 from rackwright.policy.packs.loader import builtin_pack, load_pack
 from rackwright.policy.policy_sets import (
@@ -218,7 +219,7 @@ def test_the_same_regime_on_the_wire(tmp_path: Path) -> None:
 
     spec = validate(load_tree(FIXTURES / "air.yaml", layers=(layer,)), Blueprint).value
     checked = check_blueprint(FIXTURES / "air.yaml", layers=(layer,))
-    told = check_data(json.loads(spec.model_dump_json()))
+    told = check_plan(load_data(json.loads(spec.model_dump_json())))
     assert told.regime == checked.regime == Regime(Profile.LAB, "0.2")
     assert [r.fingerprint for r in told.results] == [r.fingerprint for r in checked.results]
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from examples import share
 from rackwright.errors import RackwrightError, SpecErrors
 from rackwright.model.hardware import Node, Pdu
-from rackwright.plan.load import load_plan
-from rackwright.policy.check import check_data
+from rackwright.plan.load import load_data, load_plan
+from rackwright.policy.check import check_plan
 from rackwright.policy.exceptions.baseline import BaselineFile
 from rackwright.policy.exceptions.exceptions import ExceptionChoice, read_exceptions
 from rackwright.policy.exceptions.waivers import WaiverFile
@@ -122,13 +122,13 @@ def test_half_a_character_in_plain_data_is_an_error_with_words() -> None:
     data = copy.deepcopy(blueprint_data())
     data["sites"][1]["fabrics"][0]["links"][1]["length"] = "\ud800"
     with pytest.raises(SpecErrors, match="not Unicode"):
-        check_data(data)
+        load_data(data)
 
 
 @share(0.6, HealthCheck.function_scoped_fixture)
 @given(*SEEDS)
 def test_a_mutated_blueprint_is_judged_or_refused(seed: int, times: int) -> None:
-    accepts(check_data, mutate(blueprint_data(), seed, times))
+    accepts(lambda data: check_plan(load_data(data)), mutate(blueprint_data(), seed, times))
 
 
 @share(0.6, HealthCheck.function_scoped_fixture)

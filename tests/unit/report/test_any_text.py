@@ -37,7 +37,7 @@ PLAIN = {"p", "h3", "h4", "ul", "li", "strong", "code", "br", "details", "summar
 @example(HOSTILE_TEXT)
 def test_every_form(text: str) -> None:
     report, context = a_report_with(text), Context(file="site/atlas.yaml")
-    made = {form: renderer(form)(report, context) for form in FORMATS}
+    made = {form: "".join(renderer(form)(report, context)) for form in FORMATS}
     json.loads(made["json"])
     SARIF.validate(json.loads(made["sarif"]))
     assert len(ET.fromstring(made["junit"]).findall(".//testcase")) == 2
@@ -49,7 +49,7 @@ def test_every_form(text: str) -> None:
 @given(MEANT_BADLY)
 @example(HOSTILE_TEXT)
 def test_the_comment(text: str) -> None:
-    comment = renderer("md")(a_report_with(text), Context(file="site/atlas.yaml"))
+    comment = "".join(renderer("md")(a_report_with(text), Context(file="site/atlas.yaml")))
     assert len(comment.encode()) <= LARGEST
     assert set(re.findall(r"</?([a-z0-9]+)", HTML.render(comment))) <= PLAIN
     bare = re.sub(r"<!--.*?-->|(`+)[^`].*?\1|&#8203;", " ", comment)

@@ -113,7 +113,7 @@ def test_colour_only_when_asked_for() -> None:
 
 
 def test_json_holds_everything() -> None:
-    document = json.loads(render_json(Report("atlas", (FAIL,), 1)))
+    document = json.loads("".join(render_json(Report("atlas", (FAIL,), 1))))
     assert document["schema"] == SCHEMA == "rackwright.check/v2"
     assert document["exit_code"] == 5
     assert document["counts"]["fail"] == 1

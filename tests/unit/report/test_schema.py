@@ -50,7 +50,7 @@ def test_it_is_a_schema() -> None:
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_are_valid_and_every_key_is_described(name: str) -> None:
-    document = json.loads(render_json(REPORTS[name]))
+    document = json.loads("".join(render_json(REPORTS[name])))
     VALIDATOR.validate(document)
     assert set(undescribed(document, SCHEMA)) == set()
 
@@ -60,13 +60,13 @@ def test_reports_are_valid_and_every_key_is_described(name: str) -> None:
     [("exit_code", "5"), ("policies", -1), ("schema", "rackwright.check/v1"), ("results", {})],
 )
 def test_what_is_wrong_is_refused(key: str, value: object) -> None:
-    document = json.loads(render_json(MIXED))
+    document = json.loads("".join(render_json(MIXED)))
     assert not VALIDATOR.is_valid({**document, key: value})
     assert not VALIDATOR.is_valid({k: v for k, v in document.items() if k != key})
 
 
 def test_unknown_keys_are_allowed_and_found() -> None:
-    document = json.loads(render_json(MIXED))
+    document = json.loads("".join(render_json(MIXED)))
     document["results"][0]["newer"] = 1
     VALIDATOR.validate(document)
     assert set(undescribed(document, SCHEMA)) == {".results[].newer"}

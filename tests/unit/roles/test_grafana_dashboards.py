@@ -5,6 +5,7 @@ That Prometheus understands every question is seen by the end-to-end test of the
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from grafana_dashboards.build import (
 )
 from grafana_dashboards.cluster import DASHBOARDS
 from promql import metrics_of
+from rackwright.nodelife import metrics
 from rackwright.resources import bundled
 
 ROLES = bundled("roles")
@@ -60,6 +62,7 @@ def test_addresses_and_titles_stay_and_are_unique() -> None:
         ("rackwright-nodes", "Nodes"),
         ("rackwright-slurm", "Slurm"),
         ("rackwright-alerts", "Alerts"),
+        ("rackwright-service", "Service"),
     ]
     assert max(len(one.uid) for one in DASHBOARDS) <= LONGEST_UID
 
@@ -79,8 +82,10 @@ def known_metrics() -> set[str]:
         path.read_text(encoding="utf-8")
         for path in (ROLES / "prometheus/templates").glob("*rules*")
     )
+    status = inspect.getsource(metrics)
     return {
         *re.findall(r'"(slurm_[a-z_]+)"', exporter),
+        *re.findall(r'"(rackwright_[a-z_]+)"', status),
         *counters["dcgm_exporter_counters"],
         *re.findall(r"record: (\w+)", rules),
         *("up", "ALERTS"),

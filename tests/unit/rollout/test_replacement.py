@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.rollout.replacement import RemovalExecutor, ReplacementExecutor, Step
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeUpdate
 
 
 @dataclass

@@ -12,9 +12,9 @@ import pytest
 
 from rackwright.errors import ExternalToolError
 from rackwright.model.software import SoftwareBill
+from rackwright.nodelife.slurm_nodes import Job, NodesSeen, NodeUpdate, read_nodes
 from rackwright.rollout.journal import ProgressError, RolloutProgress, load, save
 from rackwright.rollout.rollout import Pace, Rollout
-from rackwright.rollout.slurm_nodes import Job, NodesSeen, NodeUpdate, read_nodes
 from rackwright.rollout.software_record import SoftwareRecord
 from rackwright.rollout.waves import Wave, WaveKind
 

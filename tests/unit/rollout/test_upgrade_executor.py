@@ -16,9 +16,9 @@ from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Watcher
 from rackwright.ansible_runs.run import PLAYBOOK, Options
+from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 from rackwright.receptor.workers import Workers
 from rackwright.rollout.executor import AnsibleExecutor
-from rackwright.rollout.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 from rackwright.rollout.upgrade_executor import REBOOT, SLURM_UPGRADE, UpgradeExecutor, UpgradeSide
 
 OLD, NEW = "570.124.06", "570.133.20"

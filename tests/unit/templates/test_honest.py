@@ -17,7 +17,7 @@ from rackwright.templates.answering import Answering
 from rackwright.templates.cases import read_cases
 from rackwright.templates.questions import Answer
 
-HONEST = ("onprem-b200", "onprem-h100", "onprem-h200")
+HONEST = ("onprem-b200", "onprem-b300", "onprem-h100", "onprem-h200")
 """Templates that leave out what is not asked."""
 PRODUCTS = {
     "sites.power.continuous_derate",  # of the code for circuits that are loaded for hours

@@ -86,7 +86,7 @@ class SlurmLines:
         """Return the file that is included: where it is said to be below this folder, or its copy here.
 
         The end of an absolute path is looked for, since files are copied from ``/etc/slurm`` to be read.
-        A path that leads out of the folder is not followed: the file may be somebody else's.
+        A path that leads out of the folder is not followed: the file may belong to another user.
 
         Raises:
             SpecErrors: there is none.

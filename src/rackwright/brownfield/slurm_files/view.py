@@ -88,7 +88,7 @@ class SlurmView:
         return name in self._groups
 
     def groups_of(self, names: Sequence[str]) -> list[str]:
-        """The node groups that tell some nodes, in the order of the groups."""
+        """Return the node groups that tell some nodes, in the order of the groups."""
         wanted = {self._groups[name] for name in names if name in self._groups}
         return [group for group in dict.fromkeys(self._groups.values()) if group in wanted]
 

@@ -89,7 +89,7 @@ def _failures(entries: Sequence[BaselineEntry]) -> str:
 
 
 def _rest(report: Report) -> str:
-    """A word on what blocks and cannot be recorded; empty when there is nothing."""
+    """Return a word on what blocks and cannot be recorded; empty when there is nothing."""
     from rackwright.policy.api import Outcome
 
     left = sum(1 for r in report.results if r.blocks and r.outcome is not Outcome.FAIL)

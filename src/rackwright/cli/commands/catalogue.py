@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _here() -> Path:
-    """A blueprint in the working directory, by which its team's configuration is found."""
+    """Return a blueprint in the working directory, by which its team's configuration is found."""
     return Path.cwd() / "blueprint.yaml"
 
 

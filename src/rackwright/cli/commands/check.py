@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         choices=("concept", "design", "build", "run"),
         help="check for this stage instead of the blueprint's own",
     )
-    add_todo(parser, "each field that a rule needs and that nobody has said")
+    add_todo(parser, "each unset field that a rule needs")
     add_files(parser)
     parser.add_argument(
         "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"
@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
-    """The report as a page, with what changes against the base where one is named."""
+    """Return the report as a page, with what changes against the base where one is named."""
     from rackwright.page.document import render_page
 
     ref: str | None = arguments.base_ref

@@ -132,7 +132,7 @@ def _read(path: Path) -> bytes:
 
 
 def valid_at(text: str | None, environment: Mapping[str, str]) -> datetime:
-    """The time that a comment holds for.
+    """Return the time that a comment holds for.
 
     Raises:
         UsageError: it is no time, or one without an offset from UTC.

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """All commands with their arguments; arguments that are paths complete as such."""
+    """Return all commands with their arguments; arguments that are paths complete as such."""
     import shtab
 
     from rackwright.cli import OPTIONS, VERBS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_hosts, check_hosts, connections, watcher
+from rackwright.cli.options.hosts import add_cluster, add_hosts, check_hosts, connections, watcher
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_gate(parser)
     add_hosts(parser)
+    add_cluster(parser)
     parser.add_argument(
         "--workers",
         type=Path,
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
     from rackwright.ansible_runs.tags import is_everything, parse_tags
+    from rackwright.cli.options.burn_in_gate import hold_untested
     from rackwright.cli.options.waves import is_wanted, roll_out
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
@@ -74,14 +76,17 @@ def run(arguments: argparse.Namespace) -> int:
     workers = None if arguments.workers is None else load_workers(arguments.workers)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
-    check_release(workspace(loaded.plan.name).software, loaded.plan)
+    own = loaded.cluster_at(arguments.site)
+    check_release(workspace(own.plan.name).software, own.plan)
     in_waves = is_wanted(arguments)
     gate, consequence = gate_of(arguments), "nothing was configured"
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
-        return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
-    name = loaded.plan.name
+        code = roll_out(arguments, own, workers, _login(workers, arguments.lab))
+        hold_untested(arguments, own.plan, workspace(own.plan.name))
+        return code
+    name = own.plan.name
     place = workspace(name)
     limit = arguments.limit
     if arguments.retry:
@@ -99,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         inventories=tuple(path.resolve() for path in arguments.inventory),
     )
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
-        inventory = prepare(loaded.plan, place, connections(arguments.lab))
+        inventory = prepare(own.plan, place, connections(arguments.lab))
         started = time.monotonic()
         with watcher(inventory, options.limit, as_json=arguments.json) as watch:
             tally = (
@@ -114,7 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
             else remember(place, tally, whole=options.limit is None, part=not is_everything(tags))
         )
         if not options.check and options.limit is None and is_everything(tags) and not kept:
-            save_record(place.software, record_of(loaded.plan))
+            save_record(place.software, record_of(own.plan))
+        if not options.check and is_everything(tags):
+            hold_untested(arguments, own.plan, place)
     sys.stdout.write(
         _as_json(tally, kept, seconds)
         if arguments.json
@@ -137,7 +144,7 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
 
 
 def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
-    """The key that workers need, which is known of a lab's hosts."""
+    """Return the key that workers need, which is known of a lab's hosts."""
     if workers is None:
         return None
     if workers.login is not None or lab_name is None:

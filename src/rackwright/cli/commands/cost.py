@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="show what the accelerators of bare-metal sites would cost on AWS",
     )
     parser.add_argument("--region", help="AWS region to compare with")
-    add_todo(parser, "each price and rate that nobody has said")
+    add_todo(parser, "each unset price and rate")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judge(arguments: argparse.Namespace, layers: tuple[Path, ...]) -> Judge:
-    """The judge of a facility with ``layers`` over it."""
+    """Return the judge of a facility with ``layers`` over it."""
     from rackwright.catalog.team import catalogue_for
     from rackwright.design.document import Builder
     from rackwright.design.judge import Judge
@@ -125,7 +125,7 @@ def _judge(arguments: argparse.Namespace, layers: tuple[Path, ...]) -> Judge:
 
 
 def _blueprint(outcome: DesignOutcome, wanted: Path) -> str:
-    """The blueprint of the best design, as a file."""
+    """Return the blueprint of the best design, as a file."""
     from rackwright.render.full_form import document_yaml
 
     best = outcome.best

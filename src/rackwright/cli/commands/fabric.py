@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, CableRoutes]:
-    """The one fabric with attached nodes that is meant, and the ways of its cables.
+    """Return the one fabric with attached nodes that is meant, and the ways of its cables.
 
     Raises:
         UsageError: none is, or several are.

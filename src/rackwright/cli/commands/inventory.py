@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.load import load_plan
     from rackwright.reading.suggest import did_you_mean
 
-    plan = load_plan(arguments.blueprint, arguments.layer).plan
+    loaded = load_plan(arguments.blueprint, arguments.layer)
+    plan = (loaded.cluster_at(arguments.site) if loaded.plan.is_federated else loaded).plan
     made = build_inventory(plan, arguments.site)
     if arguments.outputs is not None:
         for line in add_outputs(made, plan, read_outputs(arguments.outputs), arguments.site):

@@ -137,7 +137,7 @@ def _ssh(lab: Lab, name: str, command: list[str]) -> int:
 
 
 def _relay(command: list[str]) -> int:
-    """The exit code of a command; a job's log gets what it writes by way of our own guarded streams."""
+    """Return the exit code of a command; a job's log gets what it writes by way of our own guarded streams."""
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -91,7 +91,7 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
 
 
 def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
-    """The instances that have to go.
+    """Return the instances that have to go.
 
     Raises:
         UsageError: a name is none of the fleet's, or is not a list of names.

@@ -14,7 +14,7 @@ from rackwright.cli.options.arguments import add_aws_site, add_blueprint
 from rackwright.cli.options.hosts import add_hosts
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.options.replacing.heads import add_replaced_heads, prepare_heads, tell_replaced
-from rackwright.cli.options.site_status import show_hosts, shows_hosts
+from rackwright.cli.options.site_status import add_hosts_status, show_hosts, shows_hosts
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_aws_site(parser, hosts=verb == "status")
     if verb == "status":
         add_hosts(parser)
+        add_hosts_status(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     if verb == "preview":
         parser.add_argument(
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     verb = arguments.verb
     if verb == "status" and shows_hosts(arguments):
-        return show_hosts(arguments, loaded.plan)
+        return show_hosts(arguments, loaded.cluster_at(arguments.site).plan)
     site = choose_site(arguments, loaded)
     rolls = verb == "up" and _rolls(arguments, loaded)
     if verb in _JUDGED:
@@ -235,7 +236,7 @@ def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
 
 
 def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
-    """The instance of each host of the node groups; 'up' gives those without a name one.
+    """Return the instance of each host of the node groups; 'up' gives those without a name one.
 
     Raises:
         ExternalToolError: AWS refuses.
@@ -286,12 +287,12 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
 
 
 def _absolute(path: Path | None) -> Path | None:
-    """The engine runs in a folder of its own."""
+    """Return the engine runs in a folder of its own."""
     return path.resolve() if path else None
 
 
 def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
-    """The AWS site that the command is about.
+    """Return the AWS site that the command is about.
 
     Raises:
         UsageError: the blueprint has none, or it is not clear which.
@@ -363,7 +364,7 @@ def _as_json(outcomes: Sequence[StackOutcome], target: Target, found: Bound | No
 
 
 def _hosts(found: Bound | None) -> Iterator[str]:
-    """The node groups with the hosts that have an address, and the outdated ones, as lines."""
+    """Yield the node groups with the hosts that have an address, and the outdated ones, as lines."""
     from rackwright.model.names import compress_hostlist
     from rackwright.provision.outdated import outdated_lines
 

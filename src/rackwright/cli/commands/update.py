@@ -104,13 +104,13 @@ def _show(folder: Path, update: Update) -> None:
 
 
 def _hunk(lines: list[str]) -> list[str]:
-    """The lines of the conflict that begins with the first one."""
+    """Return the lines of the conflict that begins with the first one."""
     end = next((n for n, line in enumerate(lines) if line.startswith(">>>>>>> ")), len(lines) - 1)
     return lines[: end + 1]
 
 
 def _difference(change: FileUpdate) -> str:
-    """A change as a unified diff, harmless to show."""
+    """Return a change as a unified diff, harmless to show."""
     from rackwright.templates.updating import Step
 
     after = "" if change.step is Step.REMOVED else change.after
@@ -146,7 +146,7 @@ def _list(folder: Path, *, as_json: bool) -> int:
 
 
 def _row(folder: Path) -> dict[str, Any]:
-    """One cluster of the list: ``current``, ``behind``, or ``unknown`` with the reason."""
+    """Return one cluster of the list: ``current``, ``behind``, or ``unknown`` with the reason."""
     from rackwright.templates.record import read_kept
     from rackwright.templates.source import newest, parse_source
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.commands.configure import VERSIONS
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_reach, check_hosts, connections, controllers
+from rackwright.cli.options.hosts import (
+    add_cluster,
+    add_reach,
+    check_hosts,
+    connections,
+    controllers,
+)
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.options.telling import say
 from rackwright.cli.options.waves import (
@@ -44,6 +50,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_gate(parser)
     add_reach(parser)
+    add_cluster(parser)
     parser.add_argument(
         "--from",
         type=Path,
@@ -86,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.rollout.upgrade_steps import upgrade_steps
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
-    plan = loaded.plan
+    plan = loaded.cluster_at(arguments.site).plan
     _check(arguments, plan)
     place = workspace(plan.name)
     record = _record(arguments, place)
@@ -152,7 +159,7 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
             return last.upgraded_from
         go_on(last, "", upgrade=True)  # says what there is instead
     if arguments.from_blueprint is not None:
-        return record_of(load_plan(arguments.from_blueprint).plan)
+        return record_of(load_plan(arguments.from_blueprint).cluster_at(arguments.site).plan)
     found = load_record(place.software)
     if found is None:
         raise UsageError(
@@ -165,7 +172,7 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
 def _waves(
     arguments: argparse.Namespace, plan: Plan, steps: Sequence[UpgradeStep]
 ) -> tuple[Wave, ...]:
-    """The waves, as long as all hosts are in service."""
+    """Return the waves, as long as all hosts are in service."""
     from rackwright.rollout.upgrade_steps import to_change
     from rackwright.rollout.waves import Domain, plan_waves, roster
 
@@ -175,7 +182,7 @@ def _waves(
 
 
 def _apart(plan: Plan, steps: Sequence[UpgradeStep]) -> tuple[UpgradeStep, ...]:
-    """The steps on hosts that no wave has, with just those hosts."""
+    """Return the steps on hosts that no wave has, with just those hosts."""
     from dataclasses import replace
 
     from rackwright.rollout.waves import Domain, roster

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_hosts, check_hosts, connections
+from rackwright.cli.options.hosts import add_cluster, add_hosts, check_hosts, connections
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import RackwrightError, UsageError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rackwright.accept.compare import Acceptance, HostAcceptance
+    from rackwright.accept.run import Answers
     from rackwright.plan.model import Plan
 
 
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``verify``."""
     add_blueprint(parser)
     add_hosts(parser)
+    add_cluster(parser)
     parser.add_argument(
         "--all-reduce",
         action="store_true",
@@ -66,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)
-    plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    plan = loaded.cluster_at(arguments.site).plan
     controller = _controller(plan) if arguments.drain else None
     measured = groups(plan) if arguments.all_reduce else ()
     expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
@@ -89,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             inventories=inventories,
             say=tell_progress,
         )
+        _record_parts(plan, answers)
         together = measure(
             place,
             measured,
@@ -112,6 +116,30 @@ def run(arguments: argparse.Namespace) -> int:
     return int(acceptance.exit_code)
 
 
+def _record_parts(plan: Plan, answers: Answers) -> None:
+    """Write the serial numbers that hosts told into the ledger, and say which parts have moved."""
+    import time
+
+    from rackwright.nodelife.ledger import open_ledger, parts_of_facts
+    from rackwright.nodelife.store import store_path
+
+    known = {
+        host.name: parts
+        for host in plan.hosts
+        if (facts := answers.facts.get(host.inventory_name)) is not None
+        and any(parts := parts_of_facts(facts))
+    }
+    if known:
+        now = time.time()
+        try:
+            with open_ledger(store_path(plan.name)) as ledger:
+                for node, parts in known.items():
+                    for move in ledger.see(node, parts, now):
+                        say(str(move))
+        except RackwrightError as error:
+            say(f"parts are not recorded: {error.summary}")
+
+
 def _report_before_drain(acceptance: Acceptance) -> None:
     """Say on stderr who fails: should draining not work, this is not lost."""
     for host in acceptance.hosts:
@@ -120,7 +148,7 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 
 def _controller(plan: Plan) -> str:
-    """The first controller, which is a host of the blueprint.
+    """Return the first controller, which is a host of the blueprint.
 
     Raises:
         UsageError: the blueprint has no scheduler, or the controller is no host of it.

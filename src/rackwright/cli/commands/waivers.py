@@ -282,7 +282,7 @@ def _prune(arguments: argparse.Namespace) -> int:
 
 
 def _judge(arguments: argparse.Namespace) -> Report:
-    """The report with the waivers, without any baseline."""
+    """Return the report with the waivers, without any baseline."""
     from dataclasses import replace
 
     from rackwright.plan.load import load_plan
@@ -328,7 +328,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _first_problem(error: Exception) -> str:
-    """The first mistake of a validation, with the option it is in."""
+    """Return the first mistake of a validation, with the option it is in."""
     from pydantic import ValidationError
 
     assert isinstance(error, ValidationError)  # noqa: S101 - the only kind that is caught

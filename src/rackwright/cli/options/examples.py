@@ -57,6 +57,16 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
     ),
+    "fleet": (
+        "fleet site/blueprint.yaml",
+        "fleet site/blueprint.yaml --rest sjc1=http://10.41.0.2:6820/slurm/v0.0.42 --json",
+        "fleet site/blueprint.yaml --page fleet.html",
+    ),
+    "power": (
+        "power site/blueprint.yaml --target 750kW",
+        "power site/blueprint.yaml --site sjc1 --lost ups-a --send",
+        "power site/blueprint.yaml --restore --send",
+    ),
     "diff": (
         "diff main site/blueprint.yaml",
         "diff main...HEAD site/blueprint.yaml --output md=delta.md",
@@ -91,6 +101,21 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "policy new": ('policy new own/ACME-001 "Busways keep a tenth in reserve" --pack policies',),
     "policy document": ("policy document policies",),
     "policy digest": ("policy digest ../shared-policies",),
+    "repair": ("repair run site/blueprint.yaml --loop 30 --recordings /var/lib/recordings",),
+    "repair run": (
+        "repair run site/blueprint.yaml --dry-run",
+        "repair run site/blueprint.yaml --loop 30 --bmc bmcs.yaml",
+    ),
+    "repair pause": ("repair pause site/blueprint.yaml",),
+    "repair go-on": ("repair go-on site/blueprint.yaml",),
+    "repair done": ("repair done train-07 site/blueprint.yaml --text 'GPU 3 swapped'",),
+    "repair journal": ("repair journal site/blueprint.yaml --node train-07",),
+    "repair links": ("repair links site/blueprint.yaml --recordings /var/lib/recordings",),
+    "faults": ("faults explain kernel=dmesg.txt nvidia-smi=gpus.xml",),
+    "faults list": ("faults list --subject nvlink",),
+    "faults show": ("faults show xid-79",),
+    "faults test": ("faults test", "faults test faults"),
+    "faults explain": ("faults explain kernel=dmesg.txt ports=counters.txt",),
     "catalogue": ("catalogue new nodes/acme-8x",),
     "catalogue list": ("catalogue list --kind nodes", "catalogue list --own"),
     "catalogue show": ("catalogue show dgx-h200",),
@@ -141,6 +166,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "down": ("down site/blueprint.yaml --target local",),
     "unlock": ("unlock site/blueprint.yaml --target aws",),
+    "discover": (
+        "discover site/blueprint.yaml --output machines.yaml",
+        "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
+    ),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
@@ -148,6 +177,15 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "upgrade": ("upgrade site/blueprint.yaml", "upgrade site/blueprint.yaml --yes --waves rack"),
     "receptor": ("receptor workers.yaml --output receptor",),
     "verify": ("verify site/blueprint.yaml --output junit=report.xml",),
+    "burn-in": (
+        "burn-in site/blueprint.yaml --groups node,pair,rack,leaf,hall",
+        "burn-in site/blueprint.yaml --duration '72 h' --output markdown=burn-in.md --output layer=burn-in.yaml",
+    ),
+    "ledger": (
+        "ledger show gpu-1",
+        "ledger lemons",
+        "ledger packet 1650223012345 --output packet.tar.gz",
+    ),
     "lab": ("lab up --blueprint site/blueprint.yaml",),
     "lab up": ("lab up --blueprint site/blueprint.yaml",),
     "lab status": ("lab status --json",),
@@ -179,7 +217,7 @@ def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command with their parsers."""
+    """Yield the actions of a command with their parsers."""
     for argument in parser._actions:
         if isinstance(argument, argparse._SubParsersAction):
             yield from argument.choices.items()

@@ -86,7 +86,7 @@ def choice_of(arguments: argparse.Namespace) -> ExceptionChoice:
 
 
 def files_of(arguments: argparse.Namespace) -> list[Path]:
-    """The files of waivers and of the baseline that the arguments mean, whether they exist or not."""
+    """Return the files of waivers and of the baseline that the arguments mean, whether they exist or not."""
     from rackwright.policy.exceptions.exceptions import baseline_beside, waivers_beside
 
     return [

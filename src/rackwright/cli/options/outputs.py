@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ class Output:
 
 
 def parse_output(text: str, form: str = "text") -> Output:
-    """The value of an ``--output``; ``form`` is what stdout carries.
+    """Return the value of an ``--output``; ``form`` is what stdout carries.
 
     Raises:
         UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
@@ -62,7 +62,7 @@ def parse_output(text: str, form: str = "text") -> Output:
 
 
 def read_delta(path: Path) -> str:
-    """The Markdown in ``path``; more than a comment can hold is not read.
+    """Return the Markdown in ``path``; more than a comment can hold is not read.
 
     Raises:
         UsageError: it cannot be read.
@@ -115,16 +115,18 @@ def write_report(
     after = []
     for output in outputs:
         if output.form == PAGE and page is not None:
-            text = page()
+            parts: Iterable[str] = [page()]
         else:
-            text = _render(report, output.form, replace(context, colour=False, quiet=False))
+            parts = _render(report, output.form, replace(context, colour=False, quiet=False))
         if output.path:
-            write_file(output.path, text)
+            write_file(output.path, parts)
         else:
-            after.append((output, text))
-    show(main, own_in(form, colour=colour), is_harmless=form in HARMLESS)
-    for output, text in after:
-        show(text, own_in(output.form))
+            after.append((output, parts))
+    for text in main:
+        show(text, own_in(form, colour=colour), is_harmless=form in HARMLESS)
+    for output, parts in after:
+        for text in parts:
+            show(text, own_in(output.form))
 
 
 def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprint: Path) -> None:
@@ -152,7 +154,7 @@ def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprin
 
 
 def run_link(environment: Mapping[str, str]) -> str | None:
-    """The address of the CI run that this is, by the variables that GitHub and GitLab set."""
+    """Return the address of the CI run that this is, by the variables that GitHub and GitLab set."""
     link = environment.get("CI_JOB_URL", "")
     if environment.get("GITHUB_ACTIONS") == "true":
         link = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}".format_map(
@@ -161,16 +163,18 @@ def run_link(environment: Mapping[str, str]) -> str | None:
     return link if _LINK.fullmatch(link) else None
 
 
-def _render(report: Report, form: str, context: Context) -> str:
+def _render(report: Report, form: str, context: Context) -> Iterable[str]:
     if form in FOR_FORGES:
         from rackwright.report.paths import own_path, relative_to
 
         cwd, root = _places(context.file)
         report = relative_to(report, root=root, cwd=cwd)
         context = replace(context, file=own_path(context.file, root=root, cwd=cwd))
-    text = renderer(form)(report, context)
+    parts = renderer(form)(report, context)
+    if form not in _SHOWN:
+        return parts
     # Files of these forms are shown as well, by whatever prints them in a job.
-    return harmless(text, own_in(form, colour=context.colour)) if form in _SHOWN else text
+    return [harmless(text, own_in(form, colour=context.colour)) for text in parts]
 
 
 def own_in(form: str, *, colour: bool = False) -> re.Pattern[str] | None:
@@ -181,7 +185,7 @@ def own_in(form: str, *, colour: bool = False) -> re.Pattern[str] | None:
 
 
 def _places(file: str) -> tuple[Path, Path]:
-    """The folder that names are from, and the top of the repository that holds ``file``."""
+    """Return the folder that names are from, and the top of the repository that holds ``file``."""
     from rackwright.report.paths import repository_root
 
     cwd = Path.cwd()
@@ -189,18 +193,24 @@ def _places(file: str) -> tuple[Path, Path]:
     return cwd, repository_root(Path(os.path.realpath(cwd / file)).parent) or cwd.resolve()
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write the file whole or not at all: another job may read it.
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write the file, of one text or of several, whole or not at all: another job may read it.
 
     Raises:
         UsageError: it cannot be written.
     """
+    parts = [text] if isinstance(text, str) else text
     try:
         if path.exists() and not path.is_file():  # a pipe or a device is written, never replaced
-            path.write_text(text, encoding="utf-8")
+            _write(path, parts)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with draft(path) as part:
-            part.write_text(text, encoding="utf-8")
+        with draft(path) as partial:
+            _write(partial, parts)
     except OSError as error:
         raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
+
+
+def _write(path: Path, parts: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(parts)

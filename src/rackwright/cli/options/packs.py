@@ -22,7 +22,7 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
 
 
 def packs_here(given: Sequence[Path], *, isolated: bool) -> tuple[Path, ...]:
-    """The packs of the team whose repository is worked in, and those that are ``given``.
+    """Return the packs of the team whose repository is worked in, and those that are ``given``.
 
     Raises:
         SpecErrors: ``rackwright.yaml`` is not valid, or a pack is not what it is pinned to.

@@ -26,7 +26,7 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
 
 
 def gate_of(arguments: argparse.Namespace) -> Gate:
-    """The gate that the arguments ask for, as ``check`` opens it.
+    """Return the gate that the arguments ask for, as ``check`` opens it.
 
     Raises:
         RackwrightError: a pack, a file or the base revision cannot be read.

@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.hosts import check_hosts, connections, controllers
-from rackwright.cli.options.telling import tell_progress
-from rackwright.errors import UsageError
+from rackwright.cli.options.telling import say, tell_progress
+from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Mapping
 
+    from rackwright.nodelife.ledger import Ledger
+    from rackwright.nodelife.notify import NoticeFile
+    from rackwright.nodelife.slurm_nodes import NodeState
+    from rackwright.nodelife.status import SiteStatus
+    from rackwright.nodelife.worklist import HandTask
     from rackwright.plan.model import Plan
 
-_OF_HOSTS = ("inventory", "lab", "limit")
+_OF_HOSTS = ("inventory", "lab", "limit", "metrics", "notify")
+DAYS = 30
+
+
+def add_hosts_status(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments for the status of hosts."""
+    group = parser.add_argument_group("nodes of bare metal, with '--target hosts'")
+    group.add_argument(
+        "--metrics", type=Path, metavar="FILE",
+        help="write metrics for the text file collector of the node exporter, a .prom",
+    )  # fmt: skip
+    group.add_argument(
+        "--notify", type=Path, metavar="FILE",
+        help="tell the places of this file of new work: chats, PagerDuty, a command that files tickets",
+    )  # fmt: skip
+    group.add_argument(
+        "--days",
+        type=int,
+        default=DAYS,
+        help=f"days that incidents are counted over (default: {DAYS})",
+    )
 
 
 def shows_hosts(arguments: argparse.Namespace) -> bool:
@@ -26,11 +53,6 @@ def shows_hosts(arguments: argparse.Namespace) -> bool:
         UsageError: an argument is for the other one.
     """
     if arguments.target == "hosts":
-        if arguments.site is not None:
-            raise UsageError(
-                "--site is for AWS sites",
-                hint="Slurm's nodes are of all sites of the cluster; --limit chooses hosts",
-            )
         return True
     given = [name for name in _OF_HOSTS if getattr(arguments, name)]
     if given:
@@ -50,8 +72,13 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
     from rackwright.accept.run import collect
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.locks import exclusive
+    from rackwright.nodelife.ledger import open_ledger
+    from rackwright.nodelife.metrics import render_metrics
+    from rackwright.nodelife.notify import NoticeFile
+    from rackwright.nodelife.status import render_status_json, render_status_text, status_of
+    from rackwright.nodelife.store import store_path
+    from rackwright.reading.loader import load
     from rackwright.rollout.executor import AnsibleExecutor
-    from rackwright.rollout.site_status import render_status_json, render_status_text, status_of
 
     if plan.scheduler is None:
         raise UsageError(
@@ -59,6 +86,9 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
             hint="describe the Slurm cluster under 'scheduler:'",
         )
     check_hosts(arguments)
+    if arguments.days < 1:
+        raise UsageError("--days is at least 1")
+    places = None if arguments.notify is None else load(arguments.notify, NoticeFile).value
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
     nodes = [host.node for host in expected.values() if host.node is not None]
     inventories: list[Path] = [path.resolve() for path in arguments.inventory]
@@ -80,5 +110,113 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
     asked = [host for name, host in expected.items() if name in answers.tally.hosts]
     acceptance = compare(asked, answers.facts, answers.unreachable)
     status = status_of(plan, seen.after, acceptance, answers.unreachable)
+    now = time.time()
+    with open_ledger(store_path(plan.name)) as ledger:
+        status = _with_history(plan, status, seen.after, ledger, now, arguments.days)
+        failures = [] if places is None else list(_notify(places, status, ledger, now))
+        suites = list(ledger.suites().values())
+    if arguments.metrics is not None:
+        _write_metrics(arguments.metrics, render_metrics(status, suites, now))
     sys.stdout.write((render_status_json if arguments.json else render_status_text)(status))
-    return ExitCode.CLEAN
+    for line in failures:
+        say(line)
+    return ExitCode.EXTERNAL if failures else ExitCode.CLEAN
+
+
+def _with_history(
+    plan: Plan,
+    status: SiteStatus,
+    nodes: Mapping[str, NodeState],
+    ledger: Ledger,
+    now: float,
+    days: int,
+) -> SiteStatus:
+    """Record which nodes are out of service, and return the status with tasks and figures."""
+    from dataclasses import replace
+
+    from rackwright.nodelife.burnin.gate import REASON
+    from rackwright.nodelife.service import cause_of, service_figures
+    from rackwright.nodelife.status import tasks_of
+    from rackwright.nodelife.worklist import worklist
+
+    repairs, tasks, faults = _under_repair(ledger)
+    for name, reason in status.reasons.items():
+        if reason != REASON:
+            ledger.open_incident(name, faults.get(name) or cause_of(reason), now)
+    for name, node in nodes.items():
+        if node.takes_jobs:
+            ledger.close_incident(name, now)
+    total = sum(map(len, status.states.values())) + len(status.missing)
+    begin = max(now - days * 86400, ledger.began() or now)
+    figures = service_figures(ledger.incidents(begin), total, begin, now)
+    work = worklist(plan, tasks_of(status, tasks))
+    return replace(status, repairs=repairs, work=work, service=figures)
+
+
+def _under_repair(
+    ledger: Ledger,
+) -> tuple[dict[str, str], list[HandTask], dict[str, str]]:
+    """Return the state of each node under repair, the tasks for hands, and the fault of each node, by the journal.
+
+    A cluster without a repair loop has no journal.
+    """
+    from rackwright.nodelife.worklist import HandTask
+
+    if not ledger.has("repair"):
+        return {}, [], {}
+    from rackwright.nodelife.repair.journal import Journal
+
+    journal = Journal(ledger.connection)
+    repairs: dict[str, str] = {}
+    tasks: list[HandTask] = []
+    faults: dict[str, str] = {}
+    for name, record in sorted(journal.nodes.items()):
+        if record.state == "healthy":
+            continue
+        words = [word for word in (record.fault, record.device, record.waits) if word]
+        repairs[name], faults[name] = f"{record.state}: {', '.join(words)}", record.fault
+        hands = journal.action(record, "hands")
+        if hands is not None and hands.phase not in ("done", "failed"):
+            serial = ledger.serials(name, "gpu").get(record.device, "")
+            part = "gpu" if serial else ""
+            tasks.append(
+                HandTask(
+                    name,
+                    hands.argument,
+                    record.fault,
+                    part,
+                    record.device,
+                    serial,
+                    since=hands.begun,
+                )
+            )
+    return repairs, tasks, faults
+
+
+def _notify(places: NoticeFile, status: SiteStatus, ledger: Ledger, now: float) -> Iterator[str]:
+    """Tell each place of what it does not know; yield the places that could not be told."""
+    from rackwright.nodelife.notify import notices, send
+
+    for place in places.places:
+
+        def told(key: str, known: bool, name: str = place.name) -> None:  # noqa: FBT001
+            ledger.note_notice(name, key, now if known else None)
+
+        found = notices(status.work, ledger.notices(place.name))
+        if (why := send(place, status.cluster, found, told)) is not None:
+            yield f"'{place.name}' was not told: {why}"
+
+
+def _write_metrics(path: Path, text: str) -> None:
+    """Write the metrics at once, so that the collector never reads half of them.
+
+    Raises:
+        RackwrightError: they cannot be written.
+    """
+    from rackwright.files import write_changed
+
+    try:
+        write_changed(path, text)
+        path.chmod(0o644)  # the collector has a user of its own
+    except OSError as error:
+        raise RackwrightError(f"'{path}' cannot be written: {error.strerror}") from None

@@ -66,7 +66,7 @@ class Tried:
 
 
 def try_template(template: Template) -> list[Tried]:
-    """Each case of a template's test: no rule fails, nothing is unknown, files and hosts follow.
+    """Return each case of a template's test: no rule fails, nothing is unknown, files and hosts follow.
 
     Raises:
         RackwrightError: the template or its cases cannot be read.

@@ -256,7 +256,7 @@ def begin(
     kind: str = "change",
     instances: Mapping[str, str] | None = None,
 ) -> RolloutProgress:
-    """A new change over the hosts ``only``, or all, as the arguments want it.
+    """Return a new change over the hosts ``only``, or all, as the arguments want it.
 
     Args:
         arguments: of the command line.
@@ -313,7 +313,7 @@ def begin(
 def go_on(
     before: RolloutProgress | None, mark: str, *, upgrade: bool = False, replaces: bool = False
 ) -> RolloutProgress:
-    """The change that was begun last, where it can be gone on with.
+    """Return the change that was begun last, where it can be gone on with.
 
     Raises:
         UsageError: it cannot be.
@@ -342,7 +342,7 @@ def go_on(
 
 
 def verb_of(progress: RolloutProgress) -> str:
-    """The command that goes on with a change."""
+    """Return the command that goes on with a change."""
     if progress.instances:
         return "replace"
     return "configure" if progress.upgraded_from is None else "upgrade"
@@ -354,7 +354,7 @@ def _foresee(
     """Print the waves and what they would change; nothing is drained."""
     from rackwright.ansible_runs.observer import Lines
     from rackwright.ansible_runs.run import Options
-    from rackwright.rollout.slurm_nodes import describe_jobs
+    from rackwright.nodelife.slurm_nodes import describe_jobs
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(

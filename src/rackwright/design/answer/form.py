@@ -57,7 +57,7 @@ class BlockingDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class DesignOfProductDocument(TypedDict):
-    """What a search found for one product."""
+    """Result of the search for one product."""
 
     facility: str
     """Empty for the one that is given; for an alternative, what it is or the name of its layer."""

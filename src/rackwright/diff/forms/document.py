@@ -68,7 +68,7 @@ class BudgetDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ComparedResultDocument(TypedDict):
-    """What a policy says in one of the revisions."""
+    """Result of a policy in one of the revisions."""
 
     outcome: Outcome
     enforcement: Enforcement
@@ -94,7 +94,7 @@ class ComparedResultDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class FindingDocument(TypedDict):
-    """What a policy says about one subject in both revisions."""
+    """Results of a policy about one subject in both revisions."""
 
     policy: str
     """Id of the policy, like 'PWR-001'."""
@@ -135,7 +135,7 @@ class FindingsDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class CostDocument(TypedDict):
-    """What a site costs."""
+    """Cost of a site."""
 
     per_hour: float
     """Cost of an hour, in the currency of the change."""
@@ -147,7 +147,7 @@ class CostDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class WorkloadChangeDocument(TypedDict):
-    """What a workload gets, and got."""
+    """Yield of a workload in both revisions."""
 
     name: str
     """Name of the workload."""
@@ -159,7 +159,7 @@ class WorkloadChangeDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class CostChangeDocument(TypedDict):
-    """What a site cost and costs."""
+    """Cost of a site in both revisions."""
 
     site: str
     """Name of the site."""
@@ -251,7 +251,7 @@ class SwitchWaveDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class ComparisonDocument(TypedDict):
-    """What 'rackwright diff --json' writes."""
+    """Output of 'rackwright diff --json'."""
 
     schema: Literal["rackwright.diff/v1"]
     """The form of the document; it changes when keys go or change their meaning, not when some are added."""

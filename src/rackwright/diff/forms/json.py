@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from rackwright.diff.actions import FieldUpdate
-from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.costs import Cost, CostChange
 from rackwright.diff.forms import wording
@@ -15,31 +14,31 @@ from rackwright.diff.forms.document import (
     ComparisonDocument,
     CostChangeDocument,
     CostDocument,
+    FileDocument,
     FindingDocument,
     HostsDocument,
     ProductDocument,
     SideDocument,
     UpdateDocument,
 )
-from rackwright.diff.hardware import HostChange, ProductChange
 from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.report.json import location_document
+from rackwright.report.json import filled, location_document
 
 SCHEMA: Final = "rackwright.diff/v1"
 
 
 def render_json(comparison: Comparison) -> str:
-    """The whole comparison; additions keep the version, removals and changes raise it."""
+    """Return the whole comparison; additions keep the version, removals and changes raise it."""
     return json_text(to_document(comparison))
 
 
 def to_document(comparison: Comparison) -> ComparisonDocument:
-    """The comparison as plain data."""
+    """Return the comparison as plain data."""
     return {
         "schema": SCHEMA,
         "blueprint": comparison.blueprint,
@@ -48,7 +47,7 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
         "exit_code": int(comparison.exit_code),
         "summary": wording.headline(comparison),
         "empty": comparison.is_empty,
-        "budgets": [_budget(budget) for budget in comparison.budgets],
+        "budgets": [filled(BudgetDocument, budget) for budget in comparison.budgets],
         "findings": {
             "new": [_pair(pair) for pair in comparison.findings.new],
             "regressions": [_pair(pair) for pair in comparison.findings.regressions],
@@ -67,17 +66,9 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
             }
             for change in comparison.yields
         ],
-        "hardware": [_product(product) for product in comparison.products],
-        "hosts": [_hosts(change) for change in comparison.hosts],
-        "files": [
-            {
-                "name": file.name,
-                "added": file.added,
-                "removed": file.removed,
-                "diff": list(file.diff),
-            }
-            for file in comparison.files.changes
-        ],
+        "hardware": [filled(ProductDocument, product) for product in comparison.products],
+        "hosts": [filled(HostsDocument, change) for change in comparison.hosts],
+        "files": [filled(FileDocument, file) for file in comparison.files.changes],
         "switches": [
             {
                 "site": wave.site,
@@ -104,24 +95,6 @@ def _side(side: Side, report: Report | None) -> SideDocument:
     }
 
 
-def _budget(budget: Budget) -> BudgetDocument:
-    return {
-        "policy": budget.policy,
-        "subject": budget.subject,
-        "what": budget.what,
-        "unit": budget.unit,
-        "before": budget.before,
-        "after": budget.after,
-        "limit_before": budget.limit_before,
-        "limit": budget.limit,
-        "headroom_before": budget.headroom_before,
-        "headroom": budget.headroom,
-        "outcome": budget.outcome,
-        "blocks": budget.blocks,
-        "known": budget.known,
-    }
-
-
 def _pair(pair: Pair) -> FindingDocument:
     return {
         "policy": pair.result.policy,
@@ -136,41 +109,8 @@ def _pair(pair: Pair) -> FindingDocument:
 def _result(result: Result | None) -> ComparedResultDocument | None:
     if result is None:
         return None
-    return {
-        "outcome": result.outcome,
-        "enforcement": result.enforcement,
-        "blocks": result.blocks,
-        "baseline_state": result.baseline_state,
-        "message": result.message,
-        "value": result.value,
-        "limit": result.limit,
-        "unit": result.unit,
-        "fix": result.fix,
-        "missing": list(result.missing),
-        "location": location_document(result.location),
-        "fingerprint": result.fingerprint,
-    }
-
-
-def _product(change: ProductChange) -> ProductDocument:
-    return {
-        "site": change.site,
-        "kind": change.kind,
-        "product": change.product,
-        "before": change.before,
-        "after": change.after,
-    }
-
-
-def _hosts(change: HostChange) -> HostsDocument:
-    return {
-        "site": change.site,
-        "group": change.group,
-        "before": change.before,
-        "after": change.after,
-        "added": change.added,
-        "removed": change.removed,
-    }
+    location = location_document(result.location)
+    return filled(ComparedResultDocument, result, location=location)
 
 
 def _cost_change(change: CostChange) -> CostChangeDocument:
@@ -193,13 +133,7 @@ def _cost(cost: Cost | None) -> CostDocument | None:
 
 
 def _update(update: FieldUpdate) -> UpdateDocument:
-    change = update.change
-    return {
-        "path": change.path,
-        "kind": change.kind,
-        "before": change.before,
-        "after": change.after,
-        "action": update.action,
-        "reason": update.reason,
-        "location": location_document(change.location),
-    }
+    change, location = update.change, location_document(update.change.location)
+    return filled(
+        UpdateDocument, change, action=update.action, reason=update.reason, location=location
+    )

@@ -46,7 +46,7 @@ def render_markdown(comparison: Comparison, *, largest: int = LARGEST_PART) -> s
 
 
 def render_comment(comparison: Comparison, *, largest: int = LARGEST) -> str:
-    """A comment of its own: the verdict, the changed budgets, what is new; details are folded.
+    """Return a comment of its own: the verdict, the changed budgets, what is new; details are folded.
 
     The result has at most ``largest`` bytes of UTF-8; details are dropped from the end, the
     verdict never.
@@ -91,7 +91,7 @@ def _news_of(group: Sequence[Pair]) -> str:
 
 
 def budget_table(budgets: Sequence[Budget]) -> str:
-    """The changed budgets as a table; empty when there are none."""
+    """Return the changed budgets as a table; empty when there are none."""
     if not budgets:
         return ""
     groups = wording.alike(budgets)
@@ -228,7 +228,7 @@ def _hardware(comparison: Comparison) -> str:
 
 
 def _file(file: FileChange) -> str:
-    """The diff in a fence that nothing inside it can close."""
+    """Return the diff in a fence that nothing inside it can close."""
     if file.diff == (TOO_LONG,):
         return f"{code(file.name)}: +{file.added:,} -{file.removed:,} lines, {TOO_LONG}\n"
     lines = [_line(line) for line in file.diff[:MOST_LINES]]
@@ -240,7 +240,7 @@ def _file(file: FileChange) -> str:
 
 
 def _runs(line: str) -> list[str]:
-    """The runs of backticks in a line."""
+    """Return the runs of backticks in a line."""
     return [part for part in "".join(c if c == "`" else " " for c in line).split() if part]
 
 

@@ -191,5 +191,5 @@ def _files(comparison: Comparison, *, verbose: bool) -> str:
 
 
 def printable_line(line: str) -> str:
-    """A line of a generated file, its blanks kept, without what would steer a terminal."""
+    """Return a line of a generated file, its blanks kept, without what would steer a terminal."""
     return visible(line, "\t")

@@ -31,7 +31,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """The verdict in one line, the blueprint's name aside."""
+    """Return the verdict in one line, the blueprint's name aside."""
     parts = []
     if comparison.after is None:
         parts.append("the blueprint is removed")
@@ -53,7 +53,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """The value with its unit; a dash where there is none."""
+    """Return the value with its unit; a dash where there is none."""
     return NOTHING if value is None else format_quantity(value, unit)
 
 
@@ -67,7 +67,7 @@ def alike(budgets: Iterable[Budget]) -> list[tuple[Budget, ...]]:
 
 
 def subjects(group: Sequence[Budget]) -> str:
-    """The first subject of alike budgets, how many there are more, and what is measured."""
+    """Return the first subject of alike budgets, how many there are more, and what is measured."""
     more = len(group) - 1
     others = f" and {more:,} alike" if more else ""
     return f"{group[0].subject}{others}: {group[0].what.rstrip(',')}"
@@ -84,14 +84,14 @@ def alike_pairs(pairs: Iterable[Pair]) -> list[tuple[Pair, ...]]:
 
 
 def the_others(group: Sequence[Pair]) -> str:
-    """The subjects of all pairs but the first; empty when there is only one."""
+    """Return the subjects of all pairs but the first; empty when there is only one."""
     names = [pair.subject for pair in group[1:]]
     more = len(names) - MOST_SUBJECTS
     return ", ".join(names[:MOST_SUBJECTS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def limit(budget: Budget) -> str:
-    """The head's limit, and the base's where it was another one."""
+    """Return the head's limit, and the base's where it was another one."""
     now = quantity(budget.limit, budget.unit)
     then = quantity(budget.limit_before, budget.unit)
     moved = budget.limit_before is not None and budget.limit is not None and now != then
@@ -124,7 +124,7 @@ def gain(change: YieldChange) -> str:
 
 
 def dollars(cost: Cost | None, *, hourly: bool) -> str:
-    """A cost an hour or a year; a bound where a price is missing."""
+    """Return a cost an hour or a year; a bound where a price is missing."""
     if cost is None:
         return NOTHING
     value = cost.per_hour if hourly else cost.per_year
@@ -170,7 +170,7 @@ def weight(result: Result) -> str:
 
 
 def hosts(change: HostChange) -> str:
-    """The hosts that come and go."""
+    """Return the hosts that come and go."""
     parts = []
     if change.added:
         parts.append(f"+ {change.added}")

@@ -30,7 +30,7 @@ class Use:
 
 
 def used_entries(plan: Expansion) -> Iterator[Use]:
-    """Every entry that a site uses, once for each site."""
+    """Yield every entry that a site uses, once for each site."""
     for site in plan.onprem:
         seen: set[tuple[type[Entry], str]] = set()
         for kind, entry_id, path in _named(site):
@@ -50,7 +50,7 @@ def used_entries(plan: Expansion) -> Iterator[Use]:
 
 
 def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
-    """Every product that a bare-metal site names."""
+    """Yield every product that a bare-metal site names."""
     site, path = planned.spec, planned.path
     for n, group in enumerate(site.node_groups):
         yield Node, group.type, (*path, "node_groups", n, "type")
@@ -84,7 +84,7 @@ def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
             found[site.name, kind, product] += count
     for aws in plan.aws:
         for group in aws.groups:
-            found[aws.spec.name, "instance", group.spec.type] += group.spec.count
+            found[aws.spec.name, "instance", group.spec.type] += group.spec.most
         for server in aws.servers:
             found[aws.spec.name, "instance", server.server.type] += server.server.count
     return found

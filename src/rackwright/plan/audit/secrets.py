@@ -63,7 +63,7 @@ class SecretPlace:
 
 
 def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
-    """Every text of ``blueprint`` that looks like a secret, in its order."""
+    """Return every text of ``blueprint`` that looks like a secret, in its order."""
     if not _may_hold_one(blueprint):
         return ()
     found: list[SecretPlace] = []

@@ -25,7 +25,7 @@ _HOUR = 3600
 def volume_args(
     site: AwsSite, volume: DataVolume, *, prefix: str, tags: Mapping[str, str]
 ) -> dict[str, Any]:
-    """An encrypted gp3 volume in the zone of the cluster."""
+    """Return an encrypted gp3 volume in the zone of the cluster."""
     key = volume.encryption_key or site.access.encryption_key
     watched = {} if volume.snapshots is None else {SNAPSHOT_TAG: prefix}
     return {
@@ -42,7 +42,7 @@ def volume_args(
 
 
 def lifecycle_args(snapshots: Snapshots, *, prefix: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    """The lifecycle policy that makes and removes snapshots, its role aside."""
+    """Return the lifecycle policy that makes and removes snapshots, its role aside."""
     hours = round(snapshots.every / _HOUR)
     return {
         # Letters, digits, blanks, '_' and '-' only (Amazon DLM API Reference, CreateLifecyclePolicy).

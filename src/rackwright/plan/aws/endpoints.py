@@ -35,12 +35,12 @@ User Guide, "Improve the security of EC2 instances by using VPC endpoints")."""
 
 
 def endpoint_type(service: str) -> Literal["Gateway", "Interface"]:
-    """The kind of endpoint by which ``service`` is reached: a gateway where there is one, it is free."""
+    """Return the kind of endpoint by which ``service`` is reached: a gateway where there is one, it is free."""
     return "Gateway" if service in GATEWAYS else "Interface"
 
 
 def interface_endpoints(network: AwsNetwork) -> tuple[str, ...]:
-    """The services that get an interface in each zone; none in a VPC that exists."""
+    """Return the services that get an interface in each zone; none in a VPC that exists."""
     if network.existing is not None:
         return ()
     return tuple(name for name in network.endpoints if endpoint_type(name) == "Interface")

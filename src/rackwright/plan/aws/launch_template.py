@@ -29,7 +29,7 @@ class Placement:
 
 
 def placement(group: AwsNodeGroup) -> Placement:
-    """The placement of ``group``: a rule of the kind of capacity, unless the group names its own.
+    """Return the placement of ``group``: a rule of the kind of capacity, unless the group names its own.
 
     On-demand nodes with EFA share a cluster placement group; a targeted reservation allows only
     the placement group that it was made in; a capacity block allows none.
@@ -52,7 +52,7 @@ def placement(group: AwsNodeGroup) -> Placement:
 
 
 def required_group(group: AwsNodeGroup) -> Placement:
-    """The placement that the kind of capacity demands, whatever the group names."""
+    """Return the placement that the kind of capacity demands, whatever the group names."""
     return placement(group.model_copy(update={"placement_group": None}))
 
 
@@ -87,7 +87,7 @@ METADATA_OPTIONS: dict[str, Any] = {
 
 
 def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) -> list[Any]:
-    """The interfaces of a launch template, in the order of cards and devices."""
+    """Return the interfaces of a launch template, in the order of cards and devices."""
     return [
         {
             "network_card_index": nic.card,
@@ -102,7 +102,7 @@ def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) 
 
 
 def root_volume(size: float, key: str | None = None) -> dict[str, Any]:
-    """An encrypted gp3 root volume of ``size`` GiB, with a KMS key or AWS's own."""
+    """Return an encrypted gp3 root volume of ``size`` GiB, with a KMS key or AWS's own."""
     return {
         "volume_size": int(-(-size // 1)),
         "volume_type": "gp3",
@@ -120,7 +120,7 @@ def launch_template_args(
     tags: Mapping[str, str],
     wiring: Wiring = PLANNED,
 ) -> dict[str, Any]:
-    """The whole launch template of ``group``.
+    """Return the whole launch template of ``group``.
 
     Args:
         group: the node group.
@@ -181,7 +181,7 @@ def server_args(
     public: bool = False,
     protected: bool = False,
 ) -> dict[str, Any]:
-    """A head or login instance, its subnet aside.
+    """Return a head or login instance, its subnet aside.
 
     Args:
         server: what the blueprint says of it.

@@ -62,7 +62,7 @@ PRIMARY = Nic(card=0, device=0, kind="interface")
 
 
 def nic_layout(instance: Instance) -> tuple[Nic, ...]:
-    """The interfaces that give ``instance`` its full EFA bandwidth, by card and device.
+    """Return the interfaces that give ``instance`` its full EFA bandwidth, by card and device.
 
     Raises:
         NoEfaError: the type has no EFA.
@@ -99,7 +99,7 @@ def nic_layout(instance: Instance) -> tuple[Nic, ...]:
 
 
 def group_layout(instance: Instance, *, efa: bool) -> tuple[Nic, ...]:
-    """The interfaces of an instance with EFA, or just its primary one without.
+    """Return the interfaces of an instance with EFA, or just its primary one without.
 
     Raises:
         LayoutError: EFA is wanted and ``nic_layout`` refuses.

@@ -14,7 +14,6 @@ from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.file_systems.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.file_systems.fsx import made_file_systems
 
-ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
 """Port ranges on which Lustre clients and servers talk to each other, both ways."""
 EVERYWHERE = "0.0.0.0/0"
@@ -53,7 +52,7 @@ class SecurityRule:
 
 
 def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
-    """The rules of the site's network: cluster, login and endpoints.
+    """Return the rules of the site's network: cluster, login and endpoints.
 
     EFA needs a group that allows all traffic to and from itself, named by id: an open CIDR does
     not do for it.
@@ -79,7 +78,7 @@ def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
 
 
 def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
-    """The rules of the security groups of file systems; empty without any.
+    """Return the rules of the security groups of file systems; empty without any.
 
     With EFA all traffic among file system and clients is allowed as well, and a file system that is made is in
     the cluster's group, too. Of all others the cluster's group lets the servers call back (FSx for Lustre User

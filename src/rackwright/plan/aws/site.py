@@ -74,14 +74,20 @@ class GroupPlan:
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """Host names of its instances: ``train-1`` to ``train-16``."""
-        return numbered(self.spec.name, self.spec.count, self.spec.name_digits)
+        """Host names of the instances that always run: ``train-1`` to ``train-16``."""
+        return numbered(self.spec.name, self.spec.least, self.spec.name_digits)
+
+    @property
+    def elastic_names(self) -> tuple[str, ...]:
+        """Host names of the instances that Slurm launches and ends; they follow the others."""
+        every = numbered(self.spec.name, self.spec.most, self.spec.name_digits)
+        return every[self.spec.least :]
 
     @property
     def vcpus(self) -> int | None:
-        """Virtual CPUs of the whole group, None where the catalogue lacks them."""
+        """Virtual CPUs of the whole group at its largest, None where the catalogue lacks them."""
         each = fact_value(self.instance.vcpus)
-        return None if each is None else each * self.spec.count
+        return None if each is None else each * self.spec.most
 
     def launch_template(
         self,
@@ -89,7 +95,7 @@ class GroupPlan:
         tags: Mapping[str, str],
         wiring: Wiring = PLANNED,
     ) -> dict[str, Any]:
-        """The launch template, exactly as it is deployed.
+        """Return the launch template, exactly as it is deployed.
 
         Raises:
             LayoutError: the interfaces of the instance type cannot be laid out.
@@ -259,7 +265,7 @@ class AwsSitePlan:
     def data_volume_args(
         self, volume: DataVolume, prefix: str, tags: Mapping[str, str]
     ) -> dict[str, Any]:
-        """A data volume, exactly as it is deployed."""
+        """Return a data volume, exactly as it is deployed."""
         return volume_args(self.spec, volume, prefix=prefix, tags=tags)
 
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
@@ -304,7 +310,7 @@ class AwsSitePlan:
 
 
 def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instance]) -> AwsSitePlan:
-    """The expansion of ``site``.
+    """Return the expansion of ``site``.
 
     Args:
         site: the site.
@@ -389,7 +395,7 @@ def _demand(
     for plan in groups:
         if plan.addresses_per_node is None:
             return None
-        nodes += plan.addresses_per_node * plan.spec.count
+        nodes += plan.addresses_per_node * plan.spec.most
     return Demand(
         nodes=nodes,
         growth=site.network.growth,

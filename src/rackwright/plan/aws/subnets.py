@@ -88,7 +88,7 @@ class SubnetPlan:
 
 
 def block_size(addresses: int) -> int:
-    """The smallest subnet size, a power of two, that leaves ``addresses`` for interfaces."""
+    """Return the smallest subnet size, a power of two, that leaves ``addresses`` for interfaces."""
     return max(1 << (32 - SMALLEST_PREFIX), 1 << (addresses + RESERVED - 1).bit_length())
 
 
@@ -113,7 +113,7 @@ def has_internet(network: AwsNetwork) -> bool:
 
 
 def nat_zones(network: AwsNetwork) -> tuple[str, ...]:
-    """The zones that get a NAT gateway with an address of its own; none in a VPC that exists."""
+    """Return the zones that get a NAT gateway with an address of its own; none in a VPC that exists."""
     if network.nat == "none" or network.existing is not None:
         return ()
     return (
@@ -124,7 +124,7 @@ def nat_zones(network: AwsNetwork) -> tuple[str, ...]:
 def plan_subnets(
     network: AwsNetwork, demand: Demand, *, public_servers: int
 ) -> tuple[SubnetPlan, ...]:
-    """The subnets of the VPC, the cluster's first.
+    """Return the subnets of the VPC, the cluster's first.
 
     Args:
         network: zones, endpoints and the VPC's CIDR.

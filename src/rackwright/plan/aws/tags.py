@@ -19,6 +19,8 @@ MOST_TAGS = 50
 OWN_PREFIX = "rackwright:"
 HOST_TAG = "rackwright:host"
 """Tag of an instance with its host name."""
+ELASTIC_TAG = "rackwright:elastic"
+"""Tag of the instances that Slurm has launched."""
 SNAPSHOT_TAG = "rackwright:snapshots"
 """Tag of the volumes that a lifecycle policy makes snapshots of, with the prefix of the site."""
 OWN_KEYS = (
@@ -79,6 +81,6 @@ def _in_values(sign: str) -> bool:
 
 
 def _wrong(text: str, allowed: Callable[[str], bool]) -> str | None:
-    """The characters of ``text`` that are not allowed, quoted; None where all are."""
+    """Return the characters of ``text`` that are not allowed, quoted; None where all are."""
     found = dict.fromkeys(sign for sign in text if not allowed(sign))
     return ", ".join("space" if sign == " " else f"{sign!r}" for sign in found) or None

@@ -30,10 +30,10 @@ class _Left(NamedTuple):
 
 
 def stage_rows(paths: HeatPaths, tree: PowerTree) -> tuple[CoolingStage, ...]:
-    """The record of each stage.
+    """Return the record of each stage.
 
     Racks that die with the source give no heat any more; the others give as much as before. A stage
-    is unknown as a whole as soon as nobody says what feeds some of its units, or a source.
+    is unknown as a whole as soon as the feed of some of its units is unknown, or a source.
     """
     return tuple(_row(stage, tree) for stage in paths.stages)
 
@@ -64,7 +64,7 @@ def _row(stage: HeatStage, tree: PowerTree) -> CoolingStage:
 
 
 def _worst(stage: HeatStage, tree: PowerTree, worst: _Left) -> _Left | None:
-    """The loss that leaves the least reserve; None where what one leaves is unknown."""
+    """Return the loss that leaves the least reserve; None where what one leaves is unknown."""
     names = {part.name for units in stage.units for part in units.parts}
     whole = worst.capacity
     for lost in tree.outages.killing(names):

@@ -105,7 +105,7 @@ _NOTHING = _add(())
 
 
 def row_rows(site: OnPremSite, path: Path, classes: Sequence[RackClass]) -> tuple[RowLoad, ...]:
-    """The rows of the halls."""
+    """Return the rows of the halls."""
     sums = _sums(classes, lambda racks: (racks.hall, racks.row))
     found = []
     for h, hall in enumerate(site.halls):
@@ -129,7 +129,7 @@ def row_rows(site: OnPremSite, path: Path, classes: Sequence[RackClass]) -> tupl
 def hall_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
 ) -> tuple[HallLoad, ...]:
-    """The halls: heat and airflow against the air handlers less one.
+    """Return the halls: heat and airflow against the air handlers less one.
 
     The capacity of the air handlers is that at the site's altitude, and unknown without it.
     """
@@ -200,7 +200,7 @@ def _returned(row: HallLoad, unit: AirHandler, air: AirSupply, site: OnPremSite)
 def loop_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
 ) -> tuple[LoopLoad, ...]:
-    """The loops: heat and flow against the CDUs less one; of one rack where CDUs stand in racks."""
+    """Return the loops: heat and flow against the CDUs less one; of one rack where CDUs stand in racks."""
     sums = _sums(classes, lambda racks: racks.kind.loop)
     doors = _sums(classes, lambda racks: racks.kind.door_loop)
     found = []
@@ -283,7 +283,7 @@ def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:
 def totals_row(
     site: OnPremSite, classes: Sequence[RackClass], counts: Counts, overhead: Overhead
 ) -> SiteTotals:
-    """The site as a whole."""
+    """Return the site as a whole."""
     here = _add(classes)
     power = here.power_w
     return SiteTotals(

@@ -14,7 +14,7 @@ from rackwright.plan.records.racks import RackClass, RackDevice
 def loop_products(
     loops: Sequence[CoolingLoop], classes: Iterable[RackClass]
 ) -> Iterator[LoopProduct]:
-    """The liquid-cooled products on each loop, in its order; devices that differ apart.
+    """Yield the liquid-cooled products on each loop, in its order; devices that differ apart.
 
     Args:
         loops: those of the site.

@@ -15,7 +15,7 @@ from rackwright.plan.records.cooling import Bulb, FreezingUnits, OutdoorUnits, U
 
 
 def outdoor_rows(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[OutdoorUnits, ...]:
-    """The record of each machine that rejects heat outdoors: by the wet bulb if it is a tower."""
+    """Return the record of each machine that rejects heat outdoors: by the wet bulb if it is a tower."""
     return tuple(
         _row(site, path, name, where, machine, catalogue)
         for name, where, machine in _machines(site, path)
@@ -56,7 +56,7 @@ def _row(
 
 
 def water_rows(site: OnPremSite, path: Path) -> tuple[UncooledWater, ...]:
-    """The record of each loop whose facility water only dry coolers and towers cool.
+    """Return the record of each loop whose facility water only dry coolers and towers cool.
 
     Heat flows from the warmer to the colder: water leaves a dry cooler no colder than the dry bulb, and
     a tower no colder than the wet bulb.
@@ -123,7 +123,7 @@ def _design(site: OnPremSite, bulb: Bulb) -> float | None:
 
 
 def _undesigned(site: OnPremSite, path: Path, bulb: Bulb) -> Iterator[Missing]:
-    """The outdoor temperature that the site does not state."""
+    """Yield the outdoor temperature that the site does not state."""
     if _design(site, bulb) is None:
         name = f"design_{bulb.replace(' ', '_')}"
         yield Missing(f"'{name}' of the site", (*path, name))

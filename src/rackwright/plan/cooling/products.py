@@ -91,7 +91,7 @@ def _unfit(
     """Return the reasons why the capacity of a product is invalid or unknown for ``plant``."""
     found = [_supplied(plant, entry, site)]
     if plant.kind == "chiller" and plant.rejects_to is None:
-        found.append(Unfit("nobody says what it rejects its heat to", ((*at, "rejects_to"),)))
+        found.append(Unfit("it is not stated what it rejects its heat to", ((*at, "rejects_to"),)))
     elif _by_water(plant):
         found.append(_condensed(plant, entry, site))
     else:
@@ -106,7 +106,7 @@ def _supplied(plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSi
         return _unsaid(entry, "supply_temperature")
     words = f"the capacity of {entry.id} holds for water of {coldest:g} °C and warmer"
     if here is None:
-        return Unfit(f"{words}, and nobody says what '{plant.water}' supplies", place)
+        return Unfit(f"{words}, and the temperature of '{plant.water}' is unknown", place)
     return (
         None if here >= coldest else Unfit(f"{words}, and '{plant.water}' supplies {here:g} °C", ())
     )
@@ -121,14 +121,14 @@ def _condensed(
         return _unsaid(entry, "condenser_temperature")
     words = f"the capacity of {entry.id} holds for a condenser at {warmest:g} °C and colder"
     if here is None:
-        return Unfit(f"{words}, and nobody says what '{plant.rejects_to}' supplies", place)
+        return Unfit(f"{words}, and the temperature of '{plant.rejects_to}' is unknown", place)
     if here <= warmest:
         return None
     return Unfit(f"{words}, and '{plant.rejects_to}' supplies {here:g} °C", ())
 
 
 def _water(name: str | None, site: OnPremSite) -> tuple[float | None, tuple[Field, ...]]:
-    """The temperature that a circuit supplies in °C, and the place from the site on that would say it."""
+    """Return the temperature that a circuit supplies in °C, and the place from the site on that would say it."""
     for number, water in enumerate(site.facility_water):
         if water.name == name:
             return water.supply_temperature, (("facility_water", number, "supply_temperature"),)
@@ -150,7 +150,7 @@ def _high(entry: Chiller | DryCooler, site: OnPremSite) -> Unfit | None:
     if site.altitude is None:
         return Unfit(f"the capacity of {entry.id} holds at sea level", (("altitude",),))
     if at_density(1, density_ratio(site.altitude)) is None:
-        return Unfit(f"nobody knows the density of the air at {site.altitude:,g} m", ())
+        return Unfit(f"the density of the air is unknown at {site.altitude:,g} m", ())
     return None
 
 
@@ -179,7 +179,7 @@ def uncarried(site: OnPremSite, path: Path, catalogue: Catalogue) -> Mapping[str
 
 
 def outdoor_ways(plant: MechanicalPlant, catalogue: Catalogue) -> tuple[Field, ...]:
-    """The field of its product that would say in which air a plant carries its capacity."""
+    """Return the field of its product that would say in which air a plant carries its capacity."""
     entry = _entry(plant, catalogue)
     if entry is None or entry.outdoor_temperature is not None:
         return ()
@@ -187,7 +187,7 @@ def outdoor_ways(plant: MechanicalPlant, catalogue: Catalogue) -> tuple[Field, .
 
 
 def named_plants(site: OnPremSite, path: Path) -> Iterator[tuple[type[Entry], str, Path]]:
-    """The products that the plant of a site names: kind, id and place."""
+    """Yield the products that the plant of a site names: kind, id and place."""
     for number, plant in enumerate(site.plant or ()):
         kind = COOLING.get(plant.kind)
         if plant.product is not None and kind is not None:

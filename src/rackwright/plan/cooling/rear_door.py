@@ -54,7 +54,7 @@ def exhaust(air: AirSupply | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The door of one rack; None where nobody says a number.
+    """The door of one rack; None if a number is unknown.
 
     Attributes:
         product: catalogue id; None where the blueprint names none.
@@ -76,7 +76,7 @@ class Door:
 
 
 def door_of(cooling: RackCooling, catalogue: Catalogue) -> Door | None:
-    """The door of racks that are cooled so; None without one.
+    """Return the door of racks that are cooled so; None without one.
 
     Raises:
         UnknownEntryError: its product is not in the catalogue.
@@ -117,14 +117,14 @@ def _capacity_at(entry: RearDoor, difference: float | None) -> float | None:
 
 
 def ways_of(product: str | None, name: str) -> tuple[ProductField, ...]:
-    """The field of a door's entry that says a number; none where the blueprint names no product."""
+    """Return the field of a door's entry that says a number; none where the blueprint names no product."""
     return () if product is None else (ProductField(product, name),)
 
 
 def named_doors(
     groups: Iterable[tuple[RackGroup, Path]],
 ) -> Iterator[tuple[type[RearDoor], str, Path]]:
-    """The products that racks name as their doors: kind, id and place.
+    """Yield the products that racks name as their doors: kind, id and place.
 
     Args:
         groups: racks, with their place in the blueprint.

@@ -129,7 +129,7 @@ class _Waiting:
         return any(self._backed[source] for racks in self._classes for source in racks.sources)
 
     def rows(self) -> Iterator[RideThrough]:
-        """The halls first, then the loops, then the circuits that cool them."""
+        """Yield the halls first, then the loops, then the circuits that cool them."""
         for hall in self._site.halls:
             if hall.air is not None:
                 stage = self._stages["air handlers", hall.name]
@@ -159,7 +159,7 @@ class _Waiting:
                 yield self._row("water", stage, heat, gap, self._water(index))
 
     def _doors(self, hall: str) -> Iterator[_Gap]:
-        """The times for which the rear doors of a hall take no heat from its air."""
+        """Yield the times for which the rear doors of a hall take no heat from its air."""
         behind = {racks.kind.door_loop for racks in self._classes if racks.hall == hall}
         for loop in self._site.loops:
             if loop.name in behind:
@@ -168,7 +168,7 @@ class _Waiting:
                 yield self._pumps(loop.water)
 
     def _in_racks(self, index: int, loop: CoolingLoop) -> HeatStage:
-        """A loop whose CDUs stand in racks, and live with them on the UPSs."""
+        """Return a loop whose CDUs stand in racks, and live with them on the UPSs."""
         where = (*self._path, "loops", index)
         heat = self._paths.coolant_heat(loop.name)
         return HeatStage("CDUs", loop.name, where, (), (loop.name,), (), lambda _: heat, ())
@@ -206,7 +206,7 @@ class _Waiting:
         )
 
     def _gap(self, stage: HeatStage) -> _Gap:
-        """The time for which a stage does not carry its heat."""
+        """Return the time for which a stage does not carry its heat."""
         parts = [part for units in stage.units for part in units.parts]
         missing: list[str] = [part.unfed for part in parts if not part.fed_by]
         missing += [*stage.lacks, *self._tree.missing]
@@ -287,14 +287,14 @@ class _Waiting:
         return after is not None and self._tree.sources[after].kind != "generator"
 
     def _pumps(self, water: str | None) -> _Gap:
-        """The time for which a circuit stands still; none where chillers have its pumps in them."""
+        """Return the time for which a circuit stands still; none where chillers have its pumps in them."""
         if water is None:
             return _Gap(0.0, ())  # its stage is unknown already
         stage = self._stages.get(("pumps", water))
         return _Gap(0.0, ()) if stage is None else self._gap(stage)
 
     def _rejection(self, water: str) -> _Gap:
-        """The time for which nothing takes the heat of a circuit, or of the one behind its chillers."""
+        """Return the time for which nothing takes the heat of a circuit, or of the one behind its chillers."""
         found = [self._gap(self._stages["heat rejection", water])]
         for plant in self._site.plant or ():
             behind = plant.rejects_to if plant.water == water else None
@@ -303,7 +303,7 @@ class _Waiting:
         return _longest(found)
 
     def _air(self, hall: str, stage: HeatStage) -> _Store:
-        """The air of a hall: from its inlet temperature to what its class and each product allow."""
+        """Return the air of a hall: from its inlet temperature to what its class and each product allow."""
         air = next(one.air for one in self._site.halls if one.name == hall)
         if air is None:
             return _NOTHING
@@ -326,7 +326,7 @@ class _Waiting:
         return _Store(capacity, rise, tuple(missing))
 
     def _coolant(self, loop: CoolingLoop, stage: HeatStage) -> _Store:
-        """The coolant of a loop: from its supply temperature to the warmest that each product takes."""
+        """Return the coolant of a loop: from its supply temperature to the warmest that each product takes."""
         name = loop.name
         missing: list[str] = []
         warmest: list[float] = []
@@ -353,7 +353,7 @@ class _Waiting:
         return _Store(capacity, rise, tuple(missing))
 
     def _water(self, index: int) -> _Store:
-        """The water of a circuit, by as much as its owner lets it warm up."""
+        """Return the water of a circuit, by as much as its owner lets it warm up."""
         water = self._site.facility_water[index]
         missing = tuple(
             Missing(
@@ -382,7 +382,7 @@ class _Waiting:
 
 
 def _longest(gaps: Iterable[_Gap]) -> _Gap:
-    """The longest of several gaps that begin together; unknown where one of them is."""
+    """Return the longest of several gaps that begin together; unknown where one of them is."""
     known, unknown, least = [0.0], False, 0.0
     missing: list[str] = []
     for gap in gaps:

@@ -95,7 +95,7 @@ class HeatStage:
 
 
 def add(values: Iterable[float | None]) -> float | None:
-    """The sum; None as soon as one value is."""
+    """Return the sum; None as soon as one value is."""
     found = []
     for value in values:
         if value is None:
@@ -162,7 +162,9 @@ class HeatPaths:
 
     def _of_loops(self) -> Iterator[HeatStage]:
         for index, loop in enumerate(self._site.loops):
-            if loop.in_rack:  # they live and die with their racks
+            if (
+                loop.in_rack
+            ):  # they live and die with their racks, so they are no stage of their own
                 if loop.water is None:
                     yield self._in_racks(index, loop)
                 continue
@@ -174,7 +176,7 @@ class HeatPaths:
             yield _stage("CDUs", loop.name, where, [units], heat, loops=(loop.name,), lacks=lacks)
 
     def _in_racks(self, index: int, loop: CoolingLoop) -> HeatStage:
-        """CDUs in racks of which nobody says where their heat goes."""
+        """CDUs in racks whose heat goes to an unknown place."""
         where = (*self._path, "loops", index)
         heat = partial(self._coolant_heat, loop.name)
         lacks = self._nowhere(loop, cdus(loop.name), where)
@@ -209,6 +211,7 @@ class HeatPaths:
                 for part in self._machines[name]
                 if part.each is None
             ]
+            # A machine without a circuit may be on this one, so its absence makes the sum unknown.
             lacks += self._loose()
             if pumps:
                 yield _stage("pumps", water.name, where, pumps, heat, halls, loops, lacks)
@@ -249,11 +252,11 @@ class HeatPaths:
         return Units(parts, plant.capacity, self._uncarried.get(plant.name))
 
     def _chillers(self, water: str) -> Iterator[MechanicalPlant]:
-        """Those whose condensers heat a circuit."""
+        """Yield those whose condensers heat a circuit."""
         return (plant for plant in self._site.plant or () if plant.rejects_to == water)
 
     def _directly_into(self, water: str) -> Iterator[str]:
-        """The machines that give what they draw to a circuit."""
+        """Yield the machines that give what they draw to a circuit."""
         for hall in self._site.halls:
             if hall.air is not None and hall.air.water == water:
                 yield air_handlers(hall.name)
@@ -265,14 +268,14 @@ class HeatPaths:
                 yield units_of_plant(plant.name)
 
     def _into(self, water: str) -> Sequence[str]:
-        """The same, and those of the circuits whose chillers heat it."""
+        """Return the same, and those of the circuits whose chillers heat it."""
         found = [*self._directly_into(water)]
         for chiller in self._chillers(water):
             found += self._into(chiller.water) if chiller.water else ()
         return tuple(dict.fromkeys(found))
 
     def _before(self, water: str) -> AbstractSet[str]:
-        """A circuit, and those whose chillers heat it."""
+        """Return a circuit, and those whose chillers heat it."""
         found = {water}
         for chiller in self._chillers(water):
             found |= self._before(chiller.water) if chiller.water else set()
@@ -304,11 +307,12 @@ class HeatPaths:
         ]
         racks += [self._coolant_heat(x.name, dead) for x in self._site.loops if x.water == water]
         for chiller in self._chillers(water):
+            # A chiller passes on no more than it can carry, whatever its own circuit collects.
             taken = self._water_heat(chiller.water, dead) if chiller.water else 0.0
             most = self._plant(chiller).capacity(dead)
             racks.append(taken if taken is None or most is None else min(taken, most))
         heat = add(racks)
-        if not heat:
+        if not heat:  # pumps and fans of a dead circuit do not count as its load
             return heat
         parts = (part for name in self._directly_into(water) for part in self._machines[name])
         return add([heat, *(part.power for part in parts if part.name not in dead)])

@@ -60,13 +60,13 @@ class AwsPricing:
         return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The price of an instance hour, or what is missing."""
+        """Return the price of an instance hour, or what is missing."""
         return self.find(offer, name, f"price of '{name}' {TERMS[offer]} in {self._region}")
 
     def find(
         self, offer: Offer, item: str, missing: str | None = None
     ) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The owner's price of ``item``, else the list's with the discount, or what is missing."""
+        """Return the owner's price of ``item``, else the list's with the discount, or what is missing."""
         own = self._own[offer].get(item)
         if own is not None:
             return UsedPrice(item, own, UNITS[offer], None), ()
@@ -81,27 +81,30 @@ class AwsPricing:
         return UsedPrice(item, amount, UNITS[offer], found), ()
 
 
-def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
-    """The lines of ``site``."""
+def aws_lines(
+    site: AwsSitePlan, costs: Costs, prices: Prices, *, idle: bool = False
+) -> Iterator[CostLine]:
+    """Yield the lines of a site with its elastic groups at their largest, or ``idle`` at their minimum."""
     pricing = AwsPricing(prices, costs, site.spec.region)
     charged: set[str] = set()
     for plan in site.groups:
         group, capacity = plan.spec, plan.spec.capacity
+        count = group.least if idle else group.most
         if isinstance(capacity, CapacityBlock):
             if capacity.id not in charged:
                 yield _block(site, pricing, plan, capacity)
-            yield _volumes(site, pricing, group.name, group.count, group.root_volume, plan.path)
+            yield _volumes(site, pricing, group.name, count, group.root_volume, plan.path)
         else:
             yield from _computers(
                 site,
                 pricing,
                 group.name,
-                (group.type, group.count, group.root_volume),
+                (group.type, count, group.root_volume),
                 pricing.offer(group.type),
                 plan.path,
             )
             if isinstance(capacity, Reservation) and capacity.id not in charged:
-                yield from _unused(site, pricing, plan, capacity)
+                yield from _unused(site, pricing, plan, capacity, idle=idle)
         if not isinstance(capacity, OnDemand):
             charged.add(capacity.id)
     for servers in site.servers:
@@ -168,7 +171,12 @@ def _block(
 
 
 def _unused(
-    site: AwsSitePlan, pricing: AwsPricing, plan: GroupPlan, reservation: Reservation
+    site: AwsSitePlan,
+    pricing: AwsPricing,
+    plan: GroupPlan,
+    reservation: Reservation,
+    *,
+    idle: bool,
 ) -> Iterator[CostLine]:
     """Yield the instances of a reservation that no group launches: they are billed as if they ran.
 
@@ -181,7 +189,7 @@ def _unused(
         yield CostLine(site.name, plan.spec.name, "instances", what, None, None, missing, path)
         return
     launched = sum(
-        one.spec.count
+        one.spec.least if idle else one.spec.most
         for one in site.groups
         if isinstance(one.spec.capacity, Reservation) and one.spec.capacity.id == reservation.id
     )
@@ -204,7 +212,7 @@ def _data_volumes(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made: an existing one is paid for by its owner."""
+    """Yield those that are made: an existing one is paid for by its owner."""
     for index, system in enumerate(site.spec.file_systems):
         if system.existing is not None or system.deployment is None:
             continue
@@ -218,7 +226,7 @@ def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
 
 
 def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
-    """Those that are made, by the data expected, all of it in Standard; what is moved has no price here."""
+    """Yield those that are made, by the data expected, all of it in Standard; what is moved has no price here."""
     for index, system in enumerate(site.efs):
         if system.existing is not None:
             continue
@@ -231,7 +239,7 @@ def _efs(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
                 Missing(f"'data' of the file system '{system.name}'", (*path, "data")),
                 *missing,
             )
-            what = "EFS, nobody says how much"
+            what = "EFS, of an unknown size"
             yield CostLine(site.name, system.name, "file-systems", what, None, price, missing, path)
             continue
         size = money.exact(system.data)

@@ -79,7 +79,7 @@ def compare(
     summary: CostSummary | None = None,
     region: str | None = None,
 ) -> tuple[RentComparison, ...]:
-    """A comparison for each bare-metal site that has accelerators.
+    """Return a comparison for each bare-metal site that has accelerators.
 
     Args:
         plan: the plan.
@@ -118,7 +118,7 @@ def _otherwise(matches: Sequence[Match], market: _Market) -> Iterator[tuple[Offe
 def nearest_instance(
     wanted: Accelerators, catalogue: Catalogue, prices: Prices, region: str
 ) -> Instance | None:
-    """The EC2 type with the same chip: nearest in count, then in memory, then one with a price."""
+    """Return the EC2 type with the same chip: nearest in count, then in memory, then one with a price."""
 
     def distance(entry: Instance) -> tuple[float, float, bool, str]:
         own = entry.accelerators
@@ -138,13 +138,13 @@ def nearest_instance(
 
 
 def chip(model: str) -> str:
-    """The chip of an accelerator model: ``H100 SXM`` and ``H100`` are the same one."""
+    """Return the chip of an accelerator model: ``H100 SXM`` and ``H100`` are the same one."""
     words = model.upper().split()
     return " ".join(word for word in words if word not in _FORMS)
 
 
 def _rented(match: Match, market: _Market, offer: Offer) -> CostLine:
-    """The instances of ``match`` under the terms of ``offer``; its own line where none are known."""
+    """Return the instances of ``match`` under the terms of ``offer``; its own line where none are known."""
     _, costs, prices, region = market
     if match.instance is None or match.instances is None or region is None:
         return match.line

@@ -91,7 +91,7 @@ class Amount:
 
 
 def add_up(lines: Iterable[CostLine]) -> Amount:
-    """The sum of ``lines``; what is missing is named once."""
+    """Return the sum of ``lines``; what is missing is named once."""
     known, missing = 0, list[str]()
     for line in lines:
         known += line.micros or 0

@@ -80,5 +80,5 @@ def discounted(price: Decimal, percent: float) -> Decimal:
 
 
 def exact(number: float) -> Decimal:
-    """The shortest decimal that reads back as ``number``: 0.1 is one tenth."""
+    """Return the shortest decimal that reads back as ``number``: 0.1 is one tenth."""
     return Decimal(repr(number))

@@ -57,7 +57,7 @@ class OwnedPricing:
         return ("costs", "sites", site, name) if site in self.costs.sites else (*_OWNED, name)
 
     def purchase(self, entry: str) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The price of one unit; an estimate only where the site allows them."""
+        """Return the price of one unit; an estimate only where the site allows them."""
         own = self.costs.capex.get(entry)
         if own is not None:
             return UsedPrice(entry, own, "unit", None), ()
@@ -71,7 +71,7 @@ class OwnedPricing:
         return UsedPrice(entry, found.amount, "unit", found), ()
 
     def energy(self) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The price of a kilowatt hour."""
+        """Return the price of a kilowatt hour."""
         what = f"energy at {self.site.spec.name}"
         if self.rates.energy is not None:
             return UsedPrice(what, self.rates.energy, "kWh", None), ()
@@ -89,7 +89,7 @@ class OwnedPricing:
 def onprem_lines(
     site: SitePlan, costs: Costs, prices: Prices, catalogue: Catalogue
 ) -> Iterator[CostLine]:
-    """The lines of ``site``: energy, hardware and opex of each product in each group."""
+    """Yield the lines of ``site``: energy, hardware and opex of each product in each group."""
     pricing = OwnedPricing(prices, costs, site)
     for group in _groups(site, catalogue):
         if group.draws:
@@ -191,7 +191,7 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
 
 
 def _purpose(site: SitePlan, kind: str, path: Path) -> str:
-    """The group of a device: node group, ``fabric/tier``, or ``racks`` for what feeds it."""
+    """Return the group of a device: node group, ``fabric/tier``, or ``racks`` for what feeds it."""
     match path[len(site.path) :]:
         case ("node_groups", int(index)):
             return site.spec.node_groups[index].name

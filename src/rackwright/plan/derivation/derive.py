@@ -37,7 +37,7 @@ class Derived:
 
 
 def derive(tree: Tree, catalogue: Catalogue) -> Derived:
-    """The full form of a document; the document itself where nothing is said in the short form.
+    """Return the full form of a document; the document itself where nothing is said in the short form.
 
     What is written holds against what follows, whatever it is, and what follows from that is
     derived from it. The full form of a full form is the same.

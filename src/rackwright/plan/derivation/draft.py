@@ -55,7 +55,7 @@ class Draft:
         return None if item is None else to_data(item)
 
     def item(self, path: Path) -> Item | None:
-        """The node at ``path``; None where nothing is."""
+        """Return the node at ``path``; None where nothing is."""
         return Tree(self._root, None, ()).find(path)
 
     def place(self, path: Path) -> Location:
@@ -179,7 +179,7 @@ def _copy(item: Item) -> Item:
 
 
 def _positioned(tree: Tree) -> Item:
-    """The nodes of a document; of one that is plain data, each at the nearest place that is known."""
+    """Return the nodes of a document; of one that is plain data, each at the nearest place that is known."""
     if to_data(tree.root) == tree.data:
         return tree.root
 
@@ -212,7 +212,7 @@ def _made(value: Any, place: Location) -> Item:
 
 
 def _paths(item: Item, path: Path) -> Iterator[Path]:
-    """Every path of a document, in its order."""
+    """Yield every path of a document, in its order."""
     yield path
     if isinstance(item.value, dict):
         for key, entry in item.value.items():

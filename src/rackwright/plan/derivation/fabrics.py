@@ -108,7 +108,7 @@ def derive_fabric(
         why = f"a leaf gives {found.leaf[0]} of its {found.layout.tiers[0].radix} ports to hosts"
         draft.put((*path, "unit_hosts"), found.layout.unit_hosts, rules.UNIT, why, place)
     if draft.data((*path, "technology")) == "infiniband":
-        if products[0].id in SWITCHES.values():  # of others nobody says that they have a manager
+        if products[0].id in SWITCHES.values():  # others may have no manager
             managers = [{"at": TIERS[0], "count": min(2, found.layout.tiers[0].switches)}]
             why = f"one {products[0].id} manages the fabric, and another one takes over"
             draft.put((*path, "subnet_managers"), managers, rules.MANAGERS, why, place)
@@ -121,7 +121,7 @@ def derive_fabric(
 def _attached(
     draft: Draft, path: Path, intent: FabricIntent, said: Said, groups: Sequence[NodeGroup]
 ) -> list[str]:
-    """The names of the node groups on a fabric.
+    """Return the names of the node groups on a fabric.
 
     Raises:
         SpecErrors: a group that is named is none of the site, or none is named, attached or for
@@ -161,7 +161,7 @@ def _tiers_are_known(draft: Draft, path: Path) -> None:
 def _switch(
     draft: Draft, path: Path, intent: FabricIntent, said: Said, catalogue: Catalogue
 ) -> Switch:
-    """The product of the tiers that name no other.
+    """Return the product of the tiers that name no other.
 
     Raises:
         SpecErrors: none follows, or the catalogue does not have it.
@@ -202,7 +202,7 @@ def _product(draft: Draft, path: Path, name: str, place: Location, catalogue: Ca
 def _products(
     draft: Draft, path: Path, default: Switch, place: Location, catalogue: Catalogue
 ) -> tuple[Switch, ...]:
-    """The product of each tier: the one that is written for it, or the default."""
+    """Return the product of each tier: the one that is written for it, or the default."""
     found = dict.fromkeys(TIERS, default)
     for index, tier in enumerate(_mappings(draft.data((*path, "tiers")))):
         name, kind = tier.get("name"), tier.get("type")
@@ -222,7 +222,7 @@ def _shape(
     place: Location,
     least: int,
 ) -> Shape:
-    """The fabric with its tiers counted.
+    """Return the fabric with its tiers counted.
 
     Raises:
         SpecErrors: what it is sized by is not valid or not known.

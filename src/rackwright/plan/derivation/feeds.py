@@ -80,7 +80,7 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
 def rack_feeds(
     intent: PowerIntent, said: Item, racks: Mapping[str, KeyValue]
 ) -> list[dict[str, Any]]:
-    """The feeds of a rack, as a rack group has them.
+    """Return the feeds of a rack, as a rack group has them.
 
     Args:
         intent: what is said of the power of the site.
@@ -128,7 +128,7 @@ def _ends(said: Item, racks: Mapping[str, KeyValue]) -> dict[str, Item]:
 
 
 def _utility(draft: Draft, sources: Path, intent: PowerIntent) -> str | None:
-    """The name of the source that the paths of all feeds begin at."""
+    """Return the name of the source that the paths of all feeds begin at."""
     if intent.utility is not None:
         return UTILITY
     listed = draft.data(sources)

@@ -127,7 +127,7 @@ class RackRules:
             self._put_groups(hall, [(n, k) for n, k in zip(named, kinds, strict=True) if n])
 
     def _hall(self) -> Path | None:
-        """The hall that the racks stand in; None where each one has its racks written.
+        """Return the hall that the racks stand in; None where each one has its racks written.
 
         Raises:
             SpecErrors: there is no hall, or the hall is not valid.
@@ -159,7 +159,7 @@ class RackRules:
         return found
 
     def _tiers(self) -> list[Placing]:
-        """The tiers of all fabrics whose switches are counted."""
+        """Return the tiers of all fabrics whose switches are counted."""
         found = []
         for f, fabric in enumerate(_mappings(self._draft.data((*self._site, "fabrics")))):
             for t, tier in enumerate(_mappings(fabric.get("tiers"))):
@@ -218,7 +218,7 @@ class RackRules:
                 self._draft.put(at, name, rules.NETWORK_RACKS, why_here, self._place)
 
     def _fewest(self, loads: Sequence[Placing], room: RackRoom) -> tuple[int, str]:
-        """The fewest racks over which the loads can be spread, and why."""
+        """Return the fewest racks over which the loads can be spread, and why."""
         most = max(one.count for one in loads)
         tall = sum(
             one.count * room.height_of(one.data, Switch if one.is_switch else Node) for one in loads
@@ -299,7 +299,7 @@ def _kinds(said: Item) -> tuple[Kind, Kind]:
 
 
 def _together(draft: Draft, placings: Sequence[Placing], racks: Sequence[str]) -> str:
-    """All racks that something stands in, as one host list; empty where nothing does.
+    """Return all racks that something stands in, as one host list; empty where nothing does.
 
     Raises:
         SpecErrors: what is written as the racks of something is no host list.
@@ -331,7 +331,7 @@ def _size(text: Any) -> int | None:
 
 
 def _last_number(letter: str, placings: Sequence[Placing]) -> int:
-    """The highest number of a rack with this letter that is written; 0 where none is."""
+    """Return the highest number of a rack with this letter that is written; 0 where none is."""
     numbers = [0]
     for one in placings:
         if one.racks is not None:

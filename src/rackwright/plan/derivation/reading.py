@@ -29,7 +29,7 @@ def read(draft: Draft, model: type[M], data: Any, path: Path) -> M:
 
 
 def read_groups(draft: Draft, site: Path, catalogue: Catalogue) -> tuple[NodeGroup, ...]:
-    """The node groups of a site; those whose racks are not known yet stand in a trial one.
+    """Return the node groups of a site; those whose racks are not known yet stand in a trial one.
 
     Raises:
         SpecErrors: one of them is none or of no product, two have one name, or one has more units

@@ -20,7 +20,7 @@ from rackwright.plan.racks.capacity import circuits_carry
 _AROUND = ("provider", "name", "power", "loops", "facility_water", "plant", "altitude")
 """What a hall with racks is planned with; what is cabled to racks or runs on them is left out."""
 USUAL = 48.0
-"""Units of a rack that nobody describes."""
+"""Units of a rack of unknown type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class RackRoom:
         }
 
     def most(self, node: Mapping[str, Any]) -> tuple[int, str]:
-        """The most units of a node group in one rack, at least one, and why.
+        """Return the most units of a node group in one rack, at least one, and why.
 
         Args:
             node: the fields of a node group.
@@ -151,7 +151,7 @@ class RackRoom:
             return USUAL
 
     def height_of(self, load: Mapping[str, Any], kind: type[Node | Switch]) -> float:
-        """Units that a node or switch takes; one where nobody says it."""
+        """Units that a node or switch takes; one if unknown."""
         try:
             height = self._catalogue.get(kind, load["type"]).height
         except UnknownEntryError:

@@ -51,7 +51,7 @@ RULES: Final[Mapping[str, str]] = {
     PODS: "Below cores, leaves and spines are cut into pods of half a spine's ports, and cores into as many "
     "planes as a pod has spines.",
     MANAGERS: "Of an InfiniBand fabric, two leaves have subnet managers, where they are of a product that "
-    "`fabric.switch` chooses; of others nobody says that they can have one.",
+    "`fabric.switch` chooses; of others it is unknown if they can have one.",
     ENGINE: "A fat tree of InfiniBand is routed by `ftree`.",
     PREFIX: "The first prefix of `network` with an address for each interface of the hosts on the fabric.",
     UTILITY: "A utility of the capacity that is written.",
@@ -73,6 +73,6 @@ RULES: Final[Mapping[str, str]] = {
 
 
 def rules_table() -> str:
-    """The rules as a table of Markdown."""
+    """Return the rules as a table of Markdown."""
     rows = [f"| `{name}` | {text} |" for name, text in RULES.items()]
     return "\n".join(["| Rule | What follows |", "|---|---|", *rows, ""])

@@ -25,7 +25,7 @@ FOLLOWS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def with_short_form(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a blueprint, with the words of the short form.
+    """Return the schema of a blueprint, with the words of the short form.
 
     An editor does not know whether a field follows from the rest, so none that may is required.
 

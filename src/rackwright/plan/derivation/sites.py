@@ -55,7 +55,7 @@ def derive_site(draft: Draft, site: Path, intent: SiteIntent, catalogue: Catalog
 def _fabrics(
     draft: Draft, site: Path, intent: SiteIntent
 ) -> list[tuple[Path, FabricIntent, Mapping[str, Location]]]:
-    """The fabrics that are said in the short form, without its words, in the list of all."""
+    """Return the fabrics that are said in the short form, without its words, in the list of all."""
     fabrics = (*site, "fabrics")
     found: list[FabricIntent | None] = list(intent.fabrics)
     alone = draft.take((*site, "fabric"))
@@ -83,7 +83,7 @@ def _fabrics(
 
 
 def _by_name(draft: Draft, path: Path, name: str) -> int | None:
-    """The index of the item of a list that is called ``name``."""
+    """Return the index of the item of a list that is called ``name``."""
     listed = draft.data(path)
     for index, one in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(one, dict) and one.get("name") == name:
@@ -103,7 +103,7 @@ def _power_words(draft: Draft, site: Path) -> Item:
 
 
 def _rack_groups(draft: Draft, site: Path) -> Sequence[Path]:
-    """The rack groups that are written."""
+    """Return the rack groups that are written."""
     found: list[Path] = []
     halls = draft.data((*site, "halls"))
     for h, hall in enumerate(halls if isinstance(halls, list) else ()):

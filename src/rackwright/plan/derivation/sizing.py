@@ -59,7 +59,7 @@ def shape(
     *,
     least: int,
 ) -> Shape:
-    """The fewest tiers, and the fewest switches in each, that carry the hosts of a fabric.
+    """Return the fewest tiers, and the fewest switches in each, that carry the hosts of a fabric.
 
     Args:
         fabric: with the products of ``TIERS``, one of each, and what is attached.
@@ -103,7 +103,7 @@ def _settled(
     written: Mapping[str, int],
     tiers: int,
 ) -> Shape:
-    """The counts of so many tiers: those with which the plan asks for no others.
+    """Return the counts of so many tiers: those with which the plan asks for no others.
 
     Raises:
         UnsizedError: it is not known how many ports of the hosts are on the fabric.
@@ -147,7 +147,7 @@ def _leaves_short(layout: Layout) -> int:
 def _unknown_ports(layout: Layout) -> UnsizedError:
     hosts = next(one for one in layout.hosts if one.endpoints is None)
     return UnsizedError(
-        f"nobody says how many ports of {hosts.group.type} are on the fabric",
+        f"it is not stated how many ports of {hosts.group.type} are on the fabric",
         hint="write what is 'attached', with its 'interfaces'",
     )
 
@@ -155,7 +155,7 @@ def _unknown_ports(layout: Layout) -> UnsizedError:
 def _laid(
     fabric: Fabric, groups: Sequence[NodeGroup], catalogue: Catalogue, counts: Sequence[int]
 ) -> Shape:
-    """The fabric with so many switches in each tier, as the plan lays it out."""
+    """Return the fabric with so many switches in each tier, as the plan lays it out."""
     bare = _site(groups, _with(fabric, counts, ()))
     layout = lay_out(bare, bare.fabrics[0], catalogue)
     assert layout is not None  # noqa: S101 - it has tiers, and something is attached
@@ -183,7 +183,7 @@ def _with(fabric: Fabric, counts: Sequence[int], links: Links) -> Fabric:
 
 
 def _site(groups: Sequence[NodeGroup], fabric: Fabric) -> OnPremSite:
-    """A site in which nothing but the nodes and the fabric is said."""
+    """Return a site in which nothing but the nodes and the fabric is said."""
     return OnPremSite.model_validate(
         {
             "provider": "onprem",
@@ -197,7 +197,7 @@ def _site(groups: Sequence[NodeGroup], fabric: Fabric) -> OnPremSite:
 
 
 def _links(layout: Layout) -> tuple[Links, bool]:
-    """The cables between the tiers, and whether each switch has as many to each one above."""
+    """Return the cables between the tiers, and whether each switch has as many to each one above."""
     _, up = leaf_split(layout)
     sizes = [tier.switches for tier in layout.tiers]
     if len(sizes) == 1:
@@ -221,7 +221,7 @@ def _pods(layout: Layout) -> tuple[int, int]:
 
 
 def _even_cores(found: Shape) -> int:
-    """The fewest cores to which spines have as many cables each, the same number in each plane."""
+    """Return the fewest cores to which spines have as many cables each, the same number in each plane."""
     layout = found.layout
     pods, _ = _pods(layout)
     planes = max(1, layout.tiers[1].switches // pods)

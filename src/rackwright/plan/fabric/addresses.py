@@ -39,7 +39,7 @@ def overlaps(claims: Iterable[NumberRange]) -> list[tuple[NumberRange, NumberRan
 
 
 def next_free(claims: Sequence[NumberRange], size: int) -> int:
-    """The first number after all claims, a multiple of ``size``."""
+    """Return the first number after all claims, a multiple of ``size``."""
     last = max(claim.last for claim in claims)
     return -(-(last + 1) // size) * size
 
@@ -56,7 +56,7 @@ def prefix_claims(fabric: Fabric, owner: str) -> dict[int, list[NumberRange]]:
 
 
 def free_prefix(claims: Sequence[NumberRange], claim: NumberRange, version: int) -> str | None:
-    """A range as large as ``claim`` after all others, or None at the end of the addresses."""
+    """Return a range as large as ``claim`` after all others, or None at the end of the addresses."""
     size = claim.last - claim.first + 1
     bits = 32 if version == 4 else 128
     first = next_free(claims, size)
@@ -68,7 +68,7 @@ def free_prefix(claims: Sequence[NumberRange], claim: NumberRange, version: int)
 
 
 def number_claims(fabric: Fabric, kind: str) -> list[NumberRange]:
-    """The partition keys (``pkey``) or VLANs (``vlan``) of a fabric's segments."""
+    """Return the partition keys (``pkey``) or VLANs (``vlan``) of a fabric's segments."""
     return [
         NumberRange(segment.name, number, number, str(number))
         for segment in fabric.segments
@@ -77,7 +77,7 @@ def number_claims(fabric: Fabric, kind: str) -> list[NumberRange]:
 
 
 def asn_claims(planned: FabricPlan, owner: str) -> list[NumberRange]:
-    """The BGP numbers of a fabric's tiers: one for each switch, or one that all share."""
+    """Return the BGP numbers of a fabric's tiers: one for each switch, or one that all share."""
     found = []
     for tier, switches in zip(planned.fabric.tiers, planned.switches, strict=True):
         if tier.asn is not None:
@@ -88,7 +88,7 @@ def asn_claims(planned: FabricPlan, owner: str) -> list[NumberRange]:
 
 
 def addresses_needed(layout: Layout, segment: Segment) -> int | None:
-    """One address for each interface of each host of the segment's groups; None where unknown."""
+    """Return one address for each interface of each host of the segment's groups; None where unknown."""
     total = 0
     for group in segment.groups:
         hosts = next((h for h in layout.hosts if h.group.name == group), None)

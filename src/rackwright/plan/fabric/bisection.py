@@ -63,7 +63,7 @@ def bisection(layout: Layout) -> float | None:
 
 
 def _filled(parts: Iterable[_Part], wanted: float) -> float:
-    """The fewest Gbps that are cut when hosts of ``wanted`` Gbps are taken from ``parts``."""
+    """Return the fewest Gbps that are cut when hosts of ``wanted`` Gbps are taken from ``parts``."""
     cut, left, least = 0.0, wanted, abs(wanted)
     for part in sorted(parts, key=lambda one: one.gain, reverse=True):
         if part.gain <= 0 or left <= 0:
@@ -74,7 +74,7 @@ def _filled(parts: Iterable[_Part], wanted: float) -> float:
 
 
 def _pods(layout: Layout, rates: Sequence[float], ups: Sequence[int]) -> Iterator[_Part]:
-    """The parts of a fabric below its topmost switches, each with the parts in it."""
+    """Yield the parts of a fabric below its topmost switches, each with the parts in it."""
     tiers = layout.tiers
     leaf_up = ups[0] * tiers[0].up_rate if ups else 0.0
     parts: dict[int, _Part] = {}
@@ -98,7 +98,7 @@ def _pods(layout: Layout, rates: Sequence[float], ups: Sequence[int]) -> Iterato
 def _joined(
     layout: Layout, parts: dict[int, _Part], sets: _Sets, spine_up: float
 ) -> Iterator[_Part]:
-    """The pods: parts that hosts or switches of the second tier join, by their set of leaves."""
+    """Yield the pods: parts that hosts or switches of the second tier join, by their set of leaves."""
     leaves, spines = (tier.switches for tier in layout.tiers[:2])
     first = [link for link in layout.links if link.lower == 0]
     blocks = max((link.blocks for link in first), default=1)
@@ -129,7 +129,7 @@ class _Sets:
         self._above = list(range(count))
 
     def of(self, number: int) -> int:
-        """The number that stands for the set of ``number``."""
+        """Return the number that stands for the set of ``number``."""
         while self._above[number] != number:
             self._above[number] = self._above[self._above[number]]
             number = self._above[number]

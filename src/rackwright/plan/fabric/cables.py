@@ -68,8 +68,9 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
 
 
 def cross_section(layout: Layout, link: Cables) -> float | None:
-    """Section of a kind of cables in m², the share of one port in it; None where nobody says it."""
+    """Section of a kind of cables in m², the share of one port in it; None if unknown."""
     part = layout.catalogue.get(Cable, link.cable) if link.cable else None
+    # A transceiver has no cable of its own: the blueprint states the diameter of the fibre.
     if part is None or part.medium in FIBRES:
         diameter, joined = link.diameter, 1
     else:
@@ -87,13 +88,13 @@ def missing_diameter(layout: Layout, link: Cables, path: Path) -> Missing:
 
 
 def bend_space(link: Cables, end: End) -> float | None:
-    """Metres behind a port that plug and bend of a cable take at an end; None where nobody says it."""
+    """Metres behind a port that plug and bend of a cable take at an end; None if unknown."""
     published = None if end.cable is None else fact_value(end.cable.bend_space)
     return link.bend_space if published is None else published
 
 
 def ends(layout: Layout, link: Cables) -> tuple[End, End]:
-    """The lower and the upper end of a kind of cables."""
+    """Return the lower and the upper end of a kind of cables."""
     lower = layout.catalogue.get(Cable, link.cable) if link.cable else None
     upper = layout.catalogue.get(Cable, link.upper_cable) if link.upper_cable else lower
     tiers = {tier.name: tier for tier in layout.tiers}
@@ -191,8 +192,8 @@ def _suitable(layout: Layout, medium: str) -> str:
     return ", ".join(fitting) or f"another medium than {medium}"
 
 
-def reaching(layout: Layout, link: Cables, length: float, rate: float | None) -> str | None:
-    """Return the product of shortest reach that bridges ``length``, or None.
+def reaching(layout: Layout, link: Cables, length: float, like: Cable) -> str | None:
+    """Return the product of shortest reach that bridges ``length`` at the rates of ``like``, or None.
 
     Of several, it is one for more technologies: the others are for some switches or cages alone.
     """
@@ -200,10 +201,14 @@ def reaching(layout: Layout, link: Cables, length: float, rate: float | None) ->
     for name in layout.catalogue.ids(Cable):
         entry = layout.catalogue.get(Cable, name)
         far = reach(entry, link.fibre or FIBRES.get(entry.medium, ("",))[-1])
-        fits = rate is None or fact_value(entry.rate) == rate
+        fits = like.rate is None or _rates(entry) == _rates(like)
         if far is not None and far >= length and fits and layout.technology in entry.technology:
             found.append((far, -len(entry.technology), entry.id))
     return min(found)[-1] if found else None
+
+
+def _rates(entry: Cable) -> tuple[float | None, float | None]:
+    return fact_value(entry.rate), fact_value(entry.port_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +224,10 @@ class Wire:
 
 
 def wires(layout: Layout) -> Iterator[Wire]:
-    """Every cable of the fabric, patches applied: the list for those who pull them."""
+    """Yield every cable of the fabric, patches applied: the list for those who pull them."""
     yield from host_wires(layout)
     names = [tier.names() for tier in layout.tiers]
+    # Ports are dealt in the order of the links, the same in each run: cable labels depend on it.
     next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
     next_down = [[0] * tier.switches for tier in layout.tiers]
     for link in layout.links:
@@ -240,7 +246,7 @@ def wires(layout: Layout) -> Iterator[Wire]:
 
 
 def host_wires(layout: Layout, attachment: int | None = None) -> Iterator[Wire]:
-    """Every cable of a host, of one attachment or of all, patches applied."""
+    """Yield every cable of a host, of one attachment or of all, patches applied."""
     leaves = layout.tiers[0].names()
     patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
     hosts = [one.names for one in layout.hosts]
@@ -258,7 +264,7 @@ def host_wires(layout: Layout, attachment: int | None = None) -> Iterator[Wire]:
 
 
 def _kinds_of(layout: Layout, attachment: int) -> Callable[[int, str], str]:
-    """The kind of the cable from the n-th host of an attachment to a leaf, by its name.
+    """Return the kind of the cable from the n-th host of an attachment to a leaf, by its name.
 
     It is the first that is for such cables; empty where there is none.
     """
@@ -307,6 +313,7 @@ def digest(layout: Layout) -> str:
             (one.leaves, [(s.attachment, s.first, s.hosts) for s in one.stretches])
             for one in layout.rack_sets
         ]
+    # Keys of later releases are left out if unset, so that digests of existing fabrics stay valid.
     if layout.fabric.last_unit_hosts is not None:
         shape["last_unit"] = layout.fabric.last_unit_hosts
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]

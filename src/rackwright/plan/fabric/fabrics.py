@@ -71,7 +71,7 @@ class FabricPlan:
 
 
 def plan_fabrics(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[FabricPlan, ...]:
-    """The fabrics of the site at ``path``, in the order of the blueprint.
+    """Return the fabrics of the site at ``path``, in the order of the blueprint.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.

@@ -57,7 +57,7 @@ class FabricTopology:
 
 
 def graph_of(layout: Layout) -> FabricTopology | None:
-    """The graph of a fabric's switches.
+    """Return the graph of a fabric's switches.
 
     None when the blueprint leaves open where hosts or switches are cabled.
     """
@@ -82,7 +82,7 @@ def graph_of(layout: Layout) -> FabricTopology | None:
 
 
 def _nodes_by_leaf(layout: Layout) -> dict[int, tuple[str, ...]]:
-    """The hosts of each leaf in the order of their ports, patches applied."""
+    """Return the hosts of each leaf in the order of their ports, patches applied."""
     leaf_of = {name: index for index, name in enumerate(layout.tiers[0].names())}
     patches = {(p.node, p.interface): leaf_of.get(p.switch) for p in layout.fabric.patches}
     names = [hosts.names for hosts in layout.hosts]

@@ -35,12 +35,12 @@ class SimulatedNetwork:
 
 
 def adapter(host: str, interface: int) -> str:
-    """The adapter of a host's interface, counted from 1."""
+    """Return the adapter of a host's interface, counted from 1."""
     return f"{host}/{interface}"
 
 
 def network(layout: Layout) -> SimulatedNetwork:
-    """The fabric as a net file; the first host is where the subnet manager runs.
+    """Return the fabric as a net file; the first host is where the subnet manager runs.
 
     Raises:
         ValueError: nothing is cabled.

@@ -47,7 +47,7 @@ class Tier:
     digits: int | None = None
 
     def names(self) -> tuple[str, ...]:
-        """The switches' names, like ``compute-leaf-1``."""
+        """Return the switches' names, like ``compute-leaf-1``."""
         return numbered(self.prefix, self.switches, self.digits)
 
 
@@ -208,7 +208,7 @@ class Layout:
         return tuple(used)
 
     def run_of(self, attachment: int, host: int) -> Run | None:
-        """The run of a host, by its index in its group."""
+        """Return the run of a host, by its index in its group."""
         for run in self.runs:
             if run.attachment == attachment and run.first <= host < run.first + run.hosts:
                 return run
@@ -216,7 +216,7 @@ class Layout:
 
 
 def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | None:
-    """The layout of ``fabric``, or None when the blueprint attaches nothing to it.
+    """Return the layout of ``fabric``, or None when the blueprint attaches nothing to it.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -230,13 +230,14 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
         for attachment in fabric.attached
     )
     sets = _rack_sets(fabric, tiers[0], hosts)
+    # With one leaf in each rack there is nothing to spread rails over, so they need not be stated.
     if sets is not None and all(len(one.leaves) < 2 for one in sets):
         hosts = tuple(replace(h, rails=False) if h.rails is None else h for h in hosts)
     return Layout(fabric, catalogue, tiers, hosts, tuple(tier_links(fabric)), sets)
 
 
 def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[RackSet, ...] | None:
-    """The racks of a top-of-rack fabric with their hosts and leaves; None for any other fabric."""
+    """Return the racks of a top-of-rack fabric with their hosts and leaves; None for any other fabric."""
     if fabric.top_of_rack is None:
         if any(one.rails is not False for one in hosts):
             return None
@@ -276,6 +277,7 @@ def _hosts(
     entry = catalogue.get(Node, group.type)
     role = attachment.ports or fabric.role
     found = [port for port in entry.ports if port.role == role]
+    # A product may hold several hosts (an NVL72 has 18), and lists the ports of all of them.
     ports = sum(port.count for port in found) // entry.hosts if found else None
     listed = None if ports is None else ports * attachment.split
     return Hosts(
@@ -310,6 +312,7 @@ def _cable_hosts(layout: Layout) -> Iterator[Run]:
     for one in sets:
         for stretch in one.stretches:
             hosts = layout.hosts[stretch.attachment]
+            # Hosts are left unplaced rather than placed by a guess.
             unsure = hosts.rails is None and len(one.leaves) > 1
             if hosts.interfaces is None or unsure or not one.leaves:
                 continue
@@ -317,6 +320,7 @@ def _cable_hosts(layout: Layout) -> Iterator[Run]:
             ports = ceil_div(hosts.interfaces, rails)
             first, end = stretch.first, stretch.first + stretch.hosts
             for block in _blocks(layout, one.leaves, rails, ports):
+                # All rails of a host have the same port number, so the fullest leaf decides.
                 start = max(used[leaf] for leaf in block.leaves)
                 fitting = min((layout.leaf_ports - start) // ports, block.most, end - first)
                 if fitting > 0:
@@ -335,6 +339,7 @@ class _Block:
 def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> Iterator[_Block]:
     """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
+    # Only rails are built in scalable units; leaves in racks serve the hosts beside them.
     in_units = rails > 1 and layout.rack_sets is None
     unit = (layout.fabric.unit_hosts or each) if in_units else each
     sizes = [unit] * (len(leaves) // (rails * ceil_div(unit, each)))
@@ -343,7 +348,7 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
     start = 0
     for size in sizes:
         blocks = ceil_div(size, each)
-        if start + rails * blocks > len(leaves):
+        if start + rails * blocks > len(leaves):  # a unit is whole, or not there
             return
         for block in range(blocks):
             of_rails = tuple(leaves[start + rail * blocks + block] for rail in range(rails))
@@ -352,12 +357,12 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
 
 
 def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
-    """Each lower switch with the upper ones it is cabled to."""
+    """Yield each lower switch with the upper ones it is cabled to."""
     return link.connected(layout.tiers[link.lower].switches, layout.tiers[link.upper].switches)
 
 
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
-    """The attachment and the index in its group of the host called ``name``."""
+    """Return the attachment and the index in its group of the host called ``name``."""
     for index, hosts in enumerate(layout.hosts):
         group = hosts.group
         found = index_of(group.name, hosts.count, group.host_names, name, group.name_digits)
@@ -367,13 +372,13 @@ def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
 
 
 def find_leaf(layout: Layout, name: str) -> int | None:
-    """The index of the leaf called ``name``."""
+    """Return the index of the leaf called ``name``."""
     names = layout.tiers[0].names()
     return names.index(name) if name in names else None
 
 
 def port_rate(hosts: Hosts) -> float | None:
-    """Rate of a host's port in Gbps; None where nobody says it."""
+    """Rate of a host's port in Gbps; None if unknown."""
     if hosts.attachment.rate is not None:
         return hosts.attachment.rate
     whole = None if hosts.port is None else fact_value(hosts.port.rate)

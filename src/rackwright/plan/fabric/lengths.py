@@ -141,7 +141,7 @@ class CableRoutes:
     layout: Layout
 
     def longest(self, link: Cables, path: Path) -> CableLength:
-        """The longest cable of a kind at ``path``: as declared, else by the positions of its racks."""
+        """Return the longest cable of a kind at ``path``: as declared, else by the positions of its racks."""
         stated = routed_length(link)
         if stated is not None:
             return CableLength(stated)
@@ -204,7 +204,7 @@ class CableRoutes:
     def end_between(
         self, here: StandingRack, there: StandingRack
     ) -> Literal["first", "last"] | None:
-        """The end of the rows by which cables go between racks of two rows of a hall; None where unknown."""
+        """Return the end of the rows by which cables go between racks of two rows of a hall; None where unknown."""
         trays = self.standing.trays.get(here.hall)
         if trays is None:
             return None
@@ -229,7 +229,7 @@ class CableRoutes:
         )
 
     def _ends(self, link: Cables) -> tuple[Path, Path]:
-        """The places in the blueprint of what is at the lower and at the upper end."""
+        """Return the places in the blueprint of what is at the lower and at the upper end."""
         return self._path_of(link.lower), self._path_of(link.upper)
 
     def _path_of(self, name: str) -> Path:
@@ -240,7 +240,7 @@ class CableRoutes:
         return (*self.standing.path, "node_groups", groups.index(name))
 
     def _pairs(self, link: Cables) -> Iterator[tuple[str, str]]:
-        """The racks of both ends of the cables of a kind."""
+        """Yield the racks of both ends of the cables of a kind."""
         tiers = [tier.name for tier in self.layout.tiers]
         for own in self.layout.links:
             if own.cables.name == link.name:
@@ -277,7 +277,7 @@ class CableRoutes:
         ]
 
     def host_rack(self, attachment: int, host: int) -> str:
-        """The rack of a host, by its index in the group of an attachment."""
+        """Return the rack of a host, by its index in the group of an attachment."""
         return self._rack_of_hosts[attachment](host)
 
     @cached_property
@@ -288,11 +288,11 @@ class CableRoutes:
         ]
 
     def switch_rack(self, tier: int, switch: int) -> str:
-        """The rack of a switch, by its index in its tier."""
+        """Return the rack of a switch, by its index in its tier."""
         return self._rack_of_switches[tier](switch)
 
     def _end_of(self, name: str) -> tuple[str, Path]:
-        """The rack of a device and its place in the blueprint."""
+        """Return the rack of a device and its place in the blueprint."""
         host = find_host(self.layout, name)
         if host is not None:
             group = self.layout.hosts[host[0]].group.name
@@ -306,7 +306,7 @@ class CableRoutes:
 def end_between(
     joined: Literal["first", "last", "both"] | None, row_end: float, one: float, other: float
 ) -> Literal["first", "last"] | None:
-    """The end of the rows by which cables go between racks of two rows; None where nothing joins these.
+    """Return the end of the rows by which cables go between racks of two rows; None where nothing joins these.
 
     Args:
         joined: at which ends a tray crosses the rows.

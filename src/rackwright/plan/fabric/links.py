@@ -29,7 +29,7 @@ class TierLink:
     per_block: int | None = None
 
     def block(self, lower: int, switches: int) -> int:
-        """The block of the lower switch with this index, of ``switches`` in all."""
+        """Return the block of the lower switch with this index, of ``switches`` in all."""
         if self.by_plane:
             return lower % self.blocks
         if self.per_block is not None:
@@ -37,7 +37,7 @@ class TierLink:
         return lower * self.blocks // switches
 
     def connected(self, lowers: int, uppers: int) -> Iterator[tuple[int, range]]:
-        """Each of so many lower switches with those of the upper ones that it is cabled to."""
+        """Yield each of so many lower switches with those of the upper ones that it is cabled to."""
         for lower in range(lowers):
             block = self.block(lower, lowers)
             yield lower, range(block * uppers // self.blocks, (block + 1) * uppers // self.blocks)
@@ -50,7 +50,7 @@ class TierLink:
 
 
 def tier_links(fabric: Fabric) -> Iterator[TierLink]:
-    """The cables between switches, in the order of the blueprint."""
+    """Yield the cables between switches, in the order of the blueprint."""
     indexes = {tier.name: index for index, tier in enumerate(fabric.tiers)}
     for link in fabric.links:
         if link.lower in indexes:

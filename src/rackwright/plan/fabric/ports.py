@@ -57,7 +57,7 @@ class Collision:
 
 
 def needed_switches(layout: Layout) -> tuple[int, ...] | None:
-    """The fewest switches of each tier; None where the hosts' ports or the shape are not known.
+    """Return the fewest switches of each tier; None where the hosts' ports or the shape are not known.
 
     The upper tiers are sized for the leaves that there are, when they are more than needed: a
     scalable unit is built whole, and only its nodes are added later.
@@ -76,7 +76,7 @@ def needed_switches(layout: Layout) -> tuple[int, ...] | None:
 
 
 def _leaves(layout: Layout, down: int) -> int:
-    """The fewest leaves; of a top-of-rack fabric more than there are, if a rack has too few."""
+    """Return the fewest leaves; of a top-of-rack fabric more than there are, if a rack has too few."""
     if layout.rack_sets is not None:
         needed = [(_leaves_of_racks(layout, one, down), one) for one in layout.rack_sets]
         lacking = sum(max(0, count - len(one.leaves)) for count, one in needed)
@@ -88,7 +88,7 @@ def _leaves(layout: Layout, down: int) -> int:
 
 
 def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
-    """The fewest leaves for the hosts of a set of racks."""
+    """Return the fewest leaves for the hosts of a set of racks."""
     count: Counter[int] = Counter()
     for stretch in racks.stretches:
         count[stretch.attachment] += stretch.hosts
@@ -96,6 +96,7 @@ def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
     for index, hosts in count.items():
         interfaces = layout.hosts[index].interfaces or 0
         rails = interfaces if layout.hosts[index].rails else 1
+        # A host on one leaf takes all its ports there; on rails, one port of each leaf.
         on_leaf = max(1, down // max(1, interfaces // max(1, rails)))
         ports += hosts * interfaces
         most = max(most, rails * ceil_div(hosts, on_leaf))
@@ -103,7 +104,7 @@ def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
 
 
 def racks_short_of_leaves(layout: Layout) -> list[tuple[str, ...]]:
-    """The sets of racks of a top-of-rack fabric whose leaves are too few for their hosts."""
+    """Return the sets of racks of a top-of-rack fabric whose leaves are too few for their hosts."""
     down, _ = leaf_split(layout)
     return [
         one.racks
@@ -123,7 +124,7 @@ def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
 
 
 def ratio_for_racks(layout: Layout) -> float | None:
-    """The least oversubscription at which leaves in racks have ports for all their hosts.
+    """Return the least oversubscription at which leaves in racks have ports for all their hosts.
 
     None where their ports, less those in use upwards, are too few at any.
     """
@@ -134,13 +135,15 @@ def ratio_for_racks(layout: Layout) -> float | None:
             return None
         most = max(most, ceil_div(ports, max(1, len(one.leaves))))
     radix = layout.tiers[0].radix
+    # Ports of their own for uplinks leave the radix to hosts at any oversubscription.
     if not most or layout.tiers[0].uplinks or most + max(1, layout.up_ports(0) or 0) > radix:
         return None
+    # Rounded up to two digits: the suggested number must pass when it is written back.
     return math.ceil(100 * most / (radix - most)) / 100
 
 
 def _spines(layout: Layout, leaves: int, up: int) -> int:
-    """The fewest spines for ``up`` cables from each of ``leaves``."""
+    """Return the fewest spines for ``up`` cables from each of ``leaves``."""
     down = layout.tiers[1].radix
     blocks, each = _cut(layout, 0, leaves)
     if len(layout.tiers) == 3:
@@ -153,14 +156,16 @@ def _spines(layout: Layout, leaves: int, up: int) -> int:
 
 
 def _cores(layout: Layout, spines: int) -> int:
-    """The fewest cores above ``spines``."""
+    """Return the fewest cores above ``spines``."""
     spine, core = layout.tiers[1], layout.tiers[2]
     ratio, below = tier_ratio(layout, 1), layout.down_links(1)
     blocks, each = _cut(layout, 1, spines)
     if not below or not _sized_by_cables(layout):
         up = spine.radix - down_ports(spine.radix, ratio)
         return blocks * ceil_div(each * up, core.radix)
+    # 1e-9 keeps a whole number from being rounded up because of floating point.
     needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
+    # Cables that the blueprint lays beyond the need take ports of cores all the same.
     up = max(needed, layout.up_ports(1) or 0)
     return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
 
@@ -175,7 +180,7 @@ def _sized_by_cables(layout: Layout) -> bool:
 
 
 def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:
-    """The blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
+    """Return the blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
     links = [link for link in layout.links if link.lower == tier]
     if not links:
         return 1, switches
@@ -233,6 +238,7 @@ def _leaves_of_rails(layout: Layout, down: int) -> int:
     for rails, count in by_rails.items():
         units = ceil_div(count, unit)
         blocks = units * ceil_div(unit, down)
+        # The last unit may be built smaller, with fewer leaves of each rail.
         if last is not None and count - (units - 1) * unit <= last:
             blocks += ceil_div(last, down) - ceil_div(unit, down)
         most = max(most, rails * blocks)
@@ -257,13 +263,14 @@ def _leaf_counts(layout: Layout) -> list[int]:
     for patch, here, there in _moves(layout):
         if here is not None:
             counts[here[0]] -= 1
+        # A patch to a port beyond the radix is a collision, which is reported on its own.
         if there is not None and patch.port <= layout.tiers[0].radix:
             counts[there] += 1
     return counts
 
 
 def _moves(layout: Layout) -> Iterator[tuple[Patch, tuple[int, int] | None, int | None]]:
-    """Each patch with the leaf and port of the pattern, and the leaf it names."""
+    """Yield each patch with the leaf and port of the pattern, and the leaf it names."""
     for patch in layout.fabric.patches:
         yield patch, _meant(layout, patch), find_leaf(layout, patch.switch)
 
@@ -284,7 +291,7 @@ def leaf_bandwidth(layout: Layout) -> float | None:
     rates = [port_rate(hosts) for hosts in layout.hosts]
     if None in rates:
         return None
-    if len(set(rates)) == 1:
+    if len(set(rates)) == 1:  # as in nearly every fabric: the fullest leaf is the busiest one
         return max(layout.leaf_use) * (rates[0] or 0.0)
     used = [0.0] * layout.tiers[0].switches
     for run in layout.runs:
@@ -335,6 +342,7 @@ def shared_rails(layout: Layout) -> int:
 def collisions(layout: Layout) -> list[Collision]:
     """Patches that name nothing there is, or a port that another cable is in."""
     taken: dict[tuple[int, int], str] = {}
+    # The port of a moved interface is free, even for a patch that is listed before it.
     moved = {(p.node, p.interface) for p in layout.fabric.patches}
     found = []
     for index, (patch, here, there) in enumerate(_moves(layout)):

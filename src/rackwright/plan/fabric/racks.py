@@ -59,7 +59,7 @@ def evidently_top_of_rack(leaf: SwitchTier, groups: Sequence[NodeGroup]) -> bool
 def rack_sets(
     fabric: Fabric, groups: Sequence[tuple[NodeGroup, int]], switches: int
 ) -> tuple[RackSet, ...]:
-    """The sets of racks of a top-of-rack fabric, in the order of its leaves.
+    """Return the sets of racks of a top-of-rack fabric, in the order of its leaves.
 
     Args:
         fabric: the fabric.
@@ -98,7 +98,7 @@ def rack_sets(
 
 
 def racks_in_order(group: NodeGroup | SwitchTier, units: int) -> Callable[[int], str]:
-    """The rack of the n-th host of a node group, or switch of a tier.
+    """Return the rack of the n-th host of a node group, or switch of a tier.
 
     Args:
         group: the group or the tier.

@@ -16,7 +16,7 @@ _ROUTE = re.compile(r"0x[0-9a-f]+ (\d+) +# Channel Adapter ")
 
 
 def loaded_engine(log: str) -> str | None:
-    """The engine whose tables opensm loaded last, read from its log; None when it loaded none.
+    """Return the engine whose tables opensm loaded last, read from its log; None when it loaded none.
 
     The exit code does not tell: opensm ends with 0 when it fell back to another engine.
     """

@@ -21,13 +21,8 @@ def down_ports(radix: int, ratio: float = 1.0) -> int:
     return int(radix * ratio / (1 + ratio) + 1e-9)
 
 
-def leaves_for(endpoints: int, down: int) -> int:
-    """Leaves that ``endpoints`` ports need."""
-    return ceil_div(endpoints, down)
-
-
 def spines_for(leaves: int, up: int, radix: int) -> int:
-    """The fewest spines that take ``up`` cables from each leaf, the same number to every spine.
+    """Return the fewest spines that take ``up`` cables from each leaf, the same number to every spine.
 
     It is the smallest divisor of ``up`` that leaves enough ports on a spine: 24 leaves of 32 up
     need 16 spines of 64 ports, although the 768 cables would fit 12. When even ``up`` spines are
@@ -40,7 +35,7 @@ def spines_for(leaves: int, up: int, radix: int) -> int:
 
 
 def spines_with_room(leaves: int, up: int, radix: int, room: int) -> int:
-    """The fewest spines that take at least ``up`` cables from each leaf, as many to every spine.
+    """Return the fewest spines that take at least ``up`` cables from each leaf, as many to every spine.
 
     A leaf has ``room`` ports for them, so that a number that comes out uneven may be rounded up: 16
     leaves of 14 uplinks need 4 spines of 64 ports, with 4 cables to each. When no number will do (two
@@ -58,7 +53,7 @@ def spines_with_room(leaves: int, up: int, radix: int, room: int) -> int:
 
 
 def most_endpoints(radix: int, tiers: int) -> int:
-    """The largest non-blocking fabric: R, R²/2 or R³/4 ports.
+    """Return the largest non-blocking fabric: R, R²/2 or R³/4 ports.
 
     Raises:
         ValueError: ``tiers`` is not 1, 2 or 3.

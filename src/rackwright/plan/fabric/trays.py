@@ -142,7 +142,7 @@ class _Filled(NamedTuple):
     per_rack: int
 
     def rack(self, index: int) -> int:
-        """The rack of one of them."""
+        """Return the rack of one of them."""
         return self.racks[index // self.per_rack]
 
 
@@ -206,7 +206,7 @@ class _Laid:
 
 
 def _shape_of(ways: CableRoutes) -> tuple[_Shape, tuple[int, ...]]:
-    """The shape of a fabric, and the indexes of its halls in the site."""
+    """Return the shape of a fabric, and the indexes of its halls in the site."""
     layout, standing = ways.layout, ways.standing
     numbers: dict[str, int] = {}
 
@@ -247,7 +247,7 @@ def _index(ways: CableRoutes, kind: Cables) -> _Kind:
 
 
 def _kinds(ways: CableRoutes, group: str) -> tuple[_Kind, _Kind]:
-    """The first kinds that are for cables of a group to other racks, and inside of a rack."""
+    """Return the first kinds that are for cables of a group to other racks, and inside of a rack."""
     links = ways.layout.fabric.links
     own = [(number, link.same_rack) for number, link in enumerate(links) if link.lower == group]
     apart, inside = (
@@ -259,7 +259,7 @@ def _kinds(ways: CableRoutes, group: str) -> tuple[_Kind, _Kind]:
 
 @lru_cache(maxsize=32)
 def _laid(shape: _Shape) -> tuple[_Laid, ...]:
-    """The cables in each hall of a fabric of this shape; patches lie as the pattern does."""
+    """Return the cables in each hall of a fabric of this shape; patches lie as the pattern does."""
     found = tuple(_Laid() for _ in shape.halls)
     for kind, link in shape.links:
         lower, upper = shape.tiers[link.lower], shape.tiers[link.upper]
@@ -413,7 +413,7 @@ class _Hall:
     def _shares(
         self, counts: Mapping[tuple[int, _Kind], int], inside: TraySection
     ) -> tuple[TrayShare, ...]:
-        """The kinds of cables in a section of a tray, the largest share first."""
+        """Return the kinds of cables in a section of a tray, the largest share first."""
         room = inside.width * min(inside.depth, MOST_DEPTH_M)
         shares = []
         for (number, kind), count in counts.items():
@@ -430,7 +430,7 @@ class _Hall:
 
 @lru_cache(maxsize=32)  # equal halls are filled alike
 def _sections(fabrics: tuple[tuple[_Laid, tuple[tuple[_Kind, float], ...]], ...]) -> _Sections:
-    """The cables in the fullest section of each tray.
+    """Return the cables in the fullest section of each tray.
 
     Args:
         fabrics: what lies of each, with the section of a cable of each of its kinds in m².
@@ -446,7 +446,7 @@ def _sections(fabrics: tuple[tuple[_Laid, tuple[tuple[_Kind, float], ...]], ...]
 def _fullest(
     steps: Sequence[tuple[float, tuple[int, _Kind], int]], areas: Mapping[tuple[int, _Kind], float]
 ) -> Mapping[tuple[int, _Kind], int]:
-    """The cables in the fullest section of a tray, of which the steps are in order."""
+    """Return the cables in the fullest section of a tray, of which the steps are in order."""
     now, fullest, area = Counter[tuple[int, _Kind]](), Counter[tuple[int, _Kind]](), 0.0
     for _, step in groupby(steps, key=itemgetter(0)):
         for _, key, change in step:

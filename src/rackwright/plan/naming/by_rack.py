@@ -2,7 +2,7 @@
 
 The n-th set of racks that share leaves has the n-th subnet. Whatever a blueprint says of the first one,
 the gateway, what is reserved and where ranges begin, holds for each of the others as many addresses
-further. So a rack that is added at the end moves nobody.
+further. So a rack that is added at the end changes no name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RackSubnet:
 def rack_subnets(
     network: SiteNetwork, prefix: IpNetwork, length: int, sets: Sequence[RackSet]
 ) -> Iterator[RackSubnet]:
-    """The subnet of each set of racks, with a prefix of ``length``, cut from ``prefix`` in their order."""
+    """Yield the subnet of each set of racks, with a prefix of ``length``, cut from ``prefix`` in their order."""
     size = 2 ** (prefix.max_prefixlen - length)
     first = int(prefix.network_address)
     made = IPv4Network if prefix.version == 4 else IPv6Network

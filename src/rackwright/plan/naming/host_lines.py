@@ -9,7 +9,7 @@ from rackwright.plan.records.names import NamePlan, PlannedNetwork
 
 
 def host_lines(names: NamePlan, networks: Sequence[PlannedNetwork]) -> Iterator[str]:
-    """The lines of an /etc/hosts for the addresses of ``networks``.
+    """Yield the lines of an /etc/hosts for the addresses of ``networks``.
 
     A name without its domain is among them where one site has it.
     """

@@ -2,7 +2,7 @@
 
 The address of the n-th host of a group is the first address of the group's range and n - 1 more, or
 as many more as the hosts before it have interfaces. It depends on nothing else: whatever is added
-to a group or beside it, nobody's address moves. Two ranges that would meet are refused.
+to a group or beside it, no address changes. Two ranges that would meet are refused.
 
 Everything is decided by the ends of ranges, so the work grows with their number, not with hosts.
 """
@@ -43,7 +43,7 @@ SUFFIXES = {"management": "", "bmc": "-bmc"}
 
 
 def plan_names(plan: Expansion) -> NamePlan:
-    """The names and addresses of every bare-metal site that declares them."""
+    """Return the names and addresses of every bare-metal site that declares them."""
     return _build(plan)[0]
 
 
@@ -122,7 +122,7 @@ class _Site:
         self.problems += confused_names(self.planned)
 
     def networks(self) -> Iterator[PlannedNetwork]:
-        """Those that can be worked out."""
+        """Yield those that can be worked out."""
         for index, network in enumerate(self.declared.networks):
             path = (*self.planned.path, "addresses", "networks", index)
             place = self._place(network, path)
@@ -141,7 +141,7 @@ class _Site:
             yield from subnets
 
     def _parts(self, place: _Place) -> Iterator[_Place]:
-        """The network itself, or the subnet of each rack."""
+        """Yield the network itself, or the subnet of each rack."""
         network, layout, length = place.network, place.layout, place.network.rack_prefix
         if length is None or layout is None:
             yield place
@@ -213,7 +213,7 @@ class _Site:
         )
 
     def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:
-        """A range with the hosts of the racks whose subnet it is in, stretch after stretch."""
+        """Yield a range with the hosts of the racks whose subnet it is in, stretch after stretch."""
         if made is None:
             return
         if not place.racks or place.layout is None:
@@ -274,7 +274,7 @@ class _Site:
             self._refuse(path, message, "add it to 'attached' of the fabric, or leave it out here")
             return None
         if hosts.interfaces is None:
-            message = f"nobody says how many interfaces '{of}' has on the fabric '{name}'"
+            message = f"it is not stated how many interfaces '{of}' has on the fabric '{name}'"
             self._refuse(path, message, "give 'interfaces' in 'attached' of the fabric")
             return None
         if interface is None:

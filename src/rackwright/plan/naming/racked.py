@@ -14,7 +14,7 @@ Racked = Mapping[str, Mapping[int, tuple[str, ...]]]
 
 
 def name_devices(site: SitePlan) -> Racked:
-    """The names in each rack of ``site``: a rack-scale system has several hosts, a chassis several switches."""
+    """Return the names in each rack of ``site``: a rack-scale system has several hosts, a chassis several switches."""
     kinds = {name: racks.kind for racks in site.racks for name in racks.names}
     slots: dict[tuple[RackKind, Path | None], list[int]] = {}
     for kind in set(kinds.values()):

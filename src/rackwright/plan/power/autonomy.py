@@ -10,7 +10,7 @@ from rackwright.plan.records.power import Autonomy, SourceLoad
 
 
 def autonomies(tree: PowerTree, rows: Sequence[SourceLoad]) -> Iterator[Autonomy]:
-    """The UPSs and generators of a site with generators; none of a site without them."""
+    """Yield the UPSs and generators of a site with generators; none of a site without them."""
     if not any(source.kind == "generator" for source in tree.sources.values()):
         return
     for row in rows:

@@ -87,7 +87,7 @@ class Consumer:
 
 
 def consumers_of(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[Consumer, ...]:
-    """The consumers of ``site``, with the power that it states, or else that of their products.
+    """Return the consumers of ``site``, with the power that it states, or else that of their products.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -126,7 +126,7 @@ def _split(
     *,
     says_restart: bool = False,
 ) -> Iterator[Consumer]:
-    """The units of a machine by what feeds them."""
+    """Yield the units of a machine by what feeds them."""
     parts = [(supply.count, supply.fed_by) for supply in machine.supplies]
     for count, fed_by in parts or [(machine.count, machine.fed_by)]:
         own = f"{name} on {' or '.join(fed_by)}" if parts else name

@@ -46,7 +46,7 @@ class FedRacks:
     circuits: tuple[tuple[str, Legs | None], ...]
     """Source of each circuit and its W on each line, None where unknown; without ``uncounted``."""
     uncounted: tuple[float, float | None] | None
-    """W of devices whose supplies nobody has counted, and their peaks, which may be unknown.
+    """W of devices with an unknown number of supplies, and their peaks, which may be unknown.
 
     None where there are no such devices.
     """
@@ -82,3 +82,8 @@ class Draws:
 
 AS_CARRIED = Draws()
 """Without losses: each source draws what it carries."""
+
+
+def plus(one: float | None, other: float | None) -> float | None:
+    """Return the sum of two loads; None if one is unknown."""
+    return None if one is None or other is None else one + other

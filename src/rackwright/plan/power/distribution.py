@@ -96,11 +96,11 @@ class PowerTree:
         return first_of(found, "what feeds {} more sources")
 
     def place(self, name: str, *field: str) -> Path:
-        """The place of a field of the source ``name`` in the blueprint."""
+        """Return the place of a field of the source ``name`` in the blueprint."""
         return (*self.path, self._numbers[name], *field)
 
     def unsaid(self, name: str, field: str, words: str | None = None) -> Missing:
-        """A number of the source ``name`` that neither the blueprint nor a product says.
+        """Return a number of the source ``name`` that neither the blueprint nor a product says.
 
         Args:
             name: the source.
@@ -129,7 +129,7 @@ class PowerTree:
         alive: Mapping[str, bool],
         draws: Draws = AS_CARRIED,
     ) -> Loads:
-        """The load of every source, each parent carrying the sum of what its children draw."""
+        """Return the load of every source, each parent carrying the sum of what its children draw."""
         loads: Loads = {name: leaf_loads.get(name, 0.0) for name in self.order}
         for name in self.order:
             live = next(filter(alive.__getitem__, self.parents[name]), None)
@@ -140,7 +140,7 @@ class PowerTree:
         return loads
 
     def ancestors(self, name: str) -> frozenset[str]:
-        """Every source that can feed ``name``, itself included; none of what is not there."""
+        """Return every source that can feed ``name``, itself included; none of what is not there."""
         return self._ancestors.get(name, frozenset())
 
     @cached_property
@@ -151,7 +151,7 @@ class PowerTree:
         return found
 
     def below(self, name: str) -> frozenset[str]:
-        """Every source, and every consumer, that ``name`` can feed, itself included."""
+        """Return every source, and every consumer, that ``name`` can feed, itself included."""
         found: set[str] = set()
         waiting = [name]
         while waiting:
@@ -197,7 +197,7 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
 
 
 def idle_sources(site: OnPremSite) -> AbstractSet[str]:
-    """The sources of ``site`` that feed nothing: no rack, no other source, no mechanical plant."""
+    """Return the sources of ``site`` that feed nothing: no rack, no other source, no mechanical plant."""
     machines: list[Machine] = [*site.loops, *(site.plant or ())]
     machines += [hall.air for hall in site.halls if hall.air is not None]
     supplied: list[Machine | PowerSource | Supply] = [*site.power.sources, *machines]

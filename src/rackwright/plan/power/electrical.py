@@ -40,12 +40,6 @@ def line_implied_power(legs: Legs, wiring: Literal["wye", "delta"]) -> float:
     return math.sqrt(3) * max(math.sqrt(a * a + b * b + a * b) for a, b in pairs)
 
 
-def imbalance(legs: Legs) -> float:
-    """Largest deviation of a leg from the mean, as a fraction of the mean; 0 without load."""
-    mean = sum(legs) / 3
-    return 0.0 if mean == 0 else line_deviation(legs) / mean
-
-
 def line_deviation(legs: Legs) -> float:
     """Largest deviation of a leg from the mean, in the unit of ``legs``."""
     mean = sum(legs) / 3

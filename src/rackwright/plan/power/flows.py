@@ -51,7 +51,7 @@ class Flow:
         self.normal: Loads = tree.push_up(leaves, tree.alive(None), draws)
 
     def affected(self, dead: AbstractSet[str]) -> Iterable[FeedDemand]:
-        """The racks with a feed on a dead source."""
+        """Return the racks with a feed on a dead source."""
         return {id(d): d for name in dead for d in self._users.get(name, [])}.values()
 
 
@@ -72,10 +72,10 @@ class FlowCase(NamedTuple):
 def judge_flows(
     tree: PowerTree, flows: Sequence[Flow], values: Sequence[Value]
 ) -> Sequence[Mapping[str, FlowCase]]:
-    """Each of ``values`` for every source, normally and at worst. A flow may be given twice.
+    """Return each of ``values`` for every source, normally and at worst. A flow may be given twice.
 
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
-    is unknown then, for nobody knows what else is lost together with the unfed one.
+    is unknown then, because it is unknown what else is lost together with the unfed one.
     """
     before = {name: [flow.normal[name] for flow in flows] for name in tree.sources}
     normal = [{name: value(name, loads) for name, loads in before.items()} for value in values]
@@ -91,6 +91,7 @@ def judge_flows(
                 continue
             seen[name] = change
             here = each.loads(name, change)
+            # Every value has its own worst loss: the load may peak after one, the charge after another.
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
     unsure = tree.unsure
@@ -117,9 +118,9 @@ class LoadsAfterLoss:
         self._value = value
 
     def without(self, lost: str) -> Mapping[str, float | None]:
-        """The load in W of every living source that the loss of ``lost`` may change.
+        """Return the load in W of every living source that the loss of ``lost`` may change.
 
-        All are unknown where parents of a source are not named: nobody knows what else is lost.
+        All are unknown where parents of a source are not named: it is unknown what else is lost.
         """
         if self._tree.unfed:
             dead = self._tree.outages.dead[lost]
@@ -142,7 +143,7 @@ class _Kinds:
         self._numbers = [self.flows.index(flow) for flow in flows]
 
     def changes(self, tree: PowerTree, lost: str) -> Iterator[tuple[str, Change]]:
-        """Each source that the loss of ``lost`` may change, with its change in each of ``flows``."""
+        """Yield each source that the loss of ``lost`` may change, with its change in each of ``flows``."""
         dead = tree.outages.dead[lost]
         leaves: dict[int, Loads] = {}
         for flow in self.flows:
@@ -152,7 +153,7 @@ class _Kinds:
         return tree.outages.changes_without(lost, kinds)
 
     def loads(self, name: str, change: Change) -> Sequence[float | None]:
-        """The load of a source after such a change, in each flow as they were given."""
+        """Return the load of a source after such a change, in each flow as they were given."""
         here = [
             after(flow.normal[name], more) for flow, more in zip(self.flows, change, strict=True)
         ]

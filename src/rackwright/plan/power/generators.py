@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import Draws, FeedDemand, Loads
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads, plus
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.overhead import Overhead, losses_of
 
@@ -43,13 +43,13 @@ def largest_steps(
     unknown: AbstractSet[str],
     uncounted: Callable[[str], tuple[float, float]],
 ) -> Mapping[str, LargestStep]:
-    """The largest step of each generator that any loss makes carry load.
+    """Return the largest step of each generator that any loss makes carry load.
 
     Args:
         tree: the sources.
         demands: what the racks draw.
         overhead: what the site draws beside them.
-        unknown: sources whose load nobody knows.
+        unknown: sources of unknown load.
         uncounted: W of racks that a source may carry beside ``demands``, and of those with losses.
     """
     generators = [name for name, source in tree.sources.items() if source.kind == "generator"]
@@ -108,7 +108,7 @@ class _Hanging:
     consumers: Sequence[Consumer]
 
     def near(self, tree: PowerTree) -> AbstractSet[str]:
-        """All whose death changes what it draws: itself, what feeds it, and what feeds its racks."""
+        """Return all whose death changes what it draws: itself, what feeds it, and what feeds its racks."""
         names = set(self.order)
         names.update(*(tree.parents[name] for name in self.order))
         names.update(*(demand.sources for demand in self.demands))
@@ -124,7 +124,7 @@ def _is_first(tree: PowerTree, generator: str, demands: Iterable[FeedDemand]) ->
 
 
 def _starting(tree: PowerTree, generator: str, below: Sequence[str]) -> Iterator[str]:
-    """The sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
+    """Yield the sources whose loss may bring load to a generator that stands by, with ``below`` behind it."""
     found: dict[str, None] = {}
     for name in below:
         first, *others = tree.parents[name] or ("",)
@@ -152,13 +152,15 @@ def _carried(
         parent = next((parent for parent in tree.parents[name] if parent not in dead), None)
         if parent is None or name in dead:
             continue
-        racks[parent] = _plus(racks.get(parent, 0.0), racks.get(name, 0.0))
+        racks[parent] = plus(racks.get(parent, 0.0), racks.get(name, 0.0))
         source = tree.sources.get(name)
+        # A UPS with walk-in takes up its load gradually, after the steps.
         if source is not None and source.walk_in:
             continue
         own = 1 if source is None else source.start_step
         for step, load in steps[name].items():
             drawn = None if name in unknown else losses.more(name, load)
+            # A load starts no earlier than the source that it hangs on.
             _add(steps[parent], max(step, own), drawn)
         if constant := losses.beside.get(name):
             _add(steps[parent], own, constant)
@@ -183,23 +185,20 @@ def _leaves(demands: Sequence[FeedDemand], lost: AbstractSet[str]) -> Loads:
 
 
 def _add(steps: Steps, step: int, load: float | None) -> None:
-    steps[step] = _plus(steps.get(step, 0.0), load)
-
-
-def _plus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+    steps[step] = plus(steps.get(step, 0.0), load)
 
 
 def _largest(
     steps: Steps, racks: float | None, beyond: float | None, lost: str | None
 ) -> LargestStep | None:
-    """The largest of the steps; None where the generator carries nothing."""
+    """Return the largest of the steps; None where the generator carries nothing."""
     carried = dict(steps)
     if racks != 0:
         _add(carried, 1, None if racks is None or beyond is None else racks * beyond)
     for step, load in carried.items():
         if load is None:
             return LargestStep(None, step, lost)
+    # Of equal steps the first one counts, hence the sign.
     known = [(load, -step) for step, load in carried.items() if load]
     if not known:
         return None

@@ -166,7 +166,7 @@ def _lacking(
 
 
 def _inefficient(tree: PowerTree) -> Iterator[tuple[str, Missing]]:
-    """The sources that lose power and do not say how much."""
+    """Yield the sources that lose power and do not say how much."""
     for name, source in tree.sources.items():
         if source.kind in LOSSY and source.efficiency is None and source.losses is None:
             by_product = source.kind == "transformer" and source.product is not None
@@ -192,7 +192,7 @@ def losses_of(tree: PowerTree) -> Draws:
 def unknown_loads(
     tree: PowerTree, consumers: Sequence[Consumer], covered: AbstractSet[str]
 ) -> Mapping[str, Missing]:
-    """Sources whose load nobody knows, because what hangs on them lacks a number, with that number.
+    """Sources of unknown load, because what hangs on them lacks a number, with that number.
 
     They are those that the PUE does not cover: UPSs and what is behind them.
     """
@@ -206,7 +206,7 @@ def unknown_loads(
 
 
 def carriers(tree: PowerTree) -> AbstractSet[str]:
-    """The sources that carry the facility: of those kinds, and behind no UPS."""
+    """Return the sources that carry the facility: of those kinds, and behind no UPS."""
     found = set()
     for name, source in tree.sources.items():
         above = tree.ancestors(name)

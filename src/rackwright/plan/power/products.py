@@ -25,7 +25,7 @@ RATED: Mapping[SourceKind, type[Entry]] = {
 """What products the sources of a kind are."""
 
 Count = Callable[[PowerSource], int | None]
-"""Of how many modules a number is; None where nobody knows."""
+"""Of how many modules a number is; None if unknown."""
 
 
 class Unfit(NamedTuple):
@@ -41,17 +41,17 @@ class Unfit(NamedTuple):
 
 
 def _each(source: PowerSource) -> int | None:
-    """A number of one module holds for all."""
+    """Return a number of one module, which applies to all."""
     return 1
 
 
 def _all(source: PowerSource) -> int | None:
-    """The modules of a source, spare ones included."""
+    """Return the modules of a source, spare ones included."""
     return source.modules.count if source.modules else 1
 
 
 def _needed(source: PowerSource) -> int | None:
-    """Those that are not spare."""
+    """Return those that are not spare."""
     return source.modules.needed if source.modules else 1
 
 
@@ -174,7 +174,7 @@ def unrated(source: PowerSource, site: OnPremSite, path: Path, catalogue: Catalo
 
 
 def missing_capacity(what: str, field: Path, unfit: Sequence[Unfit], path: Path) -> Missing:
-    """A capacity that nobody states, with why that of a product does not hold in its place.
+    """Return a capacity that is not stated, with why that of a product does not hold in its place.
 
     Args:
         what: the capacity, as people call it.
@@ -195,7 +195,7 @@ def _capacity_field(source: PowerSource) -> Path:
 
 
 def unsaid_of(source: PowerSource, name: str, place: Path, words: str | None = None) -> Missing:
-    """A number of a source that neither the blueprint nor its product says.
+    """Return a number of a source that neither the blueprint nor its product says.
 
     Args:
         source: it.
@@ -211,7 +211,7 @@ def unsaid_of(source: PowerSource, name: str, place: Path, words: str | None = N
 
 
 def named_products(site: OnPremSite, path: Path) -> Iterator[tuple[type[Entry], str, Path]]:
-    """The products that the sources of a site name: kind, id and place."""
+    """Yield the products that the sources of a site name: kind, id and place."""
     for number, source in enumerate(site.power.sources):
         kind = RATED.get(source.kind)
         if source.product is not None and kind is not None:

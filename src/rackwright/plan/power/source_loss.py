@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.power.demand import Draws, FeedDemand, Loads
+from rackwright.plan.power.demand import Draws, FeedDemand, Loads, plus
 
 Change = tuple[float, ...]
 """By how many W the load of a source changes, of several kinds; NaN where unknown, as sums with it are."""
@@ -54,7 +54,7 @@ class Outages:
                 self._killers.setdefault(name, []).append(lost)
 
     def dead_feeds(self, sources: Sequence[str]) -> set[frozenset[int]]:
-        """Every set of feeds, by index, that one loss kills; ``sources`` has each feed's source."""
+        """Return every set of feeds, by index, that one loss kills; ``sources`` has each feed's source."""
         losses = {lost for name in sources for lost in self._killers.get(name, ())}
         return {
             frozenset([n for n, name in enumerate(sources) if name in self.dead[lost]])
@@ -62,14 +62,14 @@ class Outages:
         }
 
     def killing(self, names: Iterable[str]) -> Sequence[str]:
-        """The sources whose loss kills any of ``names``, in the order of ``dead``."""
+        """Return the sources whose loss kills any of ``names``, in the order of ``dead``."""
         losses = {lost for name in names for lost in self._killers.get(name, ())}
         return sorted(losses, key=self._numbers.__getitem__)
 
     def changes_without(
         self, lost: str, kinds: Sequence[tuple[Loads, Loads, Draws]]
     ) -> Iterator[tuple[str, Change]]:
-        """Every living source that the loss of ``lost`` may change, with the change of each kind of load.
+        """Yield every living source that the loss of ``lost`` may change, with the change of each kind of load.
 
         Args:
             lost: the source that is lost.
@@ -89,7 +89,7 @@ class Outages:
     def _walk(
         self, dead: AbstractSet[str], leaves: Iterable[str]
     ) -> tuple[Mapping[str, int], Iterable[str], Sequence[_Step]]:
-        """The way of a change up from ``leaves``, which is the same for all kinds of load.
+        """Return the way of a change up from ``leaves``, which is the same for all kinds of load.
 
         Returns:
             A number for each source and consumer on the way, those that change, and the steps.
@@ -128,9 +128,8 @@ class Outages:
             yield from (child for child in self.children.get(gone, ()) if child not in dead)
 
     def _dead_without(self, lost: str) -> AbstractSet[str]:
-        dead: dict[str, None] = {
-            lost: None
-        }  # in a fixed order, so that sums are the same each time
+        # A dict keeps the order, so that sums over the dead are the same in each run.
+        dead: dict[str, None] = {lost: None}
         # Parents before children, so that the fate of all parents is known.
         waiting = [-self.place[child] for child in self.children.get(lost, ())]
         seen = set(waiting)
@@ -157,7 +156,7 @@ def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Load
             after = (None,) * len(demand.sources)
         for source, old, new in zip(demand.sources, demand.normal, after, strict=True):
             extra = None if old is None or new is None else (new - old) * demand.racks
-            change[source] = _plus(change.get(source, 0.0), extra)
+            change[source] = plus(change.get(source, 0.0), extra)
     return change
 
 
@@ -168,7 +167,7 @@ def _changes(
     leaves: Loads,
     draws: Draws,
 ) -> Sequence[float]:
-    """One kind of change, from that of the ``leaves`` up, by number.
+    """Return one kind of change, from that of the ``leaves`` up, by number.
 
     It is made for each loss of a site and each kind of load, so it calls nothing in the usual case.
     """
@@ -194,9 +193,5 @@ def _changes(
 
 
 def after(load: float | None, change: float) -> float | None:
-    """A load in W after a change; None when unknown."""
+    """Return a load in W after a change; None when unknown."""
     return None if load is None or math.isnan(change) else load + change
-
-
-def _plus(one: float | None, two: float | None) -> float | None:
-    return None if one is None or two is None else one + two

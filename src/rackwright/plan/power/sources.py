@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import Draws, FedRacks, FeedDemand
+from rackwright.plan.power.demand import Draws, FedRacks, FeedDemand, plus
 from rackwright.plan.power.distribution import PowerTree, add_legs, capacity_of, idle_sources
 from rackwright.plan.power.electrical import Legs, line_deviation, rotate
 from rackwright.plan.power.flows import Flow, LoadsAfterLoss, judge_flows
@@ -41,7 +41,7 @@ def plan_sources(
     classes: Sequence[FedRacks],
     power: float | None,
 ) -> Sources:
-    """The sources of ``site``.
+    """Return the sources of ``site``.
 
     Args:
         site: the site.
@@ -55,28 +55,28 @@ def plan_sources(
     demands = [_demands(cls, tree.outages) for cls in classes]
     flows = _flows(tree, consumers, demands)
     loose = _uncounted(tree, classes)
-    declared = {name: _plus(load, loose.drawn[name]) for name, load in flows[2].normal.items()}
+    declared = {name: plus(load, loose.drawn[name]) for name, load in flows[2].normal.items()}
     overhead = overhead_of(site, path, tree, consumers, declared, power)
     unknown = unknown_loads(tree, consumers, overhead.carriers)
 
     def load(name: str, loads: Sequence[float | None]) -> float | None:
-        return _plus(loads[0], loose.racks[name])
+        return plus(loads[0], loose.racks[name])
 
     def facility(name: str, loads: Sequence[float | None]) -> float | None:
         if name in unknown:
             return None
-        return overhead.of(name, _plus(loads[2], loose.drawn[name]), load(name, loads))
+        return overhead.of(name, plus(loads[2], loose.drawn[name]), load(name, loads))
 
     def peak(name: str, loads: Sequence[float | None]) -> float | None:
         if name in unknown:
             return None
-        return overhead.of(name, _plus(loads[3], loose.peaks[name]), load(name, loads))
+        return overhead.of(name, plus(loads[3], loose.peaks[name]), load(name, loads))
 
     def charging(name: str, loads: Sequence[float | None]) -> float | None:
         if name in silent:
             return None
         whole = facility(name, loads)
-        return _plus(whole, loads[4]) if batteries[name] else whole
+        return plus(whole, loads[4]) if batteries[name] else whole
 
     batteries = _batteries(tree)
     unsaid = {name for name, source in tree.sources.items() if source.recharge is None}
@@ -145,7 +145,7 @@ class _Uncounted(NamedTuple):
 
 
 def _uncounted(tree: PowerTree, classes: Sequence[FedRacks]) -> _Uncounted:
-    """Each such device in full on every source that may carry a feed of its rack, and once on each.
+    """Return each such device in full on every source that may carry a feed of its rack, and once on each.
 
     So the sum is right where all feeds meet, whatever is lost, and no more than that below.
     """
@@ -165,15 +165,11 @@ def _uncounted(tree: PowerTree, classes: Sequence[FedRacks]) -> _Uncounted:
             here = reached[name]
             racks[name] += power
             drawn[name] += power * here
-            peaks[name] = _plus(peaks[name], None if peak is None else peak * cls.racks * here)
+            peaks[name] = plus(peaks[name], None if peak is None else peak * cls.racks * here)
             for parent in tree.parents[name]:
                 above = here * gains.get(name, 1.0)
                 reached[parent] = max(reached.get(parent, 0.0), above)
     return _Uncounted(racks, drawn, peaks)
-
-
-def _plus(one: float | None, two: float | None) -> float | None:
-    return None if one is None or two is None else one + two
 
 
 def _flows(
@@ -182,7 +178,7 @@ def _flows(
     """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
 
     A battery is charged in each state: all have been discharged by the outage before it. Where no UPS
-    says how fast, there is no such flow and that of the racks stands in its place, which nobody reads.
+    says how fast, there is no such flow and that of the racks stands in its place, which is not read.
     """
     drawn, peaking = [demand for demand, _ in demands], [peak for _, peak in demands]
     racks, peaks = Flow(tree, drawn), Flow(tree, peaking)
@@ -202,7 +198,7 @@ def _flows(
 
 
 def _batteries(tree: PowerTree) -> Mapping[str, tuple[str, ...]]:
-    """The UPSs that hang on each source, itself not counted, by what may feed them."""
+    """Return the UPSs that hang on each source, itself not counted, by what may feed them."""
     found: dict[str, list[str]] = {name: [] for name in tree.sources}
     for name, source in tree.sources.items():
         if source.kind == "ups":
@@ -212,7 +208,7 @@ def _batteries(tree: PowerTree) -> Mapping[str, tuple[str, ...]]:
 
 
 def _demands(cls: FedRacks, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
-    """The draw on the feeds, and its peak, for every set of feeds that one lost source kills."""
+    """Return the draw on the feeds, and its peak, for every set of feeds that one lost source kills."""
     sources = cls.sources
     normal, peak = cls.draws(frozenset())
     without = {dead: cls.draws(dead) for dead in outages.dead_feeds(sources)}

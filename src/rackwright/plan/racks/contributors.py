@@ -21,7 +21,6 @@ Quantity = Literal[
     "height_u",
     "inlet_max_c",
     "inlet_min_c",
-    "nameplate_w",
     "peak_w",
     "power_w",
     "weight_kg",
@@ -52,7 +51,6 @@ _FIELDS: Mapping[Quantity, str] = {
     "height_u": "height",
     "inlet_max_c": "inlet_max",
     "inlet_min_c": "inlet_min",
-    "nameplate_w": "max_power",
     "peak_w": "peak_power",
     "power_w": "max_power",
     "weight_kg": "weight",
@@ -60,7 +58,7 @@ _FIELDS: Mapping[Quantity, str] = {
 """Where a catalogue entry says a quantity; its heat in air and liquid follows from two fields."""
 
 _OF_CDUS: Mapping[Quantity, str] = {
-    **dict.fromkeys(("heat_air_w", "heat_w", "nameplate_w", "peak_w", "power_w"), "power"),
+    **dict.fromkeys(("heat_air_w", "heat_w", "peak_w", "power_w"), "power"),
     "airflow_cfm": "airflow",
     "height_u": "height",
     "weight_kg": "weight",
@@ -132,14 +130,14 @@ _DOOR_WEIGHT = "rear_door_weight"
 
 
 def _of_site(device: RackDevice) -> str:
-    """The field of a rack's cooling by which what a door or manifold lacks would be known."""
+    """Return the field of a rack's cooling by which what a door or manifold lacks would be known."""
     if device.kind == "door":
         return _DOOR_WEIGHT
     return "manifolds" if device.height_u is None else "manifolds.weight"
 
 
 def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
-    """The fields of a device's catalogue entry that keep a quantity from being known."""
+    """Return the fields of a device's catalogue entry that keep a quantity from being known."""
     if device.kind == "cdu":
         return (_OF_CDUS[quantity],)
     if device.kind == "fluid":
@@ -152,7 +150,7 @@ def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
 
 
 def value_of(device: RackDevice, quantity: Quantity) -> float | None:
-    """A quantity of a device in the unit of its field; None when unknown."""
+    """Return a quantity of a device in the unit of its field; None when unknown."""
     value: float | None = getattr(device, quantity)
     return value
 

@@ -27,7 +27,7 @@ def cooling_fixtures(
     catalogue: Catalogue,
     rise: float | None,
 ) -> Iterator[RackDevice]:
-    """The fixtures of a rack that cool it.
+    """Yield the fixtures of a rack that cool it.
 
     Args:
         placed: the racks.
@@ -43,7 +43,7 @@ def cooling_fixtures(
             made = _cdu(catalogue.get(Cdu, loop.cdu), loop, (*path[:2], "loops", number), rise)
             yield from [made] * loop.count
             if cooling.has_cold_plates and cooling.manifolds is None:
-                # What stands in the rack is told, and nobody told of these.
+                # Fixtures of the rack are stated, and these are not.
                 yield passive("manifold", MANIFOLD, "manifolds", None, None)
     manifolds = cooling.manifolds
     if manifolds is not None:
@@ -56,14 +56,14 @@ def cooling_fixtures(
 
 
 def _fluid_of(rack: RackType) -> Iterator[RackDevice]:
-    """The fluid of a tank, all of it: what devices displace is not taken off."""
+    """Yield the fluid of a tank, all of it: what devices displace is not taken off."""
     if rack.immersion is not None:
         weight = fact_value(rack.immersion.fluid_weight)
         yield passive("fluid", FLUID, "fluid", 0.0, weight)
 
 
 def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> RackDevice:
-    """A CDU in the rack, which hangs on the rack's feeds.
+    """Return a CDU in the rack, which hangs on the rack's feeds.
 
     All of its power counts as heat in the air: how much of it pumps give to the coolant, which carries
     it out of the rack, no maker says.
@@ -81,7 +81,6 @@ def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> RackD
         height_u=fact_value(entry.height),
         weight_kg=fact_value(entry.weight),
         power_w=power,
-        nameplate_w=power,
         peak_w=power,
         heat_w=power,
         heat_air_w=power,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """The sum, or None as soon as one value is unknown."""
+    """Return the sum, or None as soon as one value is unknown."""
     result = 0.0
     for value in values:
         if value is None:
@@ -39,7 +39,7 @@ def describe_device(
     on_liquid: bool = True,
     in_fluid: bool = False,
 ) -> RackDevice:
-    """The device that ``entry`` makes in a rack, not placed yet.
+    """Return the device that ``entry`` makes in a rack, not placed yet.
 
     Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air; ``in_fluid`` it
     is in a tank, whose fluid takes all heat.
@@ -47,8 +47,10 @@ def describe_device(
     nameplate = fact_value(entry.max_power)
     power_cap = _as_far_as_it_goes(entry, power_cap)
     power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
+    # Published heat is that at full power: a cap lowers it in proportion.
     share = 1.0 if not nameplate or power is None else power / nameplate
     published = fact_value(entry.heat)
+    # All power becomes heat; a published figure below the power is not believed.
     heat = power if published is None else max(power or 0.0, published * share)
     if power is None:
         heat = None
@@ -58,6 +60,7 @@ def describe_device(
         heat_liquid = heat
     heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
     airflow = 0.0 if in_fluid else fact_value(entry.airflow)
+    # Without a published airflow, the temperature rise of the hall determines it.
     if airflow is None and heat_air is not None:
         if heat_air == 0:
             airflow = 0.0
@@ -72,7 +75,6 @@ def describe_device(
         path=path,
         height_u=fact_value(entry.height),
         power_w=power,
-        nameplate_w=nameplate,
         peak_w=_peak(entry, power_cap),
         heat_w=heat,
         heat_air_w=heat_air,
@@ -119,7 +121,7 @@ def _warmest_supply(liquid: LiquidCooling) -> float | None:
 
 
 def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """A cap, but no less than the product draws when its accelerators draw nothing.
+    """Return a cap, but no less than the product draws when its accelerators draw nothing.
 
     They are what gives way to a cap. Where the catalogue does not say what they draw, the cap
     counts as it stands.
@@ -133,7 +135,7 @@ def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | N
 
 
 def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """The published peak; a device that draws its nameplate at most peaks there when capped.
+    """Return the published peak; a device that draws its nameplate at most peaks there when capped.
 
     Accelerators are what draws more than the rated power for some milliseconds (EDPp). A device
     without any peaks at the most that its maker rates it for.
@@ -159,7 +161,7 @@ def place_devices(
     fixtures: Sequence[RackDevice],
     rack_height: float,
 ) -> list[RackDevice]:
-    """The devices with their units.
+    """Return the devices with their units.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
     bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
@@ -187,6 +189,7 @@ def _place(
         return replace(device, fits=False)
     if device.height_u == 0:
         return device
+    # Devices of half units may start at half units; others are screwed to whole ones.
     step = 0.5 if device.height_u % 1 else 1.0
     top = rack_height + 1 - device.height_u
     steps = int((top - 1) / step) + 1 if top >= 1 else 0

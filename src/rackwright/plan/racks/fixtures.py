@@ -17,7 +17,7 @@ def fixtures(
     *,
     shelves_included: bool,
 ) -> list[RackDevice]:
-    """The fixtures of a rack that feed it, none of which draws power for itself.
+    """Return the fixtures of a rack that feed it, none of which draws power for itself.
 
     Args:
         group: the racks.
@@ -45,7 +45,7 @@ def fixtures(
 def passive(
     kind: DeviceKind, entry: str, group: str, height: float | None, weight: float | None
 ) -> RackDevice:
-    """A device that draws no power and makes no heat."""
+    """Return a device that draws no power and makes no heat."""
     return RackDevice(
         kind=kind,
         entry=entry,

@@ -16,7 +16,7 @@ from rackwright.model.onprem import DeliveryPath, Hall, OnPremSite, RackGroup, S
 from rackwright.model.racks import RackType
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.power.demand import FedRacks
-from rackwright.plan.power.electrical import imbalance, outlet_voltage
+from rackwright.plan.power.electrical import outlet_voltage
 from rackwright.plan.power.lines.conductors import OfFeeds
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
@@ -61,6 +61,8 @@ def build_racks(
     built = []
     for cls in classes:
         group, hall = cls.group.spec, site.halls[cls.group.hall]
+        # A hall of 1,500 racks has a handful of kinds. Sources differ from row to row and are
+        # no part of a kind: racks on other busways still have the same devices and circuits.
         key = (cls.content, cls.group.hall, kind_key(group))
         if key not in made:
             wired = build_rack(cls, loads, site, catalogue)
@@ -83,6 +85,7 @@ def build_racks(
 def fed_racks(built: BuiltRacks) -> FedRacks:
     """Return what a class of racks asks of its sources."""
     rack, sources, positions = built.wired, built.racks.sources, built.racks.positions
+    # Neighbours start on another line each, so positions modulo three tell the lines of a source.
     first, second, third = (sum(1 for p in positions if p % 3 == turn) for turn in range(3))
     counted = zip(rack.counted_loads(frozenset()), rack.circuits, strict=True)
     loose = rack.uncounted
@@ -129,6 +132,7 @@ def kind_key(group: RackGroup) -> Hashable:
 def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
     group, devices, cooling = rack.group, rack.devices, rack.group.cooling
     included = any(device.includes_rack for device in devices)
+    # The weight of a product that is a whole rack has the frame in it already.
     empty = 0.0 if included else fact_value(rack.type.weight)
     content = total(device.weight_kg for device in devices)
     weight = None if content is None or empty is None else content + empty
@@ -143,6 +147,7 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
     if group.aisle_depth is not None:
         width, depth, aisle = rack.type.width.value, rack.type.depth.value, group.aisle_depth
         footprint = mechanical.footprint(width, depth, aisle)
+        # Floors spread a load over a limited width: a wider aisle gives no more credit.
         credited = mechanical.footprint(width, depth, min(aisle, mechanical.SPREAD))
     return RackKind(
         devices=devices,
@@ -186,7 +191,6 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         credited_m2=credited,
         aisle_m=None if group.aisle_depth is None else 2 * group.aisle_depth,
         center_of_mass_u=mechanical.center_of_mass(devices),
-        heaviest_top_u=mechanical.highest_heavy_unit(devices),
         rack_depth_m=rack.type.depth.value,
         deepest_m=deepest,
         lift_allowance_m=cooling.lift_allowance,
@@ -194,7 +198,6 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         service_height_m=_service_height(rack, deepest),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
-        rear_door_capacity_w=None if rack.door is None else rack.door.capacity,
         leak_detection=cooling.leak_detection,
         isolation=cooling.isolation,
         blanking=group.blanking,
@@ -309,7 +312,6 @@ def _circuits(rack: WiredRack, power_factor: float) -> Iterator[CircuitLoad]:
             load_w=load.load,
             implied_w=load.implied,
             peak_w=load.peak,
-            imbalance=imbalance(load.legs) if load.legs else None,
             c13_used=None if used is None else used["C13"],
             c19_used=None if used is None else used["C19"],
             c13_available=available["C13"],
@@ -353,6 +355,7 @@ def _fates(rack: WiredRack) -> Iterator[DevicesAfterLoss]:
         for device, living in zip(rack.devices, alive, strict=True):
             if device.kind not in POWERED:
                 continue
+            # Devices with equal supplies and an equal fate are one record: a rack has few of them.
             state = "unknown" if device.psu_count is None else device_state(device, living)[0]
             found.setdefault((device.entry, device.group, living, state), []).append(device)
         for (entry, group, living, state), devices in found.items():
@@ -366,6 +369,5 @@ def _fates(rack: WiredRack) -> Iterator[DevicesAfterLoss]:
                 devices=len(devices),
                 alive=None if devices[0].psu_count is None else living,
                 needed_full=devices[0].full_performance,
-                needed_degraded=devices[0].degraded,
                 state=state,
             )

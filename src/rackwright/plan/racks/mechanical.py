@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from rackwright.plan.base import Contributor
 from rackwright.plan.records.racks import RackDevice
 
-HEAVY_KG = 50.0
-"""Devices above this weight belong into the lower part of a rack."""
-
 
 def center_of_mass(devices: Sequence[RackDevice]) -> float | None:
     """Height of the centre of mass in U above the rack's bottom; 0 without devices.
@@ -47,18 +44,6 @@ def center_of_mass_shares(devices: Sequence[RackDevice]) -> tuple[Contributor, .
         found.setdefault(device.entry, []).append((device.weight_kg or 0.0) * middle / whole)
     shares = (Contributor(name, len(adds), sum(adds) / len(adds)) for name, adds in found.items())
     return tuple(sorted(shares, key=lambda share: (-share.total, share.name)))
-
-
-def highest_heavy_unit(devices: Sequence[RackDevice]) -> float | None:
-    """Highest unit that a device of more than ``HEAVY_KG`` reaches; 0 without such a device."""
-    highest = 0.0
-    for device in devices:
-        if device.height_u == 0 or (device.weight_kg is not None and device.weight_kg <= HEAVY_KG):
-            continue
-        if device.weight_kg is None or device.height_u is None or device.unit_low is None:
-            return None
-        highest = max(highest, device.unit_low + device.height_u - 1)
-    return highest
 
 
 def deepest(devices: Sequence[RackDevice]) -> float | None:

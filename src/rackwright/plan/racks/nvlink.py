@@ -13,7 +13,7 @@ from rackwright.plan.records.racks import NvlinkDomains
 
 
 def nvlink_domains(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[NvlinkDomains]:
-    """The domains of each node group whose product joins the accelerators of several hosts."""
+    """Yield the domains of each node group whose product joins the accelerators of several hosts."""
     for index, group in enumerate(site.node_groups):
         entry = catalogue.get(Node, group.type)
         if entry.hosts < 2 or entry.accelerators is None:
@@ -29,7 +29,5 @@ def nvlink_domains(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterat
             trays=entry.hosts,
             accelerators=count,
             most=most,
-            partial=None if most is None else count < most,
-            tray_accelerators=None if uneven else each,
             left=None if uneven else count - each,
         )

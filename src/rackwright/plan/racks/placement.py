@@ -55,7 +55,7 @@ class AssignedRacks:
 
 
 def place_groups(site: OnPremSite, path: Path) -> list[PlacedGroup]:
-    """Every rack group of the site, in order."""
+    """Return every rack group of the site, in order."""
     found = []
     for h, hall in enumerate(site.halls):
         for r, row in enumerate(hall.rows):
@@ -82,7 +82,7 @@ def list_loads(site: OnPremSite, path: Path) -> list[Load]:
 def assign(
     groups: Sequence[PlacedGroup], loads: Sequence[Load], problems: list[PlanProblem]
 ) -> list[AssignedRacks]:
-    """The rack classes; racks that get nothing form classes of their own."""
+    """Return the rack classes; racks that get nothing form classes of their own."""
     known = {rack: index for index, group in enumerate(groups) for rack in group.racks}
     content: dict[str, list[tuple[int, int]]] = {rack: [] for rack in known}
     for index, load in enumerate(loads):

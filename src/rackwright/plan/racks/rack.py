@@ -67,18 +67,18 @@ class WiredRack:
     )
 
     def loads_without(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
-        """The load of every circuit when those in ``dead`` are lost."""
+        """Return the load of every circuit when those in ``dead`` are lost."""
         if dead not in self._draws:
             self._draws[dead] = circuit_loads(self.devices, self.circuits, self.plugs, dead)
         return self._draws[dead]
 
     @property
     def uncounted(self) -> Sequence[RackDevice]:
-        """Devices of known power whose supplies nobody has counted; they may hang on any circuit."""
+        """Devices of known power with an unknown number of supplies; they may hang on any circuit."""
         return [d for d in self.devices if hangs_anywhere(d) and d.power_w is not None]
 
     def counted_loads(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
-        """The load of every circuit when those in ``dead`` are lost, without what is uncounted."""
+        """Return the load of every circuit when those in ``dead`` are lost, without what is uncounted."""
         if self.uncounted:
             return circuit_loads(self.devices, self.circuits, self.plugs, dead, counted_only=True)
         return self.loads_without(dead) if dead else self.normal
@@ -107,7 +107,7 @@ class WiredRack:
 def build_rack(
     cls: AssignedRacks, loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
 ) -> WiredRack:
-    """The rack that every member of ``cls`` is.
+    """Return the rack that every member of ``cls`` is.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -194,7 +194,7 @@ def _circuits(
 
 
 def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
-    """The smaller of what the PDU and its branch circuit may carry continuously, in W.
+    """Return the smaller of what the PDU and its branch circuit may carry continuously, in W.
 
     Unknown where the circuit is not stated: a plug does not tell what breaker is behind its socket.
     """

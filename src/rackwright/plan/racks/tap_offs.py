@@ -84,7 +84,7 @@ def _times(load: float | None, racks: int) -> float | None:
 def _worst(
     rack: WiredRack, circuits: Sequence[int], normal: float | None
 ) -> tuple[float | None, str | None]:
-    """The most that the lines of some circuits imply after a loss that leaves one of them, and which."""
+    """Return the most that the lines of some circuits imply after a loss that leaves one of them, and which."""
     worst, lost = normal, None
     for name, _, dead in rack.losses:
         if dead.issuperset(circuits):

@@ -60,7 +60,6 @@ class CircuitLoad:
         load_w: load, in W.
         implied_w: load of the whole circuit if every line carried what the busiest one does, in W.
         peak_w: load when every device peaks, in W.
-        imbalance: largest deviation of a line from the mean, as a fraction of the mean.
         c13_used: C13 outlets in use.
         c13_available: C13 outlets of the PDU.
         c13_worst_a: largest current at a C13 outlet, in A.
@@ -80,7 +79,6 @@ class CircuitLoad:
     load_w: float | None
     implied_w: float | None
     peak_w: float | None
-    imbalance: float | None
     c13_used: int | None
     c13_available: int | None
     c13_worst_a: float | None
@@ -129,7 +127,6 @@ class DevicesAfterLoss:
         devices: number of devices.
         alive: living power supplies of each.
         needed_full: power supplies that full performance needs.
-        needed_degraded: power supplies that the device needs to run at all.
         state: what becomes of each device.
     """
 
@@ -140,5 +137,4 @@ class DevicesAfterLoss:
     devices: int
     alive: int | None
     needed_full: int | None
-    needed_degraded: int | None
     state: DeviceState

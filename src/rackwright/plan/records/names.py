@@ -82,7 +82,7 @@ class Range:
         return name_of(self.of, self.of_all or self.count, self.names, number, self.digits)
 
     def labels(self, index: int) -> Iterator[str]:
-        """The label of each address of the thing with this index."""
+        """Yield the label of each address of the thing with this index."""
         name = f"{self.owner(index)}{self.suffix}"
         if self.each == 1:
             yield name
@@ -90,22 +90,22 @@ class Range:
             yield from (f"{name}-{number}" for number in range(1, self.each + 1))
 
     def all_labels(self) -> Iterator[str]:
-        """The label of each address."""
+        """Yield the label of each address."""
         return (label for index in range(self.count) for label in self.labels(index))
 
     def address(self, index: int, interface: int = 0) -> IPv4Address | IPv6Address:
-        """An address of the thing with this index; interfaces are counted from 0."""
+        """Return an address of the thing with this index; interfaces are counted from 0."""
         number = self.first + index * self.each + interface
         return IPv4Address(number) if self.version == 4 else IPv6Address(number)
 
     def index_of(self, owner: str) -> int | None:
-        """The index of the thing called ``owner``; None where it is none of these."""
+        """Return the index of the thing called ``owner``; None where it is none of these."""
         among = index_of(self.of, self.of_all or self.count, self.names, owner, self.digits)
         index = None if among is None else among - self.before
         return index if index is not None and 0 <= index < self.count else None
 
     def find(self, address: str) -> int | None:
-        """The index of the thing that has ``address``; None where none of these has it."""
+        """Return the index of the thing that has ``address``; None where none of these has it."""
         wanted = ip_address(address)
         if wanted.version != self.version or not self.first <= int(wanted) <= self.last:
             return None
@@ -151,7 +151,7 @@ class PlannedNetwork:
     vlan: int | None = None
 
     def addresses(self) -> Iterator[NamedAddress]:
-        """Every address, range by range in the order of the names."""
+        """Yield every address, range by range in the order of the names."""
         for one in self.ranges:
             for index in range(one.count):
                 owner = one.owner(index)
@@ -197,12 +197,12 @@ class NamePlan:
     zones: tuple[DnsZone, ...] = ()
 
     def addresses(self) -> Iterator[NamedAddress]:
-        """Every address of every network."""
+        """Yield every address of every network."""
         for network in self.networks:
             yield from network.addresses()
 
     def own(self, site: str, of: str, version: int = 4) -> Range | None:
-        """The addresses by which the hosts of a group, or switches, are reached under their names."""
+        """Return the addresses by which the hosts of a group, or switches, are reached under their names."""
         for network in self.networks:
             if network.site == site:
                 for one in network.ranges:
@@ -211,7 +211,7 @@ class NamePlan:
         return None
 
     def address_of(self, site: str, owner: str, version: int = 4) -> str | None:
-        """The address by which a host or switch is reached under its name; None without one."""
+        """Return the address by which a host or switch is reached under its name; None without one."""
         for network in self.networks:
             for one in network.ranges if network.site == site else ():
                 if (one.suffix, one.version) == ("", version):
@@ -221,5 +221,5 @@ class NamePlan:
         return None
 
     def address_in(self, sites: Iterable[str], owner: str) -> str | None:
-        """The same of whichever of ``sites`` has a host of that name."""
+        """Return the address of a host, on the one of ``sites`` that has it."""
         return next(filter(None, (self.address_of(site, owner) for site in sites)), None)

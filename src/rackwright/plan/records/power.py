@@ -116,8 +116,8 @@ class VoltageDrop:
         drop_percent: drop along all conductors behind what regulates the voltage, in % of it.
         lowest_outlet_v: lowest voltage at an outlet, with that drop and the tolerance of the supply, in V.
         highest_outlet_v: highest one, with that tolerance and no load, in V.
-        lacks: what nobody says of the drop, but for loads.
-        lacks_tolerance: what nobody says of the tolerance of the supply, or of the voltage at the outlets.
+        lacks: unknown facts about the drop, except loads.
+        lacks_tolerance: unknown facts about the tolerance of the supply, or of the voltage at the outlets.
         unknown_loads: names of sources on the way whose load is unknown.
     """
 

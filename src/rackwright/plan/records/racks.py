@@ -34,7 +34,6 @@ class RackDevice:
         fits: whether a free place was found.
         height_u: height, in U; 0 beside the rails.
         power_w: most input power, in W, capped where the blueprint caps it.
-        nameplate_w: input power on the nameplate, in W.
         peak_w: short-time peak, in W.
         heat_w: the larger of the input power and the published heat, in W.
         heat_air_w: heat into the air, in W.
@@ -75,7 +74,6 @@ class RackDevice:
     fits: bool = True
     height_u: float | None
     power_w: float | None = None
-    nameplate_w: float | None = None
     peak_w: float | None = None
     heat_w: float | None = None
     heat_air_w: float | None = None
@@ -184,7 +182,6 @@ class RackKind:
         credited_m2: the same with no more of the aisles than the weight of a rack spreads to, in m².
         aisle_m: width of the aisles in front and behind, in m.
         center_of_mass_u: height of the content's centre of mass above the rack's bottom, in U.
-        heaviest_top_u: highest unit that a heavy device reaches, in U; 0 without one.
         rack_depth_m: depth of the rack, in m.
         deepest_m: depth of the deepest node or switch, in m; 0 without one.
         lift_allowance_m: height of hoist and hook above a device that is lifted out of a tank, in m.
@@ -192,7 +189,6 @@ class RackKind:
         service_height_m: height to lift its longest device out of a tank, in m; 0 where it is none.
         cable_allowance_m: space behind the devices for cable bends, in m.
         power_limit_w: most power that the rack may draw by the design of the hall, in W.
-        rear_door_capacity_w: heat that the rear door can move, in W.
         leak_detection: whether leaks of the rack are detected.
         isolation: whether valves shut the rack off when it leaks.
         blanking: whether blanking panels close the empty units.
@@ -240,7 +236,6 @@ class RackKind:
     credited_m2: float | None
     aisle_m: float | None
     center_of_mass_u: float | None
-    heaviest_top_u: float | None
     rack_depth_m: float
     deepest_m: float | None
     lift_allowance_m: float | None
@@ -248,7 +243,6 @@ class RackKind:
     service_height_m: float | None
     cable_allowance_m: float | None
     power_limit_w: float | None
-    rear_door_capacity_w: float | None
     leak_detection: bool | None
     isolation: bool | None
     blanking: bool | None
@@ -326,8 +320,6 @@ class NvlinkDomains:
         trays: compute trays of one domain, each of which is a host.
         accelerators: accelerators of one domain.
         most: accelerators that it has room for.
-        partial: whether it has fewer than that.
-        tray_accelerators: accelerators of one tray; None where trays differ.
         left: accelerators that the domain joins while one tray is lost.
     """
 
@@ -339,6 +331,4 @@ class NvlinkDomains:
     trays: int
     accelerators: int
     most: int | None
-    partial: bool | None
-    tray_accelerators: int | None
     left: int | None

@@ -72,7 +72,7 @@ class FailureDomains:
         self._loops = {row.loop: row for row in site.cooling.loops}
 
     def losses(self, group: int) -> Iterator[Loss]:
-        """The worst loss of each kind for a node group, by its index."""
+        """Yield the worst loss of each kind for a node group, by its index."""
         placed = self._placed(group)
         of = self._site.groups[group].spec.count
         yield self._rack(placed, of)
@@ -86,7 +86,7 @@ class FailureDomains:
         return sum(racks.count for racks in classes)
 
     def _placed(self, group: int) -> Mapping[RackClass, Sequence[RackDevice]]:
-        """The devices of a group in one rack of each class."""
+        """Return the devices of a group in one rack of each class."""
         return self._placed_by_group.get(self._site.groups[group].path, {})
 
     def _rack(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
@@ -96,7 +96,7 @@ class FailureDomains:
         return Loss("rack", "rack", name, len(placed[fullest]), of, count=count)
 
     def _source(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Loss:
-        """The worst source: nodes whose living power supplies are too few for them."""
+        """Return the worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
         unsure: dict[tuple[str, str, str], None] = {}
         for racks, rows in placed.items():
@@ -110,6 +110,7 @@ class FailureDomains:
                 fates = judged[dead]
                 taken[lost] = taken.get(lost, 0) + off[dead]
                 if None in fates:
+                    # A device can be uncertain because of a CDU: ask for the CDU's facts as well.
                     open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
                     open_ += _own_cdus(racks.kind)
                     unsure.update(
@@ -137,10 +138,12 @@ class FailureDomains:
         stopped = [is_off(row, dead, feeds) for row in _own_cdus(racks.kind)]
         off = stopped.count(True)
         loop = self._loops.get(racks.kind.loop or "")
+        # The loss of one CDU stops nothing if the others carry the rack.
         if off == 1 and len(stopped) > 1 and loop is not None and _carries_less_one(loop):
             off = 0
         if not off and None not in stopped:
             return fates
+        # Coolant stops with the CDU, so that every device that needs it stops too.
         by_cdu = True if off else None
         return [
             fate if row.medium == "air" or fate else by_cdu
@@ -172,7 +175,7 @@ class FailureDomains:
                         yield _leaf(layout, index, fabric.path)
 
     def _cdus(self, placed: Mapping[RackClass, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
-        """A loop dies with one of its CDUs when the others do not carry it."""
+        """Yield the loss of a CDU: its loop stops if the other CDUs do not carry it."""
         on_loop: dict[str, int] = {}
         in_rack: dict[str, int] = {}
         for racks, rows in placed.items():
@@ -201,7 +204,7 @@ class FailureDomains:
             yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
 
     def _cdus_in_racks(self, row: LoopLoad, nodes: int, of: int) -> Iterator[Loss]:
-        """A rack with ``nodes`` of the group dies with a CDU of its own, or with a pump of it."""
+        """Yield the loss of a CDU in a rack with ``nodes`` of the group, and of a pump in it."""
         heat, flow = row.heat_w, row.flow_lpm
         unsaid = missing_of_loop(self._site, row) if heat is None or flow is None else ()
         kinds: tuple[tuple[Kind, float | None, str, float], ...] = (
@@ -266,7 +269,7 @@ def _unsaid(device: RackDevice) -> tuple[str, str]:
 
 
 def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
-    """The leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
+    """Return the leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
     hosts_at = (*path, "attached", attachment)
     hosts, leaves = layout.hosts[attachment], layout.tiers[0]
     name = f"leaf of {layout.fabric.name}"

@@ -25,7 +25,7 @@ from rackwright.reading.suggest import did_you_mean
 DAY = 86_400.0
 """Seconds."""
 LARGEST_MEAN = 1e9
-"""Most failures at once for which spares are counted; nobody has a billion hosts."""
+"""Most failures at once for which spares are counted, far above any real cluster."""
 
 
 def daily_rate(per_1000_days: float) -> float:
@@ -64,7 +64,7 @@ def longest_restart(failures_a_day: float, target: float, interval: float, stall
 def reach(
     target: float, failures_a_day: float, restart: float, stall: float
 ) -> tuple[float, float] | None:
-    """A restart and an interval in seconds with which the ratio is ``target`` or more.
+    """Return a restart and an interval in seconds with which the ratio is ``target`` or more.
 
     The restart stays as it is where a better interval is enough. None where no restart is fast
     enough: then the checkpoints or the hosts are too many.
@@ -113,7 +113,7 @@ class GroupHosts:
     Attributes:
         hosts: operating systems in it.
         compute: jobs run on it.
-        onprem: it stands on bare metal, so that somebody has to keep spares.
+        onprem: it stands on bare metal, so that its owner has to keep spares.
     """
 
     site: str
@@ -125,7 +125,7 @@ class GroupHosts:
 
 
 def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
-    """Every node group of the plan."""
+    """Yield every node group of the plan."""
     for site in plan.onprem:
         for group in site.groups:
             yield GroupHosts(
@@ -142,7 +142,7 @@ def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
                 site=aws.spec.name,
                 group=launched.name,
                 path=(*aws.path, "node_groups", index),
-                hosts=launched.count,
+                hosts=launched.most,
                 compute=True,
                 onprem=False,
             )
@@ -198,7 +198,7 @@ def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanPr
 def hosts_of(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | None:
     """Return the hosts of a group; None where its product is not in the catalogue."""
     if isinstance(group, AwsNodeGroup):
-        return group.count
+        return group.most
     try:
         return host_count(group, catalogue)
     except UnknownEntryError:

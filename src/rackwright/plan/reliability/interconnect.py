@@ -54,7 +54,7 @@ class SpanningWork:
 
 
 def line_between(plan: Expansion, one: str, other: str) -> SiteLink | None:
-    """The line between two sites, None where there is none; a detour over a third is no line."""
+    """Return the line between two sites, None where there is none; a detour over a third is no line."""
     interconnects = plan.blueprint.interconnects
     found = [line for line in interconnects if set(line.sites) == {one, other}]
     if not found:
@@ -77,7 +77,7 @@ def line_between(plan: Expansion, one: str, other: str) -> SiteLink | None:
 
 
 def spans(plan: Expansion) -> Iterator[SpanningWork]:
-    """Every job and every partition, once for each two of its sites."""
+    """Yield every job and every partition, once for each two of its sites."""
     blueprint = plan.blueprint
     jobs = blueprint.reliability.jobs if blueprint.reliability else ()
     for index, job in enumerate(jobs):
@@ -85,8 +85,8 @@ def spans(plan: Expansion) -> Iterator[SpanningWork]:
         for pair in _pairs(blueprint, (part.site for part in job.parts)):
             yield SpanningWork(f"job {job.name}", ("reliability", "jobs", index), pair, need)
     scheduler = blueprint.scheduler
-    if scheduler is None:
-        return
+    if scheduler is None or blueprint.federation is not None:
+        return  # no job of a federation spans clusters
     covered = [s for s in blueprint.sites if not scheduler.sites or s.name in scheduler.sites]
     for index, partition in enumerate(scheduler.partitions):
         sites = (

@@ -37,7 +37,7 @@ class Cabling:
 
 
 def cabling(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Cabling, ...]:
-    """The cabling of each bare-metal group with accelerators; the others need no fabric."""
+    """Return the cabling of each bare-metal group with accelerators; the others need no fabric."""
     layouts = {
         planned.name: [one for one in planned.layouts if one.fabric.role == "compute"]
         for planned in plan.onprem
@@ -109,7 +109,7 @@ def _twins(meant: Mapping[str, str], said: Mapping[str, str]) -> Mapping[str, st
 
 
 def _host_sets(switches: Sequence[TreeSwitch]) -> set[frozenset[str]]:
-    """The hosts below each switch; a switch above a single other adds nothing to what it joins."""
+    """Return the hosts below each switch; a switch above a single other adds nothing to what it joins."""
     by_name = {switch.name: switch for switch in switches}
     made: dict[str, frozenset[str]] = {}
 
@@ -125,7 +125,7 @@ def _host_sets(switches: Sequence[TreeSwitch]) -> set[frozenset[str]]:
 
 
 def blocked(scheduler: Scheduler, sets: Sequence[NodeSet]) -> tuple[NodeSet, ...]:
-    """The groups that some partition schedules by blocks."""
+    """Return the groups that some partition schedules by blocks."""
     wanted = {partition.topology or scheduler.topology.plugin for partition in scheduler.partitions}
     wanted.add(scheduler.topology.plugin)
     return members(scheduler, sets, "block") if "block" in wanted else ()
@@ -142,7 +142,7 @@ def wrong_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def right_sizes(base: int, hosts: int) -> tuple[int, ...]:
-    """The sizes that a base allows: doubled as long as the hosts suffice."""
+    """Return the sizes that a base allows: doubled as long as the hosts suffice."""
     sizes = [base]
     while sizes[-1] * 2 <= hosts:
         sizes.append(sizes[-1] * 2)

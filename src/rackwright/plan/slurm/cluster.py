@@ -42,6 +42,11 @@ class SlurmCluster:
         return self.scheduler.cluster or self.plan.name
 
     @property
+    def label(self) -> str:
+        """Its name and a blank before the subject of a finding; empty where there is but one."""
+        return "" if self.plan.membership is None else f"{self.name} "
+
+    @property
     def sites(self) -> tuple[str, ...]:
         """The sites whose nodes it has, in the order of the blueprint."""
         return tuple(site for site in self.plan.site_names if covers(self.scheduler, site))

@@ -31,7 +31,7 @@ class Departure:
 
 
 def departures(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Departure, ...]:
-    """Each capacity block with the nodes among ``sets`` that are launched into it."""
+    """Return each capacity block with the nodes among ``sets`` that are launched into it."""
     nodes = {(one.site, one.group): one.hostlist for one in sets}
     found: dict[str, tuple[dt.datetime, list[str]]] = {}
     for cloud in plan.aws:

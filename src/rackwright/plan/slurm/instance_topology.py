@@ -19,7 +19,7 @@ Above = Mapping[str, Sequence[str]]
 
 
 def told_tree(plan: Expansion, site: str, above: Above) -> tuple[TreeSwitch, ...]:
-    """The tree of all sites, with what AWS tells of the hosts of ``site``.
+    """Return the tree of all sites, with what AWS tells of the hosts of ``site``.
 
     Args:
         plan: the plan, with a scheduler.
@@ -37,7 +37,7 @@ def told_tree(plan: Expansion, site: str, above: Above) -> tuple[TreeSwitch, ...
 def site_tree(
     site: str, groups: Mapping[str, Sequence[str]], above: Above
 ) -> tuple[TreeSwitch, ...]:
-    """The tree of one site: switches with hosts first, one above all of them last where there are several.
+    """Return the tree of one site: switches with hosts first, one above all of them last where there are several.
 
     Args:
         site: its name, which the highest switch gets.
@@ -68,7 +68,7 @@ def site_tree(
 
 
 def switches_layer(switches: Sequence[TreeSwitch]) -> str:
-    """A layer with the tree, for ``scheduler.topology.switches`` of the blueprint."""
+    """Return a layer with the tree, for ``scheduler.topology.switches`` of the blueprint."""
     return "".join(_lines(switches))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Node, fact_value
@@ -66,6 +67,7 @@ class NodeSet:
         other_gres: further resources that Slurm counts on a host.
         extra: more options of the line of the hosts.
         digits: least number of digits in the names of its hosts.
+        elastic: number of its hosts that Slurm launches and ends, the last ones.
     """
 
     group: str
@@ -93,6 +95,7 @@ class NodeSet:
     other_gres: tuple[Gres, ...] = ()
     extra: Mapping[str, str | int] = field(default_factory=dict)
     digits: int = 1
+    elastic: int = 0
 
     @property
     def accelerators(self) -> int:
@@ -145,8 +148,24 @@ class NodeSet:
         return numbered_hostlist(self.group, self.count, self.digits)
 
     @property
+    def static_hostlist(self) -> str | None:
+        """Hosts that always run, compact; None without any."""
+        static = self.count - self.elastic
+        if not self.elastic or not static:
+            return self.hostlist if static else None
+        return numbered_hostlist(self.group, static, self.digits)
+
+    @property
+    def elastic_hostlist(self) -> str | None:
+        """Hosts that Slurm launches and ends, compact; None without any."""
+        if not self.elastic:
+            return None
+        first = self.count - self.elastic + 1
+        return numbered_hostlist(self.group, self.count, self.digits, first)
+
+    @property
     def unknown(self) -> tuple[str, ...]:
-        """The numbers that Slurm needs and nobody has given."""
+        """The numbers that Slurm needs and that are unknown."""
         missing = () if self.cpus is not None else (self.lacks("CPUs"),)
         return missing if self.memory is not None else (*missing, self.lacks("memory"))
 
@@ -163,12 +182,19 @@ class PartitionSets:
 
     Attributes:
         unknown: names of groups that no site has.
+        cluster: name of the cluster in a federation; empty where there is but one.
     """
 
     partition: Partition
     path: Path
     sets: tuple[NodeSet, ...]
     unknown: tuple[str, ...]
+    cluster: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name in findings, with the cluster where a federation has several."""
+        return f"{self.cluster} partition {self.partition.name}".lstrip()
 
     @property
     def hosts(self) -> int:
@@ -177,7 +203,7 @@ class PartitionSets:
 
 
 def scheduler_of(plan: Expansion) -> Scheduler:
-    """The scheduler of the blueprint.
+    """Return the scheduler of the blueprint.
 
     Raises:
         NoSchedulerError: there is none.
@@ -193,7 +219,7 @@ def covers(scheduler: Scheduler, site: str) -> bool:
 
 
 def node_sets(plan: Expansion) -> tuple[NodeSet, ...]:
-    """Every group of compute nodes that the scheduler covers, in the order of the blueprint."""
+    """Return every group of compute nodes that the scheduler covers, in the order of the blueprint."""
     scheduler = scheduler_of(plan)
     settings = {name: entry for entry in scheduler.nodes for name in entry.groups}
     found = [*_bare_metal(plan, scheduler), *_cloud(plan, scheduler)]
@@ -203,17 +229,28 @@ def node_sets(plan: Expansion) -> tuple[NodeSet, ...]:
 
 
 def partition_sets(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
-    """Every partition with its node sets."""
+    """Return every partition with its node sets."""
     by_group = {nodes.group: nodes for nodes in sets}
     return tuple(
         PartitionSets(
             partition,
-            (*SCHEDULER, "partitions", index),
+            place_of(plan, "partitions", index),
             tuple(by_group[name] for name in partition.groups if name in by_group),
             tuple(name for name in partition.groups if name not in by_group),
+            "" if plan.membership is None else plan.name,
         )
         for index, partition in enumerate(scheduler_of(plan).partitions)
     )
+
+
+def place_of(plan: Expansion, section: Literal["partitions", "nodes"], index: int) -> Path:
+    """Return the place in the blueprint of an entry of the scheduler of ``plan``.
+
+    A cluster of a federation has some of the entries that the blueprint has.
+    """
+    if plan.membership is not None:
+        index = getattr(plan.membership, section)[index]
+    return (*SCHEDULER, section, index)
 
 
 def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
@@ -253,7 +290,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
         if not covers(scheduler, planned.spec.name):
             continue
         for group in planned.groups:
-            if not group.spec.count:
+            if not group.spec.most:
                 continue  # a group of no instances is a launch template only
             entry: Instance = group.instance
             memory = fact_value(entry.memory)
@@ -264,7 +301,8 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 path=group.path,
                 entry=entry.id,
                 is_cloud=True,
-                count=group.spec.count,
+                count=group.spec.most,
+                elastic=group.spec.most - group.spec.least,
                 unit_hosts=None,
                 cpus=fact_value(entry.vcpus),
                 known_cpus=fact_value(entry.vcpus),
@@ -291,7 +329,7 @@ def _share(memory: float | None, percent: float) -> int | None:
 
 
 def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> NodeSet:
-    """The nodes with what the blueprint says instead of the catalogue, and what they keep."""
+    """Return the nodes with what the blueprint says instead of the catalogue, and what they keep."""
     if said is None:
         return _reserve(nodes, reserve)
     gres = nodes.gres
@@ -334,7 +372,7 @@ def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:
 def known_hosts(
     plan: Expansion, wanted: Collection[str] | None = None
 ) -> Mapping[str, Sequence[str]]:
-    """Every host of the sites that the scheduler covers, with the sites that have one so called.
+    """Return every host of the sites that the scheduler covers, with the sites that have one so called.
 
     Args:
         plan: with a scheduler.
@@ -388,11 +426,11 @@ def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]
     scheduler = scheduler_of(plan)
     groups = [nodes.group for nodes in sets]
     lists = [
-        *((("partitions", n), entry.groups) for n, entry in enumerate(scheduler.partitions)),
-        *((("nodes", n), entry.groups) for n, entry in enumerate(scheduler.nodes)),
+        *((place_of(plan, "partitions", n), e.groups) for n, e in enumerate(scheduler.partitions)),
+        *((place_of(plan, "nodes", n), e.groups) for n, e in enumerate(scheduler.nodes)),
     ]
     named = [
-        ((*SCHEDULER, *part, "groups", place), name)
+        ((*part, "groups", place), name)
         for part, names in lists
         for place, name in enumerate(names)
     ]
@@ -455,7 +493,7 @@ def check_daemons(plan: Expansion) -> list[PlanProblem]:
 
 
 def check_numbers(sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Numbers that Slurm needs and nobody has given; none is guessed."""
+    """Numbers that Slurm needs and that are unknown; none is guessed."""
     problems = []
     for nodes in sets:
         for what in nodes.unknown:

@@ -29,7 +29,7 @@ class ReleaseError(UsageError):
 
 
 def release_of(version: str) -> Release:
-    """The release of a version: of ``24.11`` and of ``24.11.5-1`` it is (24, 11).
+    """Return the release of a version: of ``24.11`` and of ``24.11.5-1`` it is (24, 11).
 
     Raises:
         ReleaseError: there is no such release.
@@ -51,7 +51,7 @@ def name_of(release: Release) -> str:
 
 
 def readable_from(target: Release) -> tuple[Release, ...]:
-    """The older releases whose state ``target`` reads, the newest first."""
+    """Return the older releases whose state ``target`` reads, the newest first."""
     found = []
     release: Release | None = target
     for _ in range(WIDE if target >= WIDER_FROM else NARROW):
@@ -67,7 +67,7 @@ def fits(before: Release, target: Release) -> bool:
 
 
 def way(before: Release, target: Release) -> tuple[Release, ...]:
-    """The releases to install one after the other, ``target`` the last; the fewest that do.
+    """Return the releases to install one after the other, ``target`` the last; the fewest that do.
 
     Raises:
         ReleaseError: ``target`` is older: no release of Slurm reads the state of a newer one.
@@ -124,7 +124,7 @@ def _previous(release: Release) -> Release | None:
 
 
 def _between(before: Release, target: Release) -> tuple[Release, ...]:
-    """The releases after ``before`` up to ``target``."""
+    """Return the releases after ``before`` up to ``target``."""
     found = []
     at = before
     while at < target:

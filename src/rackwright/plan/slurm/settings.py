@@ -78,7 +78,7 @@ class Shares:
 def shares(scheduler: Scheduler, entry: PartitionSets) -> Shares:
     """Return the equal shares of a partition's nodes, the least of them where they differ.
 
-    A job that has its nodes to itself shares them with nobody. The manual calls memory by GPU and by CPU
+    A job that has its nodes to itself does not share them. The manual calls memory by GPU and by CPU
     mutually exclusive; slurmctld takes both of a partition, and uses the one for jobs with GPUs and the
     other for jobs without, which would get all memory of their nodes. Of other accelerators it knows no
     such share.
@@ -107,7 +107,7 @@ def _with_gpus(entry: PartitionSets) -> list[NodeSet]:
 
 
 def _least(values: Iterable[int]) -> int | None:
-    """The least; None where there is none, or a host has too little to share out."""
+    """Return the least; None where there is none, or a host has too little to share out."""
     return min(values, default=0) or None
 
 
@@ -168,7 +168,7 @@ def max_jobs(slots: int) -> int | None:
 
 
 def max_array_size(jobs: int) -> int | None:
-    """One more than the highest index; None where the default does.
+    """Return one more than the highest index; None where the default does.
 
     ``MaxJobCount`` has to be much larger (manual); both defaults are as ten to one.
     """
@@ -194,8 +194,8 @@ def backfill(longest: int | None, window: int | None, resolution: int | None) ->
 
     Args:
         longest: minutes of the longest limit; None where there is none.
-        window: minutes that somebody has given, if any.
-        resolution: seconds that somebody has given, if any.
+        window: minutes that the blueprint sets, if any.
+        resolution: seconds that the blueprint sets, if any.
     """
     ahead = window or min(max(longest or 0, DAY_MINUTES), LONGEST_WINDOW)
     step = resolution or DEFAULT_RESOLUTION * -(-ahead // DAY_MINUTES)
@@ -226,7 +226,7 @@ class Sizes:
 
 
 def sizes(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Sizes:
-    """The sizes of a cluster of these nodes: as the blueprint says, or as follows from them."""
+    """Return the sizes of a cluster of these nodes: as the blueprint says, or as follows from them."""
     tuning, release = scheduler.tuning, scheduler.release
     nodes = sum(entry.count for entry in sets)
     slots = sum(entry.count * max(1, entry.accelerators) for entry in sets)
@@ -269,7 +269,7 @@ def _number(text: str | None) -> int | None:
 
 def _scheduling(scheduler: Scheduler, nodes: int) -> Iterator[str]:
     if scheduler.prolog and scheduler.requeue:
-        # Slurm would hold a job whose prolog fails until somebody releases it.
+        # Slurm would hold a job whose prolog fails until an administrator releases it.
         yield "nohold_on_prolog_fail"
     ahead, step = _backfill(scheduler)
     own = scheduler.extra_options("SchedulerParameters")

@@ -62,7 +62,7 @@ class _Tree:
 def topologies(
     plan: Expansion, sets: Sequence[NodeSet]
 ) -> tuple[tuple[PlannedTopology, ...], list[PlanProblem]]:
-    """Every topology that the partitions use, the cluster's own first, and what is amiss."""
+    """Return every topology that the partitions use, the cluster's own first, and what is amiss."""
     scheduler = scheduler_of(plan)
     own = scheduler.topology.plugin
     kinds = [own, *sorted({p.topology for p in scheduler.partitions if p.topology} - {own})]
@@ -87,7 +87,7 @@ def topologies(
 
 
 def members(scheduler: Scheduler, sets: Sequence[NodeSet], kind: str) -> tuple[NodeSet, ...]:
-    """The node sets that a topology must hold.
+    """Return the node sets that a topology must hold.
 
     Those of its partitions; and those of no partition, if it is the cluster's own.
     """
@@ -100,7 +100,7 @@ def members(scheduler: Scheduler, sets: Sequence[NodeSet], kind: str) -> tuple[N
 
 
 def slurm_tree(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
-    """The tree that holds every host of ``sets`` once, as written by hand or of the fabrics."""
+    """Return the tree that holds every host of ``sets`` once, as written by hand or of the fabrics."""
     scheduler = scheduler_of(plan)
     if not scheduler.topology.switches:
         return _fabric_trees(plan, sets)
@@ -119,7 +119,7 @@ def slurm_tree(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
 def plan_tree(
     plan: Expansion, sets: Sequence[NodeSet]
 ) -> tuple[tuple[TreeSwitch, ...], list[PlanProblem]]:
-    """The tree that follows from the fabrics, whatever is written by hand, and what is amiss."""
+    """Return the tree that follows from the fabrics, whatever is written by hand, and what is amiss."""
     tree = _fabric_trees(plan, sets)
     return tuple(tree.switches), tree.problems
 
@@ -168,7 +168,7 @@ def _prefixed(switches: Sequence[TreeSwitch], prefix: str) -> Iterator[TreeSwitc
 
 
 def declared_tree(switches: Sequence[DeclaredSwitch]) -> tuple[TreeSwitch, ...]:
-    """The tree that a site has written by hand."""
+    """Return the tree that a site has written by hand."""
     return tuple(
         TreeSwitch(
             switch.name,
@@ -180,7 +180,7 @@ def declared_tree(switches: Sequence[DeclaredSwitch]) -> tuple[TreeSwitch, ...]:
 
 
 def fabric_tree(graph: FabricTopology, wanted: set[str]) -> tuple[TreeSwitch, ...]:
-    """The tree of a fabric's ``wanted`` hosts, leaves first.
+    """Return the tree of a fabric's ``wanted`` hosts, leaves first.
 
     Hosts on the same leaves are one switch: the leaf itself, or a scalable unit where a host has
     several. Units are joined at the lowest tier where each of their leaves is reached.
@@ -232,7 +232,7 @@ def _joined(graph: FabricTopology, highest: int) -> Mapping[str, str]:
 
 
 def slurm_blocks(sets: Sequence[NodeSet]) -> tuple[tuple[Block, ...], list[PlanProblem]]:
-    """A block for each unit of a rack-scale product, and what is none."""
+    """Return a block for each unit of a rack-scale product, and what is none."""
     made: list[Block] = []
     problems: list[PlanProblem] = []
     for nodes in sets:
@@ -253,7 +253,7 @@ def slurm_blocks(sets: Sequence[NodeSet]) -> tuple[tuple[Block, ...], list[PlanP
 
 
 def base_block(sets: Sequence[NodeSet]) -> tuple[int, ...]:
-    """The one size of all units, or nothing where they differ."""
+    """Return the one size of all units, or nothing where they differ."""
     sizes = {nodes.unit_hosts for nodes in sets if nodes.unit_hosts}
     return (sizes.pop(),) if len(sizes) == 1 else ()
 

@@ -110,7 +110,7 @@ class SoftwareNeeds(Model):
 
 
 def needs_of(plan: Expansion) -> SoftwareNeeds:
-    """The tables that the policy judges this plan by.
+    """Return the tables that the policy judges this plan by.
 
     Raises:
         NeedsError: a table in the policy's parameters is not one.
@@ -130,13 +130,13 @@ def needs_of(plan: Expansion) -> SoftwareNeeds:
 
 
 def plugin_need(plugin: str, table: Sequence[PluginNeeds]) -> PluginNeeds | None:
-    """The newest entry that is not newer than ``plugin``; None where every entry is."""
+    """Return the newest entry that is not newer than ``plugin``; None where every entry is."""
     fitting = [need for need in table if at_least(plugin, need.plugin)]
     return max(fitting, key=lambda one: numbers(one.plugin)) if fitting else None
 
 
 def oldest_installer(nccl: str, table: Sequence[InstallerNeeds]) -> str | None:
-    """The oldest EFA installer that works with ``nccl``; None where any does."""
+    """Return the oldest EFA installer that works with ``nccl``; None where any does."""
     needed = [need.installer for need in table if at_least(nccl, need.nccl)]
     return max(needed, key=numbers) if needed else None
 
@@ -158,6 +158,6 @@ def conflict_of(nccl: str, libfabric: str, table: Sequence[Conflict]) -> Conflic
 
 
 def oldest_driver(cuda: str, table: Sequence[CudaNeeds]) -> str | None:
-    """The oldest driver for the toolkit ``cuda``; None where its major release is not known."""
+    """Return the oldest driver for the toolkit ``cuda``; None where its major release is not known."""
     major = numbers(cuda)[:1]
     return next((need.driver for need in table if (need.cuda,) == major), None)

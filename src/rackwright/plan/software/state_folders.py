@@ -32,7 +32,7 @@ class StateFolder:
 
 
 def state_folders(plan: Expansion, host: Host) -> tuple[StateFolder, ...]:
-    """The folders that a cluster cannot do without on ``host``; empty on hosts that can be made again."""
+    """Return the folders that a cluster cannot do without on ``host``; empty on hosts that can be made again."""
     return tuple(_folders(plan, host))
 
 

@@ -66,7 +66,7 @@ def site_software(plan: Expansion) -> Iterator[SiteSoftware]:
 
 
 def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | None, Path]:
-    """The bill that covers ``site`` and its place; None, and the place where bills are listed."""
+    """Return the bill that covers ``site`` and its place; None, and the place where bills are listed."""
     for index, bill in enumerate(operations.software if operations else ()):
         if not bill.sites or site in bill.sites:
             return bill, ("operations", "software", index)
@@ -83,7 +83,7 @@ def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
 
 
 def system_of(plan: Expansion, site: str, group: str) -> str | None:
-    """The operating system that the bill states for the hosts of a group, by its id in ``SYSTEMS``."""
+    """Return the operating system that the bill states for the hosts of a group, by its id in ``SYSTEMS``."""
     bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
@@ -110,7 +110,7 @@ def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 
 
 def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
-    running = [group for group in site.groups if group.spec.count]
+    running = [group for group in site.groups if group.spec.most]
     boards = [
         (group.instance.accelerators, group.spec.efa)
         for group in running
@@ -140,7 +140,7 @@ def has_nvlsm(board: Accelerators) -> bool:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The numbers a version begins with, so that versions compare: ``2.4.0amzn5.0`` is (2, 4, 0).
+    """Return the numbers a version begins with, so that versions compare: ``2.4.0amzn5.0`` is (2, 4, 0).
 
     Trailing zeros make no difference.
     """

@@ -46,7 +46,7 @@ def aggregate(targets: int, servers: int, per_target: float, per_server: float) 
 def aggregate_after_loss(
     targets: int, servers: int, per_target: float, per_server: float, *, pairs: bool
 ) -> float:
-    """The same after the loss of the one server that is missed most.
+    """Return the same after the loss of the one server that is missed most.
 
     With pairs the partner takes over the targets, at its own rate. Nothing is left without them,
     or for a last server that has no partner: a file is striped over targets of all servers.
@@ -121,14 +121,14 @@ def file_bytes(targets: MetadataTargets, inode_bytes: int, factor: float) -> flo
 def fsx_throughput(system: LustreFileSystem) -> float | None:
     """MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB.
 
-    Unknown of one that exists where nobody has recorded both.
+    Unknown for an existing one unless both are recorded.
     """
     capacity, throughput = system.size
     return None if capacity is None or throughput is None else capacity / 1024 * throughput
 
 
 def fsx_capacity(system: LustreFileSystem, capacity: float) -> int:
-    """The smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
+    """Return the smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
     step: float = CAPACITY_STEP
     if system.efa and system.size.throughput:
         step = max(step, efa_unit(system.size.throughput))
@@ -162,7 +162,7 @@ class FileSystem:
         system: its own name, unique in the site.
         capacity: size in GiB; None when unknown.
         servers: number of object servers, None when unknown.
-        management_hosts: hosts of the node group that runs the MGS; None where nobody says which.
+        management_hosts: hosts of the node group that runs the MGS; None if it is not stated.
         lustre: the system of a bare-metal site.
         fsx: the system of a site on AWS.
     """
@@ -201,7 +201,7 @@ class FileSystem:
 
 
 def file_systems(plan: Expansion) -> Iterator[FileSystem]:
-    """Every file system of the plan, those of bare-metal sites first."""
+    """Yield every file system of the plan, those of bare-metal sites first."""
     for site in plan.onprem:
         for index, system in enumerate(site.spec.file_systems):
             yield _lustre(site, system, (*site.path, "file_systems", index))

@@ -39,7 +39,7 @@ class NetworkDemand:
 
 
 def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[NetworkDemand]:
-    """Every claim about the NIDs of the MGS and the networks of servers and clients.
+    """Yield every claim about the NIDs of the MGS and the networks of servers and clients.
 
     ``servers`` is the number of hosts of the node group that runs the MGS.
     """
@@ -125,7 +125,7 @@ def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterat
 
 
 def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
-    """The networks on which every server of the MGS has a NID."""
+    """Return the networks on which every server of the MGS has a NID."""
     each = [frozenset(network for _, network in of_server) for of_server in nids]
     return frozenset.intersection(*each) if each else frozenset()
 
@@ -180,7 +180,7 @@ def _judge_pair(path: Path, mine: _Part, yours: _Part) -> NetworkDemand:
 
 
 def _suggest(networks: AbstractSet[str], theirs: AbstractSet[str]) -> str:
-    """The network that both would best be on: a fast one of the servers."""
+    """Return the network that both would best be on: a fast one of the servers."""
     fast = sorted(name for name in theirs if name.startswith("o2ib"))
     return (fast or sorted(theirs) or sorted(networks) or ["o2ib"])[0]
 

@@ -1,4 +1,4 @@
-"""Quotas that cannot be: for accounts that are not there, for nobody, or set by nobody."""
+"""Quotas that cannot be: for absent accounts, without accounts, or without a host that sets them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
-    """Quotas of the blueprint that would hold for nobody, or that nobody can set."""
+    """Quotas of the blueprint that would apply to no account, or that no host can set."""
     users = blueprint.users
     known = [account.name for account in users.accounts] if users is not None else []
     for path, quota, system in _quotas(blueprint):
         if isinstance(system, ParallelFileSystem) and not system.clients:
-            message = f"nobody can set the quota: '{system.name}' has no 'clients'"
+            message = f"the quota cannot be set: '{system.name}' has no 'clients'"
             hint = "name a node group that mounts it in 'clients', or leave out 'quota'"
             yield PlanProblem(path, message, hint)
         if users is None or (not known and users.directory is None):
-            message = "the quota limits nobody: the blueprint has no accounts"
+            message = "the quota limits no account: the blueprint has no accounts"
             hint = "write them in 'users.accounts', or leave out 'quota'"
             yield PlanProblem(path, message, hint)
             continue

@@ -1,1 +1,1 @@
-"""What a training job gets of a planned cluster: step time, its parts, memory, and what failures cost."""
+"""Prediction of a training job on a planned cluster: step time, its parts, memory, and the cost of failures."""

@@ -1,4 +1,4 @@
-"""What a change of one field would bring a workload."""
+"""Gain of a workload by the change of one field."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def economy(plan: Expansion, costs: CostSummary, prediction: Prediction) -> Econ
     else:
         aws = next(one for one in plan.aws if one.spec.name == name)
         total = sum(
-            group.spec.count * group.instance.accelerators.count
+            group.spec.most * group.instance.accelerators.count
             for group in aws.groups
             if group.instance.accelerators is not None
         )

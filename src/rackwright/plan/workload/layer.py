@@ -8,10 +8,13 @@ from dataclasses import dataclass, fields
 
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import Repeated
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator, GemmSpeed, Precision
 from rackwright.plan.workload.transformer import Gemm, LanguageModel
 
+FUSED_BIASES = 0.4
+"""Share of the traffic of biases that is left where a kernel adds them: that of their gradients."""
 COPIED = 0.8
 """Share of its memory's bandwidth that an element-wise kernel reaches."""
 ELEMENT = 2
@@ -20,7 +23,7 @@ ELEMENT = 2
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What every layer of a job has in common.
+    """Properties that every layer of a job shares.
 
     Attributes:
         tokens: of one micro-batch on one accelerator.
@@ -78,13 +81,14 @@ class Parts:
         return Parts(**{n: getattr(self, n) + times * getattr(other, n) for n in names})
 
 
-def layer_parts(work: Work, *, routed: bool, recomputed: float) -> Parts:
+def layer_parts(work: Work, *, routed: bool, repeated: Repeated, stored: float) -> Parts:
     """Return the time of one layer, with routed experts or without.
 
     Args:
         work: what the layers have in common.
         routed: the layer has routed experts.
-        recomputed: share of its forward pass that is repeated, from 0 to 1.
+        repeated: work that is done twice for want of memory.
+        stored: bytes that would have to go to the host's memory and back instead.
     """
     model, layout, software = work.model, work.layout, work.software
     split, tokens = layout.tensor, work.tokens
@@ -102,9 +106,13 @@ def layer_parts(work: Work, *, routed: bool, recomputed: float) -> Parts:
             if model.shared_feed_forward
             else (0.0, 0.0)
         )
-        both += grouped * (1 + software.grouped) + shared
+        slower = software.grouped_fused if software.fused else software.grouped
+        both += grouped * (1 + slower) + shared
         forward += grouped_once + shared_once
         moved += copies * (16 * model.expert_feed_forward + software.routed * model.hidden)
+        if model.biased:  # a fused kernel adds them; their gradients are left
+            bytes_each = software.biases * (FUSED_BIASES if software.fused else 1.0)
+            moved += bytes_each * copies * (2 * model.expert_feed_forward + model.hidden)
         exchange = _exchange(work, tokens / split)
     else:
         plain, plain_once = _products(
@@ -113,7 +121,10 @@ def layer_parts(work: Work, *, routed: bool, recomputed: float) -> Parts:
         both, forward = both + plain, forward + plain_once
         moved += 16 * tokens * model.feed_forward / split
     memory = software.traffic * moved / (COPIED * work.accelerator.bandwidth)
-    again = software.recompute * recomputed * (forward + attention_once + memory / 3)
+    again = software.recompute * repeated.layers * (forward + attention_once + memory / 3)
+    if stored and (rate := software.offload.get(work.accelerator.host, 0.0)):
+        again = min(again, 2 * max(0.0, stored / rate - forward - attention_once))
+    again += repeated.passes * memory / 6  # half of the passes of a forward layer
     busy = both + attention + memory + exchange + again
     return Parts(
         products=both,
@@ -151,11 +162,11 @@ def _there_and_back(gemms: Iterable[Gemm], speed: GemmSpeed, *, frozen: bool) ->
     return total
 
 
-def _products(work: Work, gemms: Iterable[Gemm]) -> tuple[float, float]:
+def _products(work: Work, gemms: Iterable[Gemm], cast_share: float = 1.0) -> tuple[float, float]:
     """Return the seconds of products forward and backward, and of the forward ones alone."""
     listed, speed = list(gemms), _speed(work)
     operands = sum(2 * g.rows * g.inner + g.rows * g.columns for g in listed)
-    cast = work.software.cast.get(work.precision, 0.0) * operands
+    cast = work.software.cast.get(work.precision, 0.0) * operands * cast_share
     both = _there_and_back(listed, speed, frozen=work.frozen)
     both += cast / (COPIED * work.accelerator.bandwidth)
     return both * work.software.sustained, sum(map(speed.seconds, listed)) * work.software.sustained
@@ -164,7 +175,7 @@ def _products(work: Work, gemms: Iterable[Gemm]) -> tuple[float, float]:
 def _grouped(work: Work, rows: float, experts: float) -> tuple[float, float]:
     """Return the seconds of the experts' products: their fixed part is paid once for all of them."""
     gemms = list(work.model.feed_forward_gemms(rows, work.model.expert_feed_forward))
-    both, forward = _products(work, gemms)
+    both, forward = _products(work, gemms, work.software.cast_fused if work.software.fused else 1.0)
     fixed = _speed(work).fixed * work.software.sustained
     passes = len(gemms) * (2 if work.frozen else 3)
     return (
@@ -185,9 +196,8 @@ def _attention_forward(work: Work) -> float:
 def _unfused(work: Work) -> float:
     """Return the seconds of passes over whole scores, of kernels that do not fuse them."""
     model = work.model
-    passes = work.software.unfused_sinks if model.sink else work.software.unfused
     scores = work.tokens * work.sequence * model.heads / work.layout.tensor
-    moved = passes * ELEMENT * scores
+    moved = work.software.unfused * ELEMENT * scores
     return moved / (COPIED * work.accelerator.bandwidth)
 
 
@@ -222,7 +232,10 @@ def _context(work: Work) -> float:
 
 
 def _exchange(work: Work, tokens: float) -> float:
-    """Return the seconds of two dispatches and two combinations that nothing hides."""
+    """Return the seconds of two dispatches and two combinations that nothing hides.
+
+    Exchanges are hidden behind another micro-batch where the program does that.
+    """
     layout, software = work.layout, work.software
     if layout.expert == 1:
         return 0.0
@@ -233,7 +246,10 @@ def _exchange(work: Work, tokens: float) -> float:
         layout.expert,
         work.model.experts_per_token,
         work.model.groups_per_token,
+        once=software.once,
     )
+    if software.overlapped:
+        return 4 * seconds * software.exchange_hidden
     near = layout.expert <= work.links.domain
     return 4 * seconds * (software.exchange if near else software.exchange_far)
 
@@ -245,5 +261,12 @@ def _host_wait(work: Work, busy: float, *, routed: bool) -> float:
     """
     software = work.software
     launches = software.launch if routed else software.launch_plain
-    launch = launches.get(work.accelerator.host, 0.0)
+    products = 3 + 2 * (work.model.shared_feed_forward > 0) + (5 if work.model.latent else 2)
+    launch = launches.get(work.accelerator.host, 0.0) * software.launched.get(software.graphs, 1.0)
+    launch *= products / 5 if routed else 1.0
+    if software.overlapped and software.graphs != "all":
+        launch *= software.crossed
+    if routed and not software.fused:
+        local = work.model.experts / work.layout.expert
+        launch += software.launch_expert.get(work.accelerator.host, 0.0) * local
     return math.sqrt(math.hypot(busy**2, launch**2)) - busy

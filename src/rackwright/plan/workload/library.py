@@ -18,7 +18,7 @@ from rackwright.resources import bundled
 
 
 class TableSource(Model):
-    """Where numbers come from."""
+    """Source of the numbers of a table."""
 
     title: str
     """Title of the source."""
@@ -159,7 +159,13 @@ def _accelerator(name: str, entry: AcceleratorEntry) -> Accelerator:
     )
 
 
-_SCALES = {"tensor_wait": 1e-6, "launch": 1e-3, "launch_plain": 1e-3}
+_SCALES = {
+    "tensor_wait": 1e-6,
+    "launch_expert": 1e-3,
+    "launch": 1e-3,
+    "offload": 1e9,
+    "launch_plain": 1e-3,
+}
 
 
 def _program(file: ProgramFile, name: str) -> Software:

@@ -11,7 +11,7 @@ BUSY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What joins the accelerators of a job.
+    """Links that join the accelerators of a job.
 
     Attributes:
         domain: accelerators of one NVLink domain.
@@ -67,12 +67,12 @@ class Links:
         return (members - 1) / members * volume / self.rate(members, span) + steps
 
     def exchange(
-        self, tokens: float, width: float, members: int, copies: int, groups: int
+        self, tokens: float, width: float, members: int, copies: int, groups: int, *, once: bool
     ) -> float:
         """Return the seconds of one all-to-all of expert parallelism.
 
-        Inside a domain each token is sent once for each expert; between domains once for each domain
-        that it visits and spread there over NVLink, as DeepEP does.
+        A plain all-to-all sends each token once for each expert. DeepEP and HybridEP send it once to each
+        accelerator of its domain, and once to each other domain, where NVLink spreads it.
 
         Args:
             tokens: of one accelerator.
@@ -80,17 +80,24 @@ class Links:
             members: accelerators that share the experts, beside each other.
             copies: experts that each token visits.
             groups: most domains that a token may visit; 0 without a limit.
+            once: each destination gets a token once.
         """
         if members <= 1:
             return 0.0
         near = min(members, self.domain)
-        inside = tokens * copies * width * (near - 1) / near / (self.link * BUSY)
         domains = members / near
+        sent = _distinct(near, copies) if once else copies * (near - 1) / near
+        inside = tokens * sent * width / (self.link * BUSY)
         if domains <= 1:
             return inside + self.delay
         choices = min(copies, groups) if groups else copies
-        visited = (domains - 1) * (1 - (1 - 1 / domains) ** choices)
+        visited = _distinct(domains, choices) if once else copies * (domains - 1) / domains
         crossing = max(0.0, 1 - self.pod / members)
         slower = max(1.0, self.oversubscription * crossing)
         outside = tokens * width * visited * slower / (self.rail * self.reached)
         return max(inside, outside) + self.rail_delay
+
+
+def _distinct(places: float, choices: int) -> float:
+    """Return how many of ``places``, its own left out, a token visits that picks ``choices`` evenly."""
+    return (places - 1) * (1 - (1 - 1 / places) ** choices)

@@ -22,8 +22,9 @@ from rackwright.plan.reliability.failures import (
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import EVERYTHING
 from rackwright.plan.workload.run import Bounds, tokens_a_day
-from rackwright.plan.workload.search import fastest
+from rackwright.plan.workload.search import fastest, nearest
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobPlacement:
-    """Where a workload runs.
+    """Placement of a workload.
 
     Attributes:
         accelerators: of the job.
@@ -53,7 +54,7 @@ class JobPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a workload gets.
+    """Predicted yield of a workload.
 
     Attributes:
         layout: given or found; None where none fits or something is missing.
@@ -77,6 +78,15 @@ class Prediction:
     missing: tuple[str, ...] = ()
     problem: str | None = None
     memory: float | None = None
+
+    @property
+    def lacking(self) -> tuple[tuple[str, Path], ...]:
+        """Return what stands against a prediction, each with the field that would state or change it."""
+        if self.problem is not None:
+            field = ("layout",) if self.workload.layout else ()
+            return ((self.problem, (*self.path, *field)),)
+        field = ("group",) if self.step is None else ("job",)
+        return tuple((text, (*self.path, *field)) for text in self.missing)
 
     @property
     def days(self) -> Bounds | None:
@@ -197,20 +207,33 @@ def _laid_out(
         memory = accelerator.memory / 1e9
         return f"no layout of {workload.model} fits {count:,} accelerators of {memory:.0f} GB"
     layout = ModelLayout(**workload.layout.model_dump())
-    wrong = list(mistakes(job.model, layout, count, job.sequences))
-    if wrong:
-        return "; ".join(wrong)
-    step = step_time(job, layout, count, accelerator, links, software)
-    if step.fits:
-        return layout, step
+    wrong = "; ".join(mistakes(job.model, layout, count, job.sequences))
+    if not wrong:
+        step = step_time(job, layout, count, accelerator, links, software)
+        if step.fits:
+            return layout, step
+        wrong = _too_large(step, accelerator)
+    near = nearest(job, layout, count, accelerator, links, software)
+    if not near:
+        return f"{wrong}; no layout of {workload.model} fits {count:,} accelerators"
+    return f"{wrong}; nearest that fit: {' | '.join(map(str, near))}"
+
+
+def _too_large(step: StepTime, accelerator: Accelerator) -> str:
+    """Return the memory that a layout needs by its parts, in GB, with everything recomputed."""
     need = step.memory
-    told = (
-        f"the layout needs {need.total(1.0) / 1e9:.0f} GB of {accelerator.memory / 1e9:.0f} GB: states "
-        f"{need.states / 1e9:.0f}, activations {need.least / 1e9:.0f} with everything recomputed, "
-        f"logits {need.logits / 1e9:.0f}"
+    parts = {
+        "states": need.states,
+        "activations": need.least,
+        "logits": need.logits,
+        "libraries": need.reserved,
+    }
+    listed = ", ".join(f"{name} {size / 1e9:.0f}" for name, size in parts.items())
+    total = need.total(EVERYTHING) / 1e9
+    return (
+        f"the layout needs {total:.0f} GB of {accelerator.memory / 1e9:.0f} GB with everything "
+        f"recomputed: {listed}"
     )
-    best = fastest(job, count, accelerator, links, software)
-    return told if best is None else f"{told}; this one fits: {best[0]}"
 
 
 def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
@@ -224,7 +247,7 @@ def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
             board = None if group is None else group.instance.accelerators
             if group is None or board is None:
                 return None
-            hosts = workload.hosts or group.spec.count
+            hosts = workload.hosts or group.spec.most
             each = board.count // group.instance.hosts
             bandwidth = group.instance.bandwidth
             accelerator = known_accelerators().get(board.gres)

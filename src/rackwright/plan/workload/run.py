@@ -1,4 +1,4 @@
-"""What a whole run gets: failures, checkpoints, days, energy and money."""
+"""Prediction of a whole run: failures, checkpoints, days, energy and money."""
 
 from __future__ import annotations
 

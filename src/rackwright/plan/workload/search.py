@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.links import Links
-from rackwright.plan.workload.memory import memory_need
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
-from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
+from rackwright.plan.workload.step import StepTime, TrainingJob, memory_of, step_time
 from rackwright.plan.workload.transformer import LanguageModel
 
 LONG = 8192
@@ -49,21 +49,36 @@ def fastest(
     """Return the layout with the shortest step among those that fit; None where none does."""
     best: tuple[ModelLayout, StepTime] | None = None
     for layout in layouts(job, accelerators, links):
-        need = memory_need(
-            job.model,
-            layout,
-            accelerators=accelerators,
-            sequences=job.sequences,
-            sequence=job.sequence,
-            precision=job.precision,
-            frozen=job.task == "lora",
-        )
-        if need.recomputed(accelerator.memory) is None:
+        need = memory_of(job, layout, accelerators, software)
+        if need.repeated(accelerator.memory) is None:
             continue
-        step = step_time(job, layout, accelerators, accelerator, links, software)
+        step = step_time(job, layout, accelerators, accelerator, links, software, need)
         if best is None or step.seconds < best[1].seconds:
             best = layout, step
     return best
+
+
+def nearest(
+    job: TrainingJob,
+    layout: ModelLayout,
+    accelerators: int,
+    accelerator: Accelerator,
+    links: Links,
+    software: Software,
+) -> list[ModelLayout]:
+    """Return up to three layouts that divide the job and fit, those that change least first."""
+
+    def change(other: ModelLayout) -> float:
+        degrees = ("tensor", "pipeline", "context", "virtual", "expert", "micro_batch")
+        moved = (math.log2(getattr(other, d) / getattr(layout, d)) for d in degrees)
+        return sum(map(abs, moved)) + (other.sharded != layout.sharded)
+
+    found = [
+        one
+        for one in layouts(job, accelerators, links)
+        if memory_of(job, one, accelerators, software).repeated(accelerator.memory) is not None
+    ]
+    return sorted(found, key=change)[:3]
 
 
 def _powers(most: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What a training program costs beyond its products: constants fitted to published runs."""
+"""Overhead of a training program: constants fitted to published runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 from rackwright.plan.workload.speeds import Precision
 
 Task = Literal["pre-training", "sft", "lora"]
+Graphs = Literal["none", "router", "attention", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,30 @@ class Software:
         tensor_wait: seconds of each tensor-parallel collective that nothing hides.
         context: share of a context-parallel exchange that attention does not hide.
         hidden: share of a micro-batch in which gradients and weights are sent unnoticed.
+        graphs: part of a layer whose kernels are launched together (CUDA graphs).
+        launched: share of a layer's launches that is left, by ``graphs``.
+        fused: products of the experts, their activation and their casts are one kernel.
+        once: an exchange of experts sends each token once to each destination (DeepEP, HybridEP).
+        overlapped: exchanges of experts are hidden behind another micro-batch.
+        gradient: bytes of a gradient, kept and sent.
+        weight: bytes of a weight that is sent, by precision; 2 where it is not listed.
+        exchange_hidden: share of an expert exchange that shows where it is overlapped.
         exchange: share of an expert exchange inside a domain that nothing hides.
         exchange_far: the same between domains.
         routed: traffic of permuting tokens, in bytes for each element of each copy.
         grouped: time of grouped products beyond that of plain ones, as a share of it.
+        grouped_fused: the same where they are fused.
+        cast_fused: casts of grouped products where they are fused, over those where they are not.
+        launch_expert: seconds in which the host launches the products of one expert, by kind of host.
         launch: seconds in which the host launches one layer with experts, by kind of host.
         launch_plain: the same of a layer without experts.
         recompute: time of a recomputed forward pass over that of the first.
         tuning: factor on steps of fine-tuning: packed sequences, masked losses.
         unfused: passes over the scores where attention is not fused; 0 where it is.
-        unfused_sinks: the same of attention with learned sinks.
+        biases: traffic of the biases of experts, in bytes for each element of their products.
+        offload: bytes in a second that go to the host's memory unnoticed, by kind of host, where
+            parameters are sharded.
+        crossed: launches where exchanges are overlapped, over those where they are not.
         balanced: the loss counts as work where layers are spread over stages.
         gather: share of the gathers of sharded parameters that no layer hides.
         backward: time of attention backward over forward.
@@ -56,16 +71,29 @@ class Software:
     tensor_wait: float = 30e-6
     context: float = 0.5
     hidden: float = 0.6
+    graphs: Graphs = "none"
+    launched: Mapping[str, float] = field(default_factory=dict)
+    fused: bool = False
+    once: bool = True
+    overlapped: bool = False
+    gradient: float = 4.0
+    weight: Mapping[Precision, float] = field(default_factory=dict)
+    exchange_hidden: float = 0.3
     exchange: float = 0.7
     exchange_far: float = 1.0
     routed: float = 10.0
     grouped: float = 0.5
+    grouped_fused: float = 0.2
+    cast_fused: float = 0.5
+    launch_expert: Mapping[str, float] = field(default_factory=dict)
     launch: Mapping[str, float] = field(default_factory=dict)
     launch_plain: Mapping[str, float] = field(default_factory=dict)
     recompute: float = 0.9
     tuning: float = 1.05
     unfused: float = 0.0
-    unfused_sinks: float = 0.0
+    biases: float = 0.0
+    offload: Mapping[str, float] = field(default_factory=dict)
+    crossed: float = 1.0
     balanced: bool = True
     gather: float = 0.1
     backward: float = 2.8

@@ -1,4 +1,4 @@
-"""How fast an accelerator multiplies, attends, copies and sends, as measured or as its maker says."""
+"""Speeds of an accelerator: multiply, attend, copy and send, as measured or as published."""
 
 from __future__ import annotations
 

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from rackwright.plan.workload.layer import Parts, Work, layer_parts, output_seconds
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.links import Links
-from rackwright.plan.workload.memory import MemoryNeed, memory_need
+from rackwright.plan.workload.memory import EVERYTHING, MemoryNeed, Repeated, memory_need
 from rackwright.plan.workload.software import Software, Task
 from rackwright.plan.workload.speeds import Accelerator, Precision
 from rackwright.plan.workload.transformer import LanguageModel
 
 UPDATE = 30
 """Bytes of memory traffic of the optimizer for each parameter."""
-GRADIENT_AND_WEIGHT = 6
-"""Bytes that cross the network for each parameter in a step: gradients in fp32, weights in bf16."""
 FITTED = 256
 """Accelerators of a typical run that the training programs were fitted to."""
 SEEN = 0.1
@@ -56,7 +54,7 @@ class StepTime:
         replicas: gradients and weights between replicas that nothing hides.
         optimizer: the update.
         stragglers: waiting for the slowest of all accelerators.
-        recomputed: share of the layers whose forward pass is repeated.
+        repeated: work that is done twice for want of memory.
         memory: what the first stage needs.
         fits: it does, with that recomputation.
         flops: operations of the model in a second on one accelerator.
@@ -70,7 +68,7 @@ class StepTime:
     replicas: float
     optimizer: float
     stragglers: float
-    recomputed: float
+    repeated: Repeated
     memory: MemoryNeed
     fits: bool
     flops: float
@@ -106,6 +104,22 @@ class StepTime:
         return dict(sorted(found.items(), key=lambda one: -one[1]))
 
 
+def memory_of(
+    job: TrainingJob, layout: ModelLayout, accelerators: int, software: Software
+) -> MemoryNeed:
+    """Return the memory that a job needs on the accelerator with the first stage."""
+    return memory_need(
+        job.model,
+        layout,
+        accelerators=accelerators,
+        sequences=job.sequences,
+        sequence=job.sequence,
+        precision=job.precision,
+        frozen=job.task == "lora",
+        gradient=software.gradient,
+    )
+
+
 def step_time(
     job: TrainingJob,
     layout: ModelLayout,
@@ -113,24 +127,20 @@ def step_time(
     accelerator: Accelerator,
     links: Links,
     software: Software,
+    memory: MemoryNeed | None = None,
 ) -> StepTime:
     """Return the time of one step; ``layout`` divides what it has to (``layout.mistakes``).
+
+    ``memory`` is the need of memory, where a caller has worked it out already.
 
     Raises:
         KeyError: the accelerator has no speed for the job's precision.
         ValueError: a collective leaves an NVLink domain and there is no network.
     """
     model, frozen = job.model, job.task == "lora"
-    memory = memory_need(
-        model,
-        layout,
-        accelerators=accelerators,
-        sequences=job.sequences,
-        sequence=job.sequence,
-        precision=job.precision,
-        frozen=frozen,
-    )
-    share = memory.recomputed(accelerator.memory)
+    memory = memory or memory_of(job, layout, accelerators, software)
+    enough = memory.repeated(accelerator.memory)
+    repeated = EVERYTHING if enough is None or software.recompute_all else enough
     links = replace(links, reached=software.reached)
     stage = accelerators // layout.pipeline
     work = Work(
@@ -145,16 +155,14 @@ def step_time(
         frozen=frozen,
         stage=stage,
     )
-    recomputed = 1.0 if share is None or software.recompute_all else share
+    stored = 0.0
+    if layout.sharded and repeated.layers:
+        stored = (memory.kept(Repeated(repeated.passes)) - memory.kept(repeated)) / model.layers
     micro = Parts()
-    if model.plain_layers:
-        micro = micro.plus(
-            layer_parts(work, routed=False, recomputed=recomputed), model.plain_layers
-        )
-    if model.expert_layers:
-        micro = micro.plus(
-            layer_parts(work, routed=True, recomputed=recomputed), model.expert_layers
-        )
+    for routed, count in ((False, model.plain_layers), (True, model.expert_layers)):
+        if count:
+            one = layer_parts(work, routed=routed, repeated=repeated, stored=stored)
+            micro = micro.plus(one, count)
     if layout.sharded:
         micro = replace(micro, gather=_gathers(work, micro.seconds, accelerators))
     times = layout.micro_batches(accelerators, job.sequences)
@@ -182,9 +190,9 @@ def step_time(
         replicas=replicas,
         optimizer=update,
         stragglers=slowest,
-        recomputed=recomputed,
+        repeated=repeated,
         memory=memory,
-        fits=share is not None,
+        fits=enough is not None,
         flops=flops * job.tokens / total / accelerators,
     )
 
@@ -218,7 +226,8 @@ def _between_replicas(work: Work, accelerators: int, through: float) -> tuple[fl
         owned = model.parameters / accelerators
         sent = 0.0
     else:
-        sent = links.gather(GRADIENT_AND_WEIGHT * dense, copies, stage)
-        sent += links.gather(GRADIENT_AND_WEIGHT * routed, routed_copies, stage)
+        width = work.software.gradient + work.software.weight.get(work.precision, 2.0)
+        sent = links.gather(width * dense, copies, stage)
+        sent += links.gather(width * routed, routed_copies, stage)
     seen = max(SEEN * sent, sent - work.software.hidden * through)
     return seen, UPDATE * owned / work.accelerator.bandwidth

@@ -62,7 +62,7 @@ class LanguageModel:
         groups_per_token: most groups of experts that a token may visit; 0 without a limit.
         window: tokens that a layer with a sliding window looks back; 0 without one.
         windowed: share of layers with the sliding window.
-        sink: the softmax of attention has a learned sink, which older kernels do not fuse.
+        biased: the products of the experts have biases, which no kernel fuses.
         latent: sizes of latent attention; None for grouped queries.
         predicted: further layers that predict tokens ahead, counted as layers of the last kind.
     """
@@ -85,7 +85,7 @@ class LanguageModel:
     groups_per_token: int = 0
     window: int = 0
     windowed: float = 0.0
-    sink: bool = False
+    biased: bool = False
     latent: LatentAttention | None = None
     predicted: int = 0
 
@@ -252,7 +252,7 @@ def read_config(name: str, config: Mapping[str, Any]) -> LanguageModel:
         groups_per_token=config.get("topk_group") or 0 if (config.get("n_group") or 1) > 1 else 0,
         window=config.get("sliding_window") or 0 if windowed else 0,
         windowed=windowed,
-        sink=config.get("model_type") == "gpt_oss",
+        biased=bool(experts and config.get("attention_bias")),
         latent=latent,
         predicted=config.get("num_nextn_predict_layers") or 0,
     )

@@ -71,7 +71,7 @@ _EXAMPLES = TypeAdapter(tuple[Example, ...])
 
 
 def load_examples(policy: type[Policy]) -> tuple[Example, ...]:
-    """The examples beside the policy's file.
+    """Return the examples beside the policy's file.
 
     Raises:
         SpecErrors: the file is not a list of examples.
@@ -100,29 +100,24 @@ def run_example(policy: type[Policy], example: Example, pack: Path) -> str | Non
 
 
 def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, ...]:
-    """The results of the policy on the blueprint of the example."""
+    """Return the results of the policy on the blueprint of the example."""
     path = _base(example, pack)
     layer, catalogue = json.dumps(example.layer), json.dumps(example.catalogue)
     tree, loaded = _planned(pack, path, read_raw(path), layer, catalogue)
-    return _judge(policy, example, tree, loaded)
+    return judge_plan(policy, example, tree, loaded)
 
 
 def document(example: Example, pack: Path) -> Tree:
-    """The blueprint of the example."""
+    """Return the blueprint of the example."""
     path = _base(example, pack)
     return _layered(pack, path, read_raw(path), example.layer)
-
-
-def judge_document(policy: type[Policy], example: Example, tree: Tree) -> tuple[Result, ...]:
-    """The results of the policy on another blueprint, as the example sets them both up."""
-    return _judge(policy, example, tree, _plan(tree, example.catalogue))
 
 
 @lru_cache(maxsize=512)
 def _planned(
     pack: Path, path: Path, content: bytes, layer: str, catalogue: str
 ) -> tuple[Tree, LoadedPlan]:
-    """A blueprint and its plan, which examples of many policies share; what changes them is JSON."""
+    """Return a blueprint and its plan, which examples of many policies share; what changes them is JSON."""
     tree = _layered(pack, path, content, json.loads(layer))
     return tree, _plan(tree, json.loads(catalogue))
 
@@ -142,9 +137,14 @@ def _plan(tree: Tree, catalogue: Mapping[str, Mapping[str, Any]]) -> LoadedPlan:
     return plan_tree(tree, _catalogue().patched(catalogue))
 
 
-def _judge(
+def judge_plan(
     policy: type[Policy], example: Example, tree: Tree, loaded: LoadedPlan
 ) -> tuple[Result, ...]:
+    """Return the results of the policy on a plan, with the parameters and the date of the example.
+
+    Raises:
+        SpecErrors: the blueprint sets a policy that does not exist.
+    """
     set_here = loaded.plan.policies
     if set_here and (unknown := sorted(set(set_here) - _known_ids(policy))):
         raise SpecErrors([SpecError(f"policies: there is no policy '{unknown[0]}'")])
@@ -179,7 +179,7 @@ def _item(value: Any) -> Item:
 
 
 def _near(expect: ExpectedFinding, results: tuple[Result, ...]) -> list[Result]:
-    """The results about what the example names, whatever their outcome."""
+    """Return the results about what the example names, whatever their outcome."""
     return [
         r
         for r in results
@@ -188,7 +188,7 @@ def _near(expect: ExpectedFinding, results: tuple[Result, ...]) -> list[Result]:
 
 
 def matching(example: Example, results: tuple[Result, ...]) -> list[Result]:
-    """The results that the example expects."""
+    """Return the results that the example expects."""
     near = _near(example.expect, results)
     return [result for result in near if result.outcome is example.expect.outcome]
 

@@ -12,7 +12,7 @@ _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "abo
 
 
 def describe_parameters(policy: type[Policy]) -> Iterator[str]:
-    """One line for each parameter: name, default, bounds and meaning."""
+    """Yield one line for each parameter: name, default, bounds and meaning."""
     properties: dict[str, Any] = policy.model_json_schema().get("properties", {})
     for name, schema in properties.items():
         field = policy.model_fields[name]

@@ -1,1 +1,1 @@
-"""What a change may not decide about its own judgement: what its base revision has approved holds."""
+"""Approval by the base revision: a change never decides how it is checked itself."""

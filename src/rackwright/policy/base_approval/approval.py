@@ -1,4 +1,4 @@
-"""What a blueprint asks to be judged by, and what of it a base revision has approved.
+"""Policy settings that a blueprint requests, and those that a base revision has approved.
 
 A change does not approve itself: where its base has the blueprint, the base's ``policies``,
 ``profile``, ``policy_set`` and ``stage`` hold until it is merged. Where the change asks for more, that holds.
@@ -49,7 +49,7 @@ class _Settings(Model):
 
 @dataclass(frozen=True)
 class Asked:
-    """What one version of a blueprint asks to be judged by; as it stands here, nothing.
+    """Policy settings requested by one revision of a blueprint. Empty by default.
 
     Attributes:
         tree: where it says so.
@@ -64,11 +64,11 @@ class Asked:
     reasons: Mapping[str, Reason] = field(default_factory=dict)
 
     def standing(self, policy: Policy) -> Standing:
-        """How ``policy`` stands."""
+        """Return the standing of ``policy``."""
         return standing_with(policy, self.settings, self.regime)
 
     def place(self, *path: str) -> Location | None:
-        """Where the blueprint says something."""
+        """Position of the policy settings in the blueprint."""
         return self.tree.locate(path) if self.tree else None
 
 
@@ -78,7 +78,7 @@ NOTHING = Asked({}, regime_for(None, None))
 
 @dataclass(frozen=True)
 class Approval:
-    """What a base revision has approved.
+    """Policy settings approved by a base revision.
 
     Attributes:
         ref: its name.
@@ -112,7 +112,7 @@ class Approval:
 
 
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
-    """What ``blueprint`` asks for."""
+    """Return the policy settings that ``blueprint`` requests."""
     regime = regime_for(blueprint.profile, blueprint.policy_set, blueprint.stage)
     return Asked(blueprint.policies, regime, tree, blueprint.owner, blueprint.reasons)
 
@@ -120,7 +120,7 @@ def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
 def read_approval(
     blueprint: Path, layers: Sequence[Path], ref: str, *, isolated: bool = False
 ) -> Approval:
-    """What ``ref`` has approved of the way that ``blueprint`` is judged.
+    """Read the policy settings for ``blueprint`` that ``ref`` has approved.
 
     A layer that the revision does not have changes nothing in it. A blueprint that the change
     renames is that of the revision still.
@@ -166,7 +166,7 @@ def read_approval(
 
 
 def _beside(layer: Path, blueprint: Path, former: Path) -> Path:
-    """Where a layer was that moved along with its blueprint."""
+    """Return the former path of a layer that was moved together with its blueprint."""
     return former.parent / os.path.relpath(layer.absolute(), blueprint.absolute().parent)
 
 
@@ -308,7 +308,7 @@ def _notices(
 
 
 def _pack_text(pack: BasePack, ref: str, *, isolated: bool) -> str:
-    """What is said of a pack of ``ref``; nothing where it judges as it did."""
+    """Return the notice about a pack of ``ref``; empty if it checks as before."""
     if pack.state is State.DROPPED:
         rules = "they judge still, until the change is merged"
         if pack.folder is None:

@@ -24,7 +24,7 @@ _MOST = 6
 
 
 def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Notice, ...]]:
-    """The plan to be judged, and what is to be said about the claims of the change.
+    """Return the plan to be judged, and what is to be said about the claims of the change.
 
     Args:
         loaded: the plan of the change.

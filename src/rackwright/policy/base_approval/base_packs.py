@@ -16,7 +16,7 @@ from rackwright.team.place import find_config, real
 
 
 class State(Enum):
-    """What a change does to a pack of its base."""
+    """Effect of a change on a pack of its base."""
 
     KEPT = auto()
     EDITED = auto()
@@ -45,7 +45,7 @@ class BasePack:
 def base_packs(
     blueprint: Path, base: BaseConfig | None, *, isolated: bool = False
 ) -> tuple[BasePack, ...]:
-    """The packs that a revision lists for ``blueprint``.
+    """Return the packs that a revision lists for ``blueprint``.
 
     Args:
         blueprint: the file.
@@ -70,7 +70,7 @@ def base_packs(
 
 
 def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, Pin]:
-    """The packs that ``config`` lists; of an isolated one that cannot be read, none.
+    """Return the packs that ``config`` lists; of an isolated one that cannot be read, none.
 
     Raises:
         SpecErrors: it is not valid, and ``isolated`` is false.
@@ -87,7 +87,7 @@ def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, P
 
 
 def _state(pin: Pin, now: Pin | None, here: Path | str | None, approved: Path | None) -> State:
-    """What a change does to a pack; ``here`` is its folder where that is in the repository."""
+    """Return the effect of a change on a pack; ``here`` is its folder if that is in the repository."""
     if now is None:
         return State.DROPPED
     if approved is not None and isinstance(here, Path):
@@ -98,7 +98,7 @@ def _state(pin: Pin, now: Pin | None, here: Path | str | None, approved: Path | 
 
 
 def _digest(folder: Path) -> str | None:
-    """The digest of a pack; None where a pack may not be like that."""
+    """Return the digest of a pack; None where a pack may not be like that."""
     try:
         return folder_digest(folder)
     except RackwrightError:

@@ -1,6 +1,6 @@
-"""What a change says of its own hardware, and asks for, that its base has not approved.
+"""Claims and requests of a change about its own hardware that its base has not approved.
 
-A blueprint grants itself what nobody can see: a cap on the power of nodes, a source that needs no
+A blueprint could grant itself invisible exceptions: a cap on the power of nodes, a source that needs no
 redundancy, a budget. Such claims and settings are the base's until a change is merged; where the
 change is stricter, that holds. Hardware is the head's: each field is marked (``rackwright.model.field_kinds``).
 
@@ -72,7 +72,7 @@ class RefusedClaim:
 
 @dataclass(frozen=True)
 class Taken:
-    """A thing that is new, and what is said of it that nobody has approved.
+    """A thing that is new, and its claims that are not approved.
 
     Attributes:
         path: the thing.
@@ -127,7 +127,7 @@ class _Walk:
     def model(
         self, model: type[Model], head: Mapping[str, Any], bases: Things | None, path: Path
     ) -> dict[str, Any] | None:
-        """One thing as it may be judged; None where nothing of it may.
+        """Return one thing as it may be judged; None where nothing of it may.
 
         Args:
             model: what it is.
@@ -137,15 +137,16 @@ class _Walk:
             path: where it stands.
         """
         fields, made = marked_fields(model), dict(head)
-        if bases and all(base == head for base in bases):
+        if bases and all(base == head for base in bases):  # most things do not change
             return made
+        # A statement about another product or place is another statement, not a changed one.
         if bases and fields.about:
             bases = [b for b in bases if all(b.get(n) == head.get(n) for n in fields.about)]
         outer = self._racks
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
         for name, rule in {**fields.claims, **fields.settings}.items():
-            if rule.direction is Direction.APART:
+            if rule.direction is Direction.APART:  # ``approval`` holds these, with their reasons
                 continue
             if not self._leaf(model, name, rule, made, bases, path):
                 return None
@@ -300,7 +301,7 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> list[Any]:
-        """The entries of a list, and what is restored of those that are gone."""
+        """Return the entries of a list, and what is restored of those that are gone."""
         listed = [b for version in there or () if isinstance(version, list) for b in version]
         before: Things = mappings(listed)
         if JobPart in models:
@@ -339,8 +340,9 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> Things | None:
-        """What the base has instead of an entry, or what of it is gone, and what is left."""
+        """Return the entries of the base that an entry replaces, or the rest of them, and what is left."""
         identity = identity_of(model, item)
+        # A rack group is identified by its racks: groups may be split, joined and renamed.
         if isinstance(identity, frozenset):
             same = [b for b in self._racks if identity & racks_of(b)]
         else:
@@ -352,6 +354,7 @@ class _Walk:
             return same or None
         if not is_thing and is_there(item, self.base):
             return []  # nothing was said of it
+        # Otherwise a claim would be loosened by renaming its thing, or by moving a node to another.
         gone = [thing for thing in self._gone if thing.model is model]
         gone = [thing for thing in gone if thing.identity == identity] or gone
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
@@ -361,7 +364,7 @@ class _Walk:
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path
     ) -> Iterator[dict[str, Any]]:
-        """What holds of an entry that a change leaves out, though nothing is built without it."""
+        """Yield the claims of an entry that a change omits, though nothing is built without it."""
         if model in _ASKED:
             restored = dict(item)
             if "parts" in item:
@@ -382,7 +385,7 @@ class _Walk:
             yield found
 
     def _where_they_are(self, parts: Things) -> Things:
-        """What a job asks of node groups, by the names that those which are gone may have now."""
+        """Return the requests of a job for node groups, under the names that renamed groups may have now."""
         found: dict[Any, dict[str, Any]] = {}
         for part in parts:
             own = part.get("site"), part.get("group")

@@ -1,4 +1,4 @@
-"""Where a base revision has the blueprint that a change may have renamed.
+"""Path of the blueprint in a base revision, even if a change has renamed it.
 
 A blueprint that moves to another file, or takes the place of another one, stays the same cluster:
 what was approved of it holds on. The revision alone says which file that was, by the cluster's name;
@@ -23,7 +23,7 @@ _ENDS = (".yaml", ".yml", ".json")
 
 
 def former_path(blueprint: Path, ref: str) -> Path:
-    """The path at which ``ref`` has the cluster of ``blueprint``.
+    """Return the path at which ``ref`` has the cluster of ``blueprint``.
 
     The blueprint's own where the revision has one there, or has no other one: a new cluster's, or
     the usual one.
@@ -80,13 +80,13 @@ def _called(document: Mapping[str, Any]) -> str:
 
 
 def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
-    """Whether a file does not hold its cluster any more."""
+    """Return True if a file no longer has its cluster."""
     now = _on_disk(path)
     return now is None or now.get("name") != before.get("name")
 
 
 def _on_disk(path: Path) -> Mapping[str, Any] | None:
-    """The document in a file; None where there is none."""
+    """Return the document in a file; None where there is none."""
     try:
         data = to_data(read_file(path))
     except RackwrightError:
@@ -120,7 +120,7 @@ def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every value with the keys above it, wherever it stands in a list."""
+    """Yield every value with the keys above it, wherever it stands in a list."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             yield from _leaves(value, (*above, key))

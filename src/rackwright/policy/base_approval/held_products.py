@@ -26,12 +26,12 @@ _MOST = 6
 
 @dataclass(frozen=True)
 class HeldProducts:
-    """What a change is judged by.
+    """Products that a change is checked with.
 
     Attributes:
         catalogue: the head's own where all of it holds.
         notices: what is to be said about it.
-        base: what the base has; None where nobody has a catalogue of his own.
+        base: what the base has; None if no team has a catalogue of its own.
     """
 
     catalogue: Catalogue
@@ -98,7 +98,7 @@ def _stated(document: Any) -> Iterator[tuple[int, ProductFact]]:
 
 
 def _with_stated(base: Catalogue, document: Any) -> Catalogue:
-    """The base's catalogue with what its blueprint states: a number may move from there into it."""
+    """Return the base's catalogue with what its blueprint states: a number may move from there into it."""
     filled: dict[Key, Entry] = {}
     for _, fact in _stated(document):
         key = base.keys.get(fact.product)
@@ -112,7 +112,7 @@ def _with_stated(base: Catalogue, document: Any) -> Catalogue:
 
 
 def _lost(problem: SpecError, ref: str) -> Notice:
-    text = f"{problem.summary}; its facts are those of the change, and nobody approved them"
+    text = f"{problem.summary}; its facts are those of the change, which are not approved"
     return Notice(NoticeKind.LOWERED, f"catalogue of {ref}", "", text, problem.location)
 
 
@@ -129,7 +129,7 @@ def _kept(one: RefusedFact, ref: str) -> Notice:
 
 
 def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
-    """What is said of the team's products that are used and that the base does not have."""
+    """Yield the notices about products of the team that are used and absent from the base."""
     for kind, entry_id in sorted(head.used, key=lambda key: key[1]):
         if not head.is_own(kind, entry_id) or entry_id in base.files[kind]:
             continue
@@ -140,7 +140,7 @@ def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
 
 
 def sources_of(entry: Entry) -> str:
-    """Where the numbers of ``entry`` are from, in words."""
+    """Return the sources of the numbers of ``entry``, in words."""
     facts = list(entry.facts())
     by_source: dict[str, list[str]] = {}
     for name, fact in facts:

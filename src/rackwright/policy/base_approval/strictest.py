@@ -18,7 +18,7 @@ _LEAST, _MOST = float("-inf"), float("inf")
 
 
 def strictest(model: type[Model], name: str, rule: Milder, head: Any, bases: Sequence[Any]) -> Any:
-    """The strictest of the values that a field has, each as the document has it.
+    """Return the strictest of the values that a field has, each as the document has it.
 
     The head's where none is stricter, or where either way may be milder and all are equal.
 
@@ -37,7 +37,7 @@ def strictest(model: type[Model], name: str, rule: Milder, head: Any, bases: Seq
 
 @dataclass(frozen=True)
 class _Reading:
-    """How values of a field are read.
+    """Ways to read the values of a field.
 
     Attributes:
         value: reads one; of a mapping, one that stands behind a key.
@@ -50,7 +50,7 @@ class _Reading:
     entries: bool
 
     def read(self, raw: Any) -> Any:
-        """The value, or None where it is absent, or is none that the field can have."""
+        """Return the value, or None where it is absent, or is none that the field can have."""
         if raw is None:
             return self.default
         try:
@@ -71,7 +71,7 @@ def _reading(model: type[Model], name: str) -> _Reading:
 
 
 def _plain(hint: Any) -> Any:
-    """A type without ``None``."""
+    """Return a type without ``None``."""
     if get_origin(hint) in {Union, UnionType}:
         kept = [part for part in get_args(hint) if part is not NoneType]
         return kept[0] if len(kept) == 1 else Union[tuple(kept)]  # noqa: UP007 - made of a list
@@ -79,7 +79,7 @@ def _plain(hint: Any) -> Any:
 
 
 def _strictest_entries(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> Any:
-    """A mapping, each of whose entries is the strictest."""
+    """Return a mapping, each of whose entries is the strictest."""
     versions = [value if isinstance(value, Mapping) else {} for value in (head, *bases)]
     keys = dict.fromkeys(key for version in versions for key in version)
     made = {}
@@ -113,7 +113,7 @@ def _one(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> An
 
 
 def _mildness(value: Any, rule: Milder) -> tuple[float, Any]:
-    """A key that grows with how mild a value is."""
+    """Return a key that grows with how mild a value is."""
     if value is None:
         if rule.order == (False, True):
             return (0, 0)  # not said is as strict as said not to be so
@@ -128,7 +128,7 @@ def _mildness(value: Any, rule: Milder) -> tuple[float, Any]:
 
 
 def _common(head: Any, bases: Sequence[Any]) -> Any:
-    """What is in all of several lists, in the order of the head's."""
+    """Return the elements that all of several lists have, in the order of the head's."""
     lists = [raw if isinstance(raw, list) else [] for raw in bases]
     here = head if isinstance(head, list) else []
     kept = [one for one in here if all(one in other for other in lists)]

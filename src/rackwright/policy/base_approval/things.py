@@ -32,7 +32,7 @@ class Thing:
 
 
 def things_of(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iterator[Thing]:
-    """Every entry of a list, inside and out, that can claim something."""
+    """Yield every entry of a list, inside and out, that can claim something."""
     for name in marked_fields(model).inside:
         models, value = granting(model, name), item.get(name)
         if not models:
@@ -50,7 +50,7 @@ def things_of(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iter
 
 
 def gone_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Thing]:
-    """The things of ``base`` that ``head`` does not have where they were."""
+    """Return the things of ``base`` that ``head`` does not have where they were."""
     now = list(things_of(Blueprint, head, ()))
     here = {(thing.model, thing.chain) for thing in now}
     racks = {
@@ -71,19 +71,19 @@ def gone_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Th
 
 
 def groups_of(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """The node groups of a document, each with its site."""
+    """Yield the node groups of a document, each with its site."""
     for site in mappings(document.get("sites")):
         for group in mappings(site.get("node_groups")):
             yield site.get("name"), group.get("name")
 
 
 def has_site(document: Mapping[str, Any], name: str) -> bool:
-    """Whether a document has a site of that name."""
+    """Return True if a document has a site of that name."""
     return any(site.get("name") == name for site in mappings(document.get("sites")))
 
 
 def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Whether a document has the node group that an entry is about, if it is about one."""
+    """Return True if a document has the node group that an entry refers to, or the entry refers to none."""
     group, site = item.get("group"), item.get("site")
     return group is None or any(
         group == name and site in {None, place} for place, name in groups_of(document)
@@ -91,14 +91,14 @@ def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
 
 
 def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
-    """What tells an entry from the others of its list."""
+    """Return the identity of an entry among the others of its list."""
     if model is RackGroup:
         return racks_of(item)
     return tuple(_hashable(item.get(name)) for name in marked_fields(model).identity)
 
 
 def is_same(model: type[Model], now: Any, base: Mapping[str, Any]) -> bool:
-    """Whether a part is what the base has in its place."""
+    """Return True if a part equals the one in its place in the base."""
     return now is None or identity_of(model, now) == identity_of(model, base)
 
 
@@ -107,7 +107,7 @@ def _hashable(value: Any) -> Any:
 
 
 def listed_racks(group: Mapping[str, Any]) -> Sequence[str]:
-    """The racks of a group in the order in which they are filled."""
+    """Return the racks of a group in the order in which they are filled."""
     try:
         return expand_hostlist(str(group.get("racks", "")))
     except ValueError:  # of a base that is no blueprint
@@ -115,26 +115,26 @@ def listed_racks(group: Mapping[str, Any]) -> Sequence[str]:
 
 
 def racks_of(group: Mapping[str, Any]) -> frozenset[str]:
-    """The names of the racks of a group."""
+    """Return the names of the racks of a group."""
     return frozenset(listed_racks(group))
 
 
 def rack_groups_of(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rack groups of a site, whatever row they are in."""
+    """Yield the rack groups of a site, whatever row they are in."""
     for hall in mappings(site.get("halls")):
         for row in mappings(hall.get("rows")):
             yield from mappings(row.get("rack_groups"))
 
 
 def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The entries of a list that are mappings; of anything else, none."""
+    """Return the entries of a list that are mappings; of anything else, none."""
     entries = value if isinstance(value, list) else ()
     return [child for child in entries if isinstance(child, Mapping)]
 
 
 @cache
 def granting(model: type[Model], name: str) -> tuple[type[Model], ...]:
-    """The models in a field, if any of them has claims or settings, or holds one that has."""
+    """Return the models in a field, if any of them has claims or settings, or holds one that has."""
     inner = tuple(models_in(model.model_fields[name].annotation))
     return inner if any(map(_grants, inner)) else ()
 
@@ -149,7 +149,7 @@ def _grants(model: type[Model]) -> bool:
 
 
 def model_of(models: tuple[type[Model], ...], item: Mapping[str, Any]) -> type[Model]:
-    """The one of several models that a document's part is; they differ in a fixed word."""
+    """Return the one of several models that a document's part is; they differ in a fixed word."""
     for model in models:
         for name in ("provider", "kind"):
             info = model.model_fields.get(name)

@@ -96,8 +96,9 @@ def _judged(waiver: Waiver, only: Collection[str]) -> bool:
 
 
 def _held(waivers: Waivers) -> Iterator[_Held]:
-    """The approved waivers; one that the change removes does not hold any more."""
+    """Yield the approved waivers; one that the change removes does not hold any more."""
     here = _by_id(waivers.head)
+    # Without a base there is no review, and a waiver counts as it stands in the file.
     if waivers.base_ref is None:
         yield from (_Held(waiver, place) for waiver, place in here.values())
         return
@@ -123,6 +124,7 @@ def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
         decision = item.decide(result, today)
         if decision is WaiverDecision.COVERS:
             return _waived(result, item.waiver)
+        # The first near miss is named; a list of all of them would hide the result itself.
         why = why or _shortfall(item, decision, result)
     return replace(result, message=f"{result.message}; {why}") if why else result
 
@@ -205,6 +207,7 @@ def _notices(
     found: dict[WaiverDecision, list[Result]] = {}
     for result in results:
         found.setdefault(item.decide(result, today), []).append(result)
+    # A waiver is not responsible for results about other subjects of its rule.
     found.pop(WaiverDecision.ELSEWHERE, None)
     left = (waiver.expires - today).days
     longest = LONGEST_DAYS[severities[waiver.policy]]
@@ -270,7 +273,7 @@ def _why_unused(waiver: Waiver, results: Sequence[Result]) -> str:
 def _asked_for(
     waivers: Waivers, results: Sequence[Result], today: date, only: Collection[str]
 ) -> Iterator[Notice]:
-    """The waivers that the change under review adds or rewrites."""
+    """Yield the waivers that the change under review adds or rewrites."""
     if waivers.base_ref is None:
         return
     base = _by_id(waivers.base)

@@ -79,7 +79,7 @@ class BaselineFile(Model):
 
 
 def render_baseline(entries: Iterable[BaselineEntry]) -> str:
-    """The file with ``entries``, in an order that keeps differences small."""
+    """Return the file with ``entries``, in an order that keeps differences small."""
     ordered = sorted(entries, key=lambda e: (e.policy, e.at, e.what, e.value or 0.0))
     rows = [entry.model_dump(mode="json") for entry in ordered]
     return json.dumps({"schema": SCHEMA, "entries": rows}, indent=2, ensure_ascii=False) + "\n"
@@ -151,7 +151,7 @@ def failures(report: Report) -> tuple[Result, ...]:
 
 
 def created(report: Report) -> tuple[BaselineEntry, ...]:
-    """The baseline that allows every failure of ``report`` and nothing else."""
+    """Return the baseline that allows every failure of ``report`` and nothing else."""
     return tuple(_entry(result) for result in failures(report))
 
 
@@ -200,7 +200,7 @@ def pruned(entries: Sequence[BaselineEntry], report: Report) -> tuple[BaselineEn
 def absent(
     entries: Sequence[BaselineEntry], results: Iterable[Result], only: Collection[str] = ()
 ) -> tuple[BaselineEntry, ...]:
-    """The entries that no result, failed or waived, is about."""
+    """Return the entries that no result, failed or waived, is about."""
     present = {
         key
         for result in results
@@ -290,7 +290,7 @@ def _intersect(base: _Records, head: _Records) -> _Records:
 def _states(
     results: Sequence[Result], recorded: _Records
 ) -> dict[int, tuple[BaselineState, Mark | None]]:
-    """The state of each failure, by its number, and what it is compared with."""
+    """Return the state of each failure, by its number, and what it is compared with."""
     groups: dict[tuple[str, str, _Sense], list[int]] = {}
     for number, result in enumerate(results):
         if _is_recordable(result):
@@ -391,7 +391,7 @@ def _notices(
 
 
 def _asked_for(baseline: Baseline, kind: NoticeKind) -> tuple[NoticeKind, list[str], str]:
-    """The entries that the change under review adds, or loosens."""
+    """Return the entries that the change under review adds, or loosens."""
     before = _records(baseline.entries)
     found = []
     for entry in baseline.head_entries:

@@ -117,7 +117,7 @@ def read_exceptions(
 
 
 def read_files(waivers: Path | None, baseline: Path | None) -> PolicyExceptions | None:
-    """The waivers and the baseline in these files and no others; None when both are None.
+    """Return the waivers and the baseline in these files and no others; None when both are None.
 
     Raises:
         SpecErrors: a file is not valid.
@@ -159,7 +159,7 @@ def apply_exceptions(
 def _versions(
     path: Path, then: Path, model: type[F], ref: str | None, blueprint: Path, *, named: bool
 ) -> tuple[Loaded[F] | None, Loaded[F] | None, str | None]:
-    """The file as it is now and, at ``then``, in the revision ``ref``, and that revision.
+    """Return the file as it is now and, at ``then``, in the revision ``ref``, and that revision.
 
     Raises:
         UsageError: the file was ``named``, and neither has it.
@@ -171,7 +171,7 @@ def _versions(
 
 
 def _here(path: Path, model: type[F]) -> Loaded[F] | None:
-    """The file on disk; None where there is none.
+    """Return the file on disk; None where there is none.
 
     A link is refused as it is in a revision: what it leads to was never part of a change that
     somebody approved.
@@ -186,7 +186,7 @@ def _here(path: Path, model: type[F]) -> Loaded[F] | None:
 
 
 def _at(path: Path, model: type[F], ref: str | None, blueprint: Path) -> Loaded[F] | None:
-    """The file in a revision of the blueprint's repository; None where that has no such file."""
+    """Return the file in a revision of the blueprint's repository; None where that has no such file."""
     if ref is None:
         return None
     refuse_links([path])

@@ -44,7 +44,7 @@ def matches(match: Mapping[str, str], result: Result) -> bool:
 
 
 def named(result: Result, key: str) -> Iterator[str]:
-    """The names that ``result`` has for a noun, like ``c[01-08]`` for ``rack``."""
+    """Yield the names that ``result`` has for a noun, like ``c[01-08]`` for ``rack``."""
     text = result.subject.name
     words = text.split()
     if key == "subject":
@@ -64,14 +64,14 @@ def named(result: Result, key: str) -> Iterator[str]:
 
 
 def nouns(result: Result) -> set[str]:
-    """The keys that can match ``result``, as far as its subject shows them."""
+    """Return the keys that can match ``result``, as far as its subject shows them."""
     words = result.subject.name.split()[1:]
     found = {word.removesuffix("s") for word in words[:-1:2] if _KEY.fullmatch(word)}
     return found | {"site", "subject"} | ({"what"} if result.what else set())
 
 
 def match_for(result: Result, results: Iterable[Result]) -> dict[str, str]:
-    """A match that fits ``result`` and no other result of its rule among ``results``.
+    """Return a match that fits ``result`` and no other result of its rule among ``results``.
 
     It names the nouns of the subject where they are enough, for these outlast a change of what
     stands beside it in a report; else the whole subject.
@@ -101,7 +101,7 @@ def fits(pattern: str, name: str) -> bool:
 
 
 def split_racks(name: str) -> tuple[str, frozenset[str]]:
-    """A subject without its racks, and the racks.
+    """Return a subject without its racks, and the racks.
 
     ``sjc1 racks c[01-02] feed A`` gives ``sjc1 rack feed A`` and c01, c02; a subject without racks
     gives itself and the empty name, as the only one.
@@ -113,7 +113,7 @@ def split_racks(name: str) -> tuple[str, frozenset[str]]:
 
 
 def with_racks(name: str, racks: Iterable[str]) -> str:
-    """A subject with other racks; one without racks stays as it is."""
+    """Return a subject with other racks; one without racks stays as it is."""
     match = _RACKS.fullmatch(name)
     names = sorted(racks)
     if match is None or not names:
@@ -124,7 +124,7 @@ def with_racks(name: str, racks: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def members(text: str) -> frozenset[str]:
-    """The names of a host list; any other text is the one name it is."""
+    """Return the names of a host list; any other text is the one name it is."""
     try:
         return frozenset({text}) if " " in text else frozenset(expand_hostlist(text))
     except ValueError:

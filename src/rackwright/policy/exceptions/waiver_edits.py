@@ -62,7 +62,7 @@ def without(text: str, ids: Collection[str]) -> str:
 
 
 def next_id(waivers: Sequence[Waiver], year: int) -> str:
-    """The next free id of the year, like ``W-2026-014``."""
+    """Return the next free id of the year, like ``W-2026-014``."""
     taken = {waiver.id for waiver in waivers}
     number = 1
     while f"W-{year}-{number:03}" in taken:
@@ -104,7 +104,7 @@ def _spans(lines: Sequence[str], loaded: Loaded[WaiverFile]) -> Iterator[tuple[i
 
 
 def _lines(waiver: Waiver, indent: str) -> Iterator[str]:
-    """The waiver as an item of a list."""
+    """Yield the waiver as an item of a list."""
     lead = f"{indent}- "
     for key, value in waiver.model_dump(mode="json", exclude_defaults=True).items():
         if isinstance(value, dict):
@@ -117,7 +117,7 @@ def _lines(waiver: Waiver, indent: str) -> Iterator[str]:
 
 
 def _scalar(value: object) -> str:
-    """A value that reads back as it is."""
+    """Return a value that reads back as it is."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -56,7 +56,7 @@ class WaiverDecision(StrEnum):
     NOT_WAIVABLE = "not_waivable"
     """The rule admits no waivers."""
     ERROR = "error"
-    """The rule crashed; nobody knows what would be waived."""
+    """The rule crashed; it is unknown what would be waived."""
     UNKNOWN = "unknown"
     """The number is unknown, and the waiver does not cover that."""
     KNOWN = "known"
@@ -69,7 +69,7 @@ class WaiverDecision(StrEnum):
 
 
 def read_day(value: Any) -> date:
-    """The day that a text like ``2026-12-12`` names.
+    """Return the day that a text like ``2026-12-12`` names.
 
     Raises:
         ValueError: it is anything else; a number would be taken for seconds since 1970.
@@ -85,7 +85,7 @@ def read_day(value: Any) -> date:
 
 
 def _to_text(value: Any) -> Any:
-    """A bare number as text: what a count is compared with has no unit."""
+    """Return a bare number as text: what a count is compared with has no unit."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return str(value) if is_number else value
 
@@ -240,7 +240,7 @@ def within(waiver: Waiver, result: Result) -> WaiverDecision:
 
 
 def limit_for(waiver: Waiver, results: Iterable[Result]) -> str | None:
-    """The limit that a new waiver is about, to be written into it; None where there is none.
+    """Return the limit that a new waiver is about, to be written into it; None where there is none.
 
     Of several, it is the strictest: the bound has to be enough for each of them.
     """
@@ -270,7 +270,7 @@ def exact_text(value: float, unit: str) -> str:
 
 
 def in_unit(text: str, unit: str) -> float | None:
-    """The quantity ``text`` in ``unit``, or None when it is of another kind."""
+    """Return the quantity ``text`` in ``unit``, or None when it is of another kind."""
     if dimension := _DIMENSIONS.get(unit):
         try:
             return dimension.parse(text)

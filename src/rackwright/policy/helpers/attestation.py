@@ -9,7 +9,7 @@ from rackwright.policy.api import Finding
 def declared(
     at: Subject, *, value: bool | None, yes: str, no: str, missing: str, fix: str
 ) -> Finding:
-    """A finding that fails where ``value`` is false and is unknown where it is None.
+    """Return a finding that fails where ``value`` is false and is unknown where it is None.
 
     Args:
         at: what it is about.

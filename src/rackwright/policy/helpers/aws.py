@@ -10,7 +10,7 @@ from rackwright.plan.software.state_folders import state_folders
 
 
 def state_of_heads(plan: Plan) -> Iterator[tuple[AwsSitePlan, str]]:
-    """The sites on AWS whose head nodes hold what the cluster cannot do without.
+    """Yield the sites on AWS whose head nodes hold what the cluster cannot do without.
 
     Returns:
         each such site, with what its head nodes hold in words.

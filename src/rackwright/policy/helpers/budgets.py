@@ -37,7 +37,7 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
 def measure_budget(
     summary: CostSummary, limit: Decimal | None, at: Subject, period: Period
 ) -> Measure:
-    """The cost of all sites against a budget.
+    """Return the cost of all sites against a budget.
 
     Args:
         summary: what the plan costs.
@@ -73,7 +73,7 @@ def measure_budget(
 
 
 def compare_with_rent(plan: Plan) -> tuple[RentComparison, ...]:
-    """Each bare-metal site with accelerators against the same ones on AWS.
+    """Return each bare-metal site with accelerators against the same ones on AWS.
 
     Returns:
         One for each of them, with the costs of a year in USD, owned and rented.

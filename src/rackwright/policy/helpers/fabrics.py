@@ -47,41 +47,41 @@ class FabricAt:
         return self.planned.path
 
     def at(self, *path: str | int) -> Subject:
-        """The fabric, and the place in it that a policy is about."""
+        """Return the fabric, and the place in it that a policy is about."""
         return Subject(f"{self.site.name} fabric {self.fabric.name}", (*self.path, *path))
 
     def tier(self, index: int) -> Subject:
-        """A tier of the fabric."""
+        """Return a tier of the fabric."""
         name = f"{self.at().name} tier {self.fabric.tiers[index].name}"
         return Subject(name, (*self.path, "tiers", index))
 
     def attached(self, index: int) -> Subject:
-        """The nodes of an attachment."""
+        """Return the nodes of an attachment."""
         name = f"{self.at().name} nodes {self.fabric.attached[index].group}"
         return Subject(name, (*self.path, "attached", index))
 
     def path_of(self, layout: Layout) -> Path:
-        """The place of a fabric of the same site."""
+        """Return the place of a fabric of the same site."""
         return next(one.path for one in self.site.fabrics if one.layout is layout)
 
     def length(self, link: Cables, path: Path) -> CableLength:
-        """The longest cable of the kind at ``path``: as declared, or by where its racks stand."""
+        """Return the longest cable of the kind at ``path``: as declared, or by where its racks stand."""
         routes = self.site.cable_routes(self.planned)
         return CableLength(routed_length(link)) if routes is None else routes.longest(link, path)
 
     def lacks(self, name: str, words: str = "") -> Missing:
-        """A field of the fabric that nobody has said."""
+        """Return an unset field of the fabric."""
         return Missing(f"'{name}'{words}", (*self.path, name))
 
     def links(self) -> Iterator[tuple[Subject, Cables]]:
-        """The kinds of cables."""
+        """Yield the kinds of cables."""
         for index, link in enumerate(self.fabric.links):
             name = f"{self.at().name} cables {link.name}"
             yield Subject(name, (*self.path, "links", index)), link
 
 
 def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
-    """The fabrics of all bare-metal sites.
+    """Yield the fabrics of all bare-metal sites.
 
     Returns:
         Each with its layout, in the order of the blueprint.
@@ -125,7 +125,7 @@ def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
-    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric.
+    """Return the finding that ``message`` cannot be checked, since the members of the fabric are unknown.
 
     Returns:
         A finding that is unknown.

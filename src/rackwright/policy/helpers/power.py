@@ -66,7 +66,7 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
 
 
 def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, ...]:
-    """The UPSs among ``batteries`` that do not say what charging takes.
+    """Return the UPSs among ``batteries`` that do not say what charging takes.
 
     Returns:
         What is missing: the first few by name, the others counted.

@@ -117,7 +117,7 @@ def without_inlet(kind: RackKind) -> Iterator[Missing]:
 
 
 def unrated(path: Path) -> Missing:
-    """The rating of the circuit of a feed at ``path``, which nobody says.
+    """Return the rating of the circuit of a feed at ``path``, which is unknown.
 
     Returns:
         The fields that would say it: the circuit in A and V, or the PDU.

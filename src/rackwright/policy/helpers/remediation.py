@@ -34,7 +34,7 @@ def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
 
 
 def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contributor, int] | None:
-    """The largest contributor, and how many of it may stay."""
+    """Return the largest contributor, and how many of it may stay."""
     if not contributors or over <= 0:
         return None
     largest = max(contributors, key=lambda c: c.total)
@@ -54,7 +54,7 @@ def hold(fewer: Fewer | None) -> str | None:
 
 
 def held(fewer: Fewer | None) -> Suggestion | None:
-    """The number in a rack, where the racks that are named have room for all units with it.
+    """Return the number in a rack, where the racks that are named have room for all units with it.
 
     Returns:
         The suggestion for ``per_rack``; None where fewer in each rack would leave units without one.
@@ -95,7 +95,7 @@ def held_in(
 
 
 def provide(limit: float | None, unit: str, what: str) -> str | None:
-    """A limit that would do; None where it is not known.
+    """Return a limit that would do; None where it is not known.
 
     Args:
         limit: the value that it would have to be.
@@ -131,7 +131,7 @@ def add_units(
 
 
 def either(*remedies: str | None) -> str | None:
-    """The remedies that there are, joined.
+    """Return the remedies that there are, joined.
 
     Returns:
         The words; None where there is no remedy.

@@ -25,7 +25,7 @@ def encode(item: Measure | Finding) -> dict[str, Any]:
 
 
 def decode(data: object) -> Measure | Finding:
-    """The measure or finding that ``data`` says.
+    """Return the measure or finding that ``data`` says.
 
     Raises:
         RuleFailedError: it says none that a report can be made of.
@@ -45,7 +45,7 @@ def decode(data: object) -> Measure | Finding:
 
 
 def decode_all(items: Iterable[object]) -> list[Measure | Finding]:
-    """The measures and findings that ``items`` say.
+    """Return the measures and findings that ``items`` say.
 
     Raises:
         RuleFailedError: one of them says none.

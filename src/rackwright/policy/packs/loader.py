@@ -33,12 +33,12 @@ ID = re.compile(r"[A-Z]{2,8}-\d{3}")
 
 
 def builtin_pack() -> Path:
-    """The folder of the built-in policies."""
+    """Return the folder of the built-in policies."""
     return bundled("policies")
 
 
 def load_packs(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
-    """Every policy of the built-in pack and of ``folders``, sorted by id.
+    """Return every policy of the built-in pack and of ``folders``, sorted by id.
 
     Raises:
         PolicyLoadError: a file cannot be loaded, lacks its documentation or examples, or repeats
@@ -55,12 +55,12 @@ def _load_all(folders: tuple[Path, ...]) -> tuple[type[Policy], ...]:
 
 @lru_cache(maxsize=1)
 def builtin_rules() -> tuple[type[Policy], ...]:
-    """Every policy of the built-in pack, sorted by id."""
+    """Return every policy of the built-in pack, sorted by id."""
     return load_pack(builtin_pack())
 
 
 def load_pack(folder: Path) -> tuple[type[Policy], ...]:
-    """The policies of one pack, sorted by id.
+    """Return the policies of one pack, sorted by id.
 
     Raises:
         PolicyLoadError: as ``load_packs``, or the pack holds no policy.
@@ -98,7 +98,7 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a pack; any other Python file in it must say that it is none.
+    """Return the rule files of a pack; any other Python file in it must say that it is none.
 
     Raises:
         PolicyLoadError: a file says neither by its name.
@@ -126,7 +126,7 @@ def is_rule(stem: str) -> bool:
 
 
 def policy_file(policy: type[Policy]) -> Path:
-    """The file that ``policy`` was loaded from, here or in the process of its pack."""
+    """Return the file that ``policy`` was loaded from, here or in the process of its pack."""
     apart: Path | None = getattr(policy, "file", None)
     return apart or Path(inspect.getfile(policy))
 
@@ -145,7 +145,7 @@ class _FromSource(SourceFileLoader):
     """Reads and leaves no bytecode: a pack's digest covers its sources, so nothing else may run."""
 
     def get_code(self, fullname: str) -> types.CodeType:
-        """The code of the source file."""
+        """Return the code of the source file."""
         path = self.get_filename(fullname)
         code: types.CodeType = self.source_to_code(self.get_data(path), path)
         return code

@@ -26,7 +26,7 @@ class PackManifest(Model):
 
 
 def read_manifest(folder: Path) -> PackManifest | None:
-    """The manifest of the pack in ``folder``, or None where it has none.
+    """Return the manifest of the pack in ``folder``, or None where it has none.
 
     Raises:
         SpecErrors: the manifest is not valid.

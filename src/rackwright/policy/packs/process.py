@@ -55,7 +55,7 @@ _KEPT = frozenset(
 _MOST_SAID = 64 * 1024
 """Bytes of what a pack prints that are shown."""
 _TIMEOUT_S = 5
-"""Seconds that a process has to end by itself when nobody asks it any more."""
+"""Seconds that a process has to end by itself after its last question."""
 
 
 class TeamPolicy(Policy):
@@ -68,7 +68,7 @@ class TeamPolicy(Policy):
 
     @classmethod
     def model_validate(cls, obj: Any, **_options: Any) -> Self:
-        """The rule with these parameters.
+        """Return the rule with these parameters.
 
         Raises:
             ValidationError: the pack does not take them.
@@ -79,7 +79,7 @@ class TeamPolicy(Policy):
         return made
 
     def answered(self, answer: Mapping[str, Any]) -> Self:
-        """The same rule, which has looked at a plan already."""
+        """Return the same rule, which has looked at a plan already."""
         made = self.model_copy()
         made._answer = answer
         return made
@@ -153,7 +153,7 @@ class PackProcess:
             ) from None
 
     def validate(self, rule: type[TeamPolicy], parameters: Any) -> dict[str, Any]:
-        """The values of all parameters of ``rule``, as texts.
+        """Return the values of all parameters of ``rule``, as texts.
 
         Raises:
             ValidationError: the pack does not take ``parameters``.
@@ -171,7 +171,7 @@ class PackProcess:
     def judge(
         self, blueprint: Any, catalogue: Catalogue, rules: Sequence[TeamPolicy]
     ) -> Sequence[Mapping[str, Any]]:
-        """The answer of each of ``rules`` about a blueprint and its products, as plain data."""
+        """Return the answer of each of ``rules`` about a blueprint and its products, as plain data."""
         asked = [rule.question for rule in rules]
         told = self._ask({"blueprint": blueprint, "catalogue": catalogue.as_data(), "judge": asked})
         answers = told.get("answers") if told else None
@@ -203,7 +203,7 @@ class PackProcess:
         return made
 
     def _ask(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer; None where the process has ended."""
+        """Return the answer; None where the process has ended."""
         with self._lock:
             try:
                 assert self._process.stdin is not None  # noqa: S101 - it is a pipe
@@ -232,7 +232,7 @@ class PackProcess:
 
 
 def judging_rules(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
-    """Every rule of the built-in pack and of the packs in ``folders``, sorted by id.
+    """Return every rule of the built-in pack and of the packs in ``folders``, sorted by id.
 
     Raises:
         PolicyLoadError: a pack cannot be loaded, or repeats an id.
@@ -242,7 +242,7 @@ def judging_rules(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
 
 
 def team_rules(folder: Path) -> tuple[type[TeamPolicy], ...]:
-    """The rules of the pack in ``folder``, in its process.
+    """Return the rules of the pack in ``folder``, in its process.
 
     Raises:
         PolicyLoadError: it cannot be loaded.

@@ -17,7 +17,7 @@ from rackwright.team.place import plain, real, top_folder
 def packs_for(
     blueprint: Path, more: Sequence[Path] = (), *, isolated: bool = False
 ) -> tuple[Path, ...]:
-    """The folders of the packs that judge ``blueprint`` beside the built-in one.
+    """Return the folders of the packs that judge ``blueprint`` beside the built-in one.
 
     Args:
         blueprint: the file.
@@ -38,7 +38,7 @@ def packs_for(
 
 
 def team_packs(config: Path) -> tuple[Path, ...]:
-    """The folders of the packs that ``config`` lists, each checked against its pin.
+    """Return the folders of the packs that ``config`` lists, each checked against its pin.
 
     Raises:
         SpecErrors: the file is not valid, or a pack is not what it is pinned to.

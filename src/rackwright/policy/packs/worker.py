@@ -29,7 +29,7 @@ from rackwright.processes import give_up_looking
 
 
 def main(folder: Path) -> None:
-    """Load the pack in ``folder``, say which rules it has, and answer until nobody asks."""
+    """Load the pack in ``folder``, say which rules it has, and answer until the input ends."""
     give_up_looking()
     questions, answers = _take_streams()
     try:
@@ -65,7 +65,7 @@ def describe(policy: type[Policy]) -> dict[str, Any]:
 
 
 def validate(policy: type[Policy], parameters: Any) -> dict[str, Any]:
-    """The values of all parameters of a rule as texts, or what is wrong with those that are given."""
+    """Return the values of all parameters of a rule as texts, or what is wrong with those that are given."""
     try:
         made = policy.model_validate(parameters)
     except ValidationError as error:
@@ -93,7 +93,7 @@ def _ask(policy: Policy, plan: Plan) -> dict[str, Any]:
 
 
 def _take_streams() -> tuple[TextIO, TextIO]:
-    """The input and the output of this process, which rules do not get to see as such."""
+    """Return the input and the output of this process, which rules do not get to see as such."""
     questions = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     with Path(os.devnull).open("rb") as nothing:

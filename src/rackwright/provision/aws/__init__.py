@@ -1,1 +1,1 @@
-"""What is asked of AWS beside the engine."""
+"""Calls of AWS that the engine does not make."""

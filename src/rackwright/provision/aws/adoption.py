@@ -31,7 +31,7 @@ Found = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Retained:
-    """What an account has of a site.
+    """Resources of a site that an account has.
 
     Attributes:
         cloud: the account.
@@ -151,7 +151,7 @@ class Retained:
     def _named(
         self, kind: str, there: Iterable[Mapping[str, Any]], key: str, names: Collection[str]
     ) -> Found:
-        """What of ``there`` has the tags of the site and one of ``names``.
+        """Return the resources among ``there`` that have the tags of the site and one of ``names``.
 
         Raises:
             UsageError: several have one name.

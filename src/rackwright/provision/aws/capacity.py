@@ -1,4 +1,4 @@
-"""What AWS says when it has no instances to give, and what to do then."""
+"""Errors of AWS for want of capacity, and their remedies."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ CAPACITY_ADVICE = (
 
 
 def lacks_capacity(told: str) -> bool:
-    """Whether an error or an activity of AWS says that instances of a type cannot be had now."""
+    """Return True if an error or an activity of AWS says that it has no capacity for a type now."""
     return any(words in told for words in _SAID)

@@ -57,7 +57,7 @@ class Fleet:
         zone: name of the private zone.
         groups: instances wanted, by node group.
         digits: least number of digits in the host names of a node group; 1 where it is not there.
-        servers: hosts whose names somebody else keeps.
+        servers: hosts whose names somebody else keeps: head and login nodes, and elastic nodes.
     """
 
     cluster: str
@@ -132,7 +132,7 @@ class FleetCalls:
         return {_tags(one).get("Name", ""): str(one["CidrBlock"]) for one in described}
 
     def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
-        """What is in a version of a launch template; None where it is no more.
+        """Return a version of a launch template; None if it no longer exists.
 
         Raises:
             ExternalToolError: AWS refuses, or cannot be asked.

@@ -1,1 +1,1 @@
-"""What a run that was cut off had made on AWS and did not record is found again and recorded."""
+"""Recovery of resources that an interrupted run had created on AWS and did not record."""

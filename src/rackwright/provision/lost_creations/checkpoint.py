@@ -20,7 +20,7 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """What a run has begun and not ended.
+    """Operations that a run has begun and not ended.
 
     Attributes:
         creations: creations of resources of the cloud.
@@ -44,7 +44,7 @@ class Interrupted:
 
 
 def read_interrupted(content: Mapping[str, Any], failed: Iterable[State] = ()) -> Interrupted:
-    """What is not ended in a checkpoint.
+    """Return the operations that did not end, from a checkpoint.
 
     Args:
         content: the checkpoint, as the engine exports it.
@@ -171,5 +171,5 @@ def _replaced(resource: State) -> bool:
 
 
 def _in_cloud(resource: State) -> bool:
-    """Whether it exists outside Pulumi: components, providers and references do not."""
+    """Return True if a resource exists outside Pulumi: components, providers and references do not."""
     return bool(resource.get("custom")) and not str(resource["type"]).startswith("pulumi:")

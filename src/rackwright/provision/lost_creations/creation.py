@@ -54,7 +54,7 @@ class FoundResource:
 
 
 class UnclearError(Exception):
-    """Whether AWS has what was made cannot be told.
+    """Error: it is unclear if AWS has the resource.
 
     Attributes:
         why: what is not clear, with ids.
@@ -72,7 +72,7 @@ Finder = Callable[[Cloud, LostCreation], list[FoundResource]]
 
 
 def own(lost: LostCreation, identity: str, tags: Mapping[str, str]) -> list[FoundResource]:
-    """What bears the one name that the creation may take, if its tags say that it is the same.
+    """Return the resource with the only name that the creation may use, if its tags are those of the site.
 
     Raises:
         UnclearError: it has other tags.
@@ -87,7 +87,7 @@ def own(lost: LostCreation, identity: str, tags: Mapping[str, str]) -> list[Foun
 
 
 def carries(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    """Whether something has all the tags that are wanted; it may have more."""
+    """Return True if a resource has all the wanted tags; it may have more."""
     return all(tags.get(key) == value for key, value in wanted.items())
 
 

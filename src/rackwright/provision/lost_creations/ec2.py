@@ -258,7 +258,7 @@ def rules_of(cloud: Cloud, group: str) -> Iterator[dict[str, Any]]:
 
 
 def _allowed(rule: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a rule allows: protocol, ports and peer."""
+    """Return the protocol, ports and peer that a rule allows."""
     protocol = str(rule["ipProtocol"]).lower()
     protocol = _ANY if protocol == "all" else protocol
     ports = (None, None) if protocol == _ANY else (rule.get("fromPort"), rule.get("toPort"))

@@ -1,4 +1,4 @@
-"""What becomes of each operation that was cut off."""
+"""Settlement of each operation that was interrupted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REPEATED = ec2.REPEATED | services.REPEATED
 
 @dataclass
 class Settlement:
-    """What was found of the creations that were cut off.
+    """Resources found of the creations that were interrupted.
 
     Attributes:
         found: creations and the ids of what they made, by URN.

@@ -40,7 +40,7 @@ def renew(
     progress: Progress,
     check: Callable[[Path], str | None] = lambda _program: None,
 ) -> bool:
-    """Whether the program was built again; one that is whole stays where that fails.
+    """Build the program again if needed, and return True if that was done; a whole one is kept if the build fails.
 
     ``check`` says which version a program answers that was just built.
 

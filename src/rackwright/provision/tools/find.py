@@ -50,7 +50,7 @@ class Candidate:
 
     @property
     def supported(self) -> bool:
-        """Whether Rackwright can drive it."""
+        """True if Rackwright supports the version."""
         return self.version is not None and is_supported(self.version)
 
 
@@ -78,22 +78,22 @@ def _find_installed() -> PulumiTool | None:
 
 
 def own_shelves() -> tuple[Shelf, ...]:
-    """Where this version of Rackwright keeps the Pulumi CLI and its language host."""
+    """Return the shelves of this version of Rackwright for the Pulumi CLI and its language host."""
     return vendor_shelf(), built_shelf(), host_shelf()
 
 
 def vendor_shelf() -> Shelf:
-    """Where a CLI from the vendor is kept: by its version, which decides what it is."""
+    """Return the shelf of a vendor's CLI, which is named by its version."""
     return Shelf(tools_dir(), CLI, f"{gobuild.pinned_version()}-{platform.machine()}")
 
 
 def built_shelf() -> Shelf:
-    """Where a CLI that was built is kept."""
+    """Return the shelf of a CLI that was built."""
     return gobuild.cli().shelf(tools_dir())
 
 
 def host_shelf() -> Shelf:
-    """Where a language host that was built is kept."""
+    """Return the shelf of a language host that was built."""
     return gobuild.language_host().shelf(tools_dir())
 
 
@@ -129,7 +129,7 @@ def version_of(path: Path) -> str | None:
 
 
 def is_supported(version: str) -> bool:
-    """Whether ``version`` lies within the supported range."""
+    """Return True if ``version`` is in the supported range."""
     match = _VERSION.match(version)
     if match is None:
         return False

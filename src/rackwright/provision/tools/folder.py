@@ -45,7 +45,7 @@ class InstalledFile:
 
 @dataclass(frozen=True)
 class ToolManifest:
-    """What a shelf holds.
+    """Content of a shelf.
 
     Attributes:
         key: what decided how it came out.
@@ -76,7 +76,7 @@ class Shelf:
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """Folder of the shelf."""
         return self.root / f"{self.name}-{self.key}"
 
     @property
@@ -86,7 +86,7 @@ class Shelf:
 
     @property
     def manifest(self) -> ToolManifest:
-        """What it holds; nothing where that is missing, damaged or made by another recipe."""
+        """Content of the shelf; empty if it is missing, damaged or made by another recipe."""
         manifest = _read(self.folder)
         return manifest if manifest.key == self.key else ToolManifest(self.key)
 
@@ -117,7 +117,7 @@ class Shelf:
         )
 
     def is_current(self, compiler: str | None) -> bool:
-        """Whether the program is there, undamaged and built by ``compiler``.
+        """Return True if the program exists, is undamaged and was built by ``compiler``.
 
         Where that is None there is nothing to build with, and what another one built will do.
         """

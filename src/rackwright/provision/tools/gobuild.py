@@ -53,7 +53,7 @@ def required_go() -> str:
 
 
 def go_hint() -> str:
-    """How to fix a machine on which nothing can be built."""
+    """Return the fix for a machine that cannot build programs."""
     return (
         f"install Go {required_go()} or newer, or put a Pulumi CLI >=3.250,<4 on PATH; "
         "then run 'rackwright tools install' again"

@@ -54,7 +54,7 @@ def _complete() -> PulumiTool | None:
 
 
 def _is_current(program: Path | None) -> bool:
-    """Whether there is nothing to do for ``program``, as for any outside the tools folder."""
+    """Return True if ``program`` needs no installation, as any outside the tools folder."""
     go = default_compiler()
     for shelf in own_shelves():
         if program is not None and program.parent == shelf.bin:
@@ -82,7 +82,7 @@ def _install(workspace: Path, progress: Progress, archive: Archive | None) -> Pu
 
 
 def _add_cli(workspace: Path, progress: Progress, archive: Archive | None) -> Origin | None:
-    """How a CLI came into the tools folder; None: none came, and an older one is kept.
+    """Add a CLI to the tools folder, and return its origin; None if there is none and an older one is kept.
 
     Raises:
         ExternalToolError: none came, and there is none.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Finished:
-    """How a process ended; ``code`` is None when its time was up."""
+    """Result of a process; ``code`` is None if it timed out."""
 
     code: int | None
     tail: tuple[str, ...]
@@ -35,7 +35,7 @@ def run(
     timeout_s: float | None = None,
     keep: int = 20,
 ) -> Finished:
-    """How ``command`` ended, with its last ``keep`` lines of output.
+    """Run ``command``, and return its result with the last ``keep`` lines of output.
 
     The process and its children form a group of their own, which is killed when the time is up
     or when the caller is interrupted.

@@ -19,7 +19,7 @@ from rackwright.provision.tools.go import Go, Progress
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a program is built.
+    """Recipe of a program.
 
     Attributes:
         program: the name of the file.
@@ -49,7 +49,7 @@ class Recipe:
 
     @property
     def key(self) -> str:
-        """What decides how the program comes out, as a SHA-256; only the compiler is not in it.
+        """SHA-256 of everything that determines the built program, except the compiler.
 
         A compiler need not be there to find a program. Its version is recorded beside it.
         """
@@ -64,7 +64,7 @@ class Recipe:
         return hashlib.sha256(json.dumps(document).encode()).hexdigest()
 
     def shelf(self, root: Path) -> Shelf:
-        """Where below ``root`` the program is kept."""
+        """Return the shelf of the program below ``root``."""
         return Shelf(root, self.program, self.key[:16])
 
     def build(self, compiler: str | None, workspace: Path, progress: Progress) -> Path:

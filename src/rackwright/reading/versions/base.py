@@ -11,7 +11,7 @@ from rackwright.reading.yaml_reader import read_bytes
 
 
 def read_base(path: Path, ref: str, blueprint: Path) -> Item | None:
-    """The document at ``path`` in a revision of the blueprint's repository; None where there is none.
+    """Return the document at ``path`` in a revision of the blueprint's repository; None where there is none.
 
     Raises:
         SpecErrors: it is not acceptable YAML.

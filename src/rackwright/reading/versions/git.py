@@ -1,7 +1,7 @@
 """Reading files of a git revision, without a checkout.
 
 Only objects and refs are read: no hook, filter, text conversion or pager of the repository runs, so
-that a revision of somebody else can be looked at. A name is taken where it means one thing only.
+that a foreign revision can be read. A name is taken where it means one thing only.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class UnreadableFileError(RackwrightError):
 
 
 def read_at(repository: Path, revision: str, path: str) -> bytes:
-    """The content of the file ``path`` at ``revision``.
+    """Return the content of the file ``path`` at ``revision``.
 
     Args:
         repository: a folder in the repository.
@@ -91,7 +91,7 @@ def read_at(repository: Path, revision: str, path: str) -> bytes:
 def files_at(
     repository: Path, revision: str, folder: str, *, most: int, largest: int
 ) -> Iterator[tuple[str, bytes]]:
-    """The files in ``folder`` at ``revision``: the path of each from the folder, and its content.
+    """Yield the files in ``folder`` at ``revision``: the path of each from the folder, and its content.
 
     Args:
         repository: a folder in the repository.
@@ -182,7 +182,7 @@ def _contents(repository: Path, blobs: Sequence[tuple[str, str]]) -> Iterator[tu
 
 
 def resolve(repository: Path, revision: str) -> str:
-    """The full id of the commit that ``revision`` names.
+    """Return the full id of the commit that ``revision`` names.
 
     Raises:
         RevisionError: there is no such commit, the name may mean several things, or it could be
@@ -207,7 +207,7 @@ def resolve(repository: Path, revision: str) -> str:
 
 
 def _commit(repository: Path, name: str) -> str | None:
-    """The id of the commit that git finds by ``name``; None where there is none."""
+    """Return the id of the commit that git finds by ``name``; None where there is none."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     done = run_git(repository, *words)
     commit = done.stdout.decode("ascii", "replace").strip()
@@ -215,9 +215,9 @@ def _commit(repository: Path, name: str) -> str | None:
 
 
 def _full_name(repository: Path, name: str, revision: str) -> str:
-    """The full name of the ref that ``name`` means; ``name`` itself where it is another thing.
+    """Return the full name of the ref that ``name`` means; ``name`` itself where it is another thing.
 
-    Git takes the first of several: a tag that somebody pushes as ``origin/main`` comes before the
+    Git takes the first of several: a tag that is pushed as ``origin/main`` comes before the
     branch of the remote.
 
     Raises:
@@ -245,7 +245,7 @@ def _full_name(repository: Path, name: str, revision: str) -> str:
 
 
 def merge_base(repository: Path, one: str, other: str) -> str:
-    """The id of the best common ancestor of two revisions.
+    """Return the id of the best common ancestor of two revisions.
 
     Raises:
         RevisionError: one does not exist, or they have no common ancestor.
@@ -263,7 +263,7 @@ def merge_base(repository: Path, one: str, other: str) -> str:
 
 
 def top_of(folder: Path) -> Path:
-    """The top folder of the repository that ``folder`` is in: the nearest that holds ``.git``.
+    """Return the top folder of the repository that ``folder`` is in: the nearest that holds ``.git``.
 
     Raises:
         UsageError: it is in none that can be trusted, or in one inside another one while the

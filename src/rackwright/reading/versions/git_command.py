@@ -92,7 +92,7 @@ def run_apart(
 
 
 def find_top(folder: Path) -> Path:
-    """The nearest folder at or above ``folder`` that holds ``.git``, without links.
+    """Return the nearest folder at or above ``folder`` that holds ``.git``, without links.
 
     Raises:
         UsageError: there is none, or what it holds cannot be trusted.
@@ -130,7 +130,7 @@ def refuse_nested(top: Path) -> None:
 
 
 def said(stderr: bytes) -> str | None:
-    """The first line that git printed."""
+    """Return the first line that git printed."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     return visible(lines[0].removeprefix("fatal: ")) if lines else None
 
@@ -142,7 +142,7 @@ def _nearest(folder: Path) -> Path | None:
 
 @lru_cache(maxsize=64)
 def _git_dir(top: Path) -> Path:
-    """The folder of git's own files for the checkout at ``top``.
+    """Return the folder of git's own files for the checkout at ``top``.
 
     Raises:
         UsageError: ``.git`` is a link, is no repository, leads into the checkout, or belongs to
@@ -193,7 +193,7 @@ def _require_trust(top: Path, git_dir: Path) -> None:
 
 
 def _common_dir(top: Path) -> Path | None:
-    """The folder that all worktrees of a repository share; None where it cannot be trusted."""
+    """Return the folder that all worktrees of a repository share; None where it cannot be trusted."""
     try:
         done = run_git(top, "rev-parse", "--git-common-dir")
     except UsageError:
@@ -209,7 +209,7 @@ def _run(
 
 
 def _environment() -> dict[str, str]:
-    """The variables of this process without git's: a hook's name another folder's repository."""
+    """Return the variables of this process without git's: a hook's name another folder's repository."""
     return {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
 
 

@@ -57,7 +57,7 @@ def _notice(notice: Notice) -> str:
 
 
 def command(kind: str, properties: Mapping[str, str], text: str) -> str:
-    """A workflow command; neither a property nor ``text``, which may have lines, can end it."""
+    """Return a workflow command; neither a property nor ``text``, which may have lines, can end it."""
     given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
     return f"::{kind} {given}::{_data(text)}"
 

@@ -19,7 +19,7 @@ def render_junit(report: Report, context: Context) -> str:
 
 
 def _suites(report: Report, file: str) -> Iterator[tuple[str, list[Case]]]:
-    """The policies; then waivers and baseline, when there is something to say about them."""
+    """Yield the policies; then waivers and baseline, when there is something to say about them."""
     ordered = sorted(report.results, key=lambda result: result.policy)
     for policy, results in groupby(ordered, key=lambda result: result.policy):
         yield policy, [_case(result, file) for result in results]

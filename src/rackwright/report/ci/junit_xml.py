@@ -38,7 +38,7 @@ class Case:
 
 
 def render_suites(name: str, suites: Iterable[tuple[str, Iterable[Case]]]) -> str:
-    """The document with ``suites``, each a name and its cases.
+    """Return the document with ``suites``, each a name and its cases.
 
     A character that XML cannot hold is shown as U+FFFD.
     """

@@ -42,7 +42,7 @@ _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
 def render_sarif(report: Report, context: Context) -> str:
-    """One run with what failed, what is unknown and what is waived (as suppressed).
+    """Return one run with what failed, what is unknown and what is waived (as suppressed).
 
     An unknown is a ``fail`` here, not ``open``: viewers hide what is open, and an unknown never
     passes. A policy that crashed is no result but a notification about the run.
@@ -149,7 +149,7 @@ def _result(result: Result, rule_index: int, seen: dict[tuple[str, str], int]) -
 
 
 def _fix(edit: Edit) -> dict[str, Any]:
-    """The edit, for a viewer that offers to make it."""
+    """Return the edit, for a viewer that offers to make it."""
     where = edit.location
     region = {
         "startLine": where.line,
@@ -213,7 +213,7 @@ def _physical(where: Location) -> dict[str, Any]:
 
 
 def _artifact(file: str) -> dict[str, Any]:
-    """The file; one outside the repository is a ``file:`` URI."""
+    """Return the file; one outside the repository is a ``file:`` URI."""
     name = quote(file, errors="surrogateescape")  # of bytes that are no text as well
     if file.startswith("/"):
         return {"uri": f"file://{name}"}

@@ -20,7 +20,7 @@ _LONGEST = 3
 
 
 def render_rack(view: RackView) -> str:
-    """The rack from its top to its floor, then its feeds."""
+    """Return the rack from its top to its floor, then its feeds."""
     lines = [*_head(view), "", *_elevation(view)]
     if view.beside:
         lines += ["", "beside the rails or without a place:"]
@@ -127,7 +127,7 @@ def _supplies(view: RackView, feed: FeedLoad) -> int:
 
 
 def _after(view: RackView, feed: FeedLoad) -> str:
-    """The circuit of the feed that carries most after another feed is lost."""
+    """Return the circuit of the feed that carries most after another feed is lost."""
     found = [one for one in view.losses if one.feed == feed.feed]
     if not found:
         return ""
@@ -155,7 +155,7 @@ def _fates(view: RackView) -> list[str]:
 
 
 def rack_json(view: RackView) -> str:
-    """The rack as plain data; additions keep the version."""
+    """Return the rack as plain data; additions keep the version."""
     own, kind = view.racks, view.racks.kind
     document: dict[str, Any] = {
         "schema": SCHEMA,

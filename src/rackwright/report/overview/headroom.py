@@ -40,7 +40,7 @@ class Headroom:
 
 
 def headroom_of(result: Result) -> Headroom | None:
-    """The headroom of a measure; None for what is no measure, or judges nothing."""
+    """Return the headroom of a measure; None for what is no measure, or judges nothing."""
     if not result.is_measure or result.outcome in {Outcome.NOT_APPLICABLE, Outcome.ERROR}:
         return None
     left = headroom(result)
@@ -76,7 +76,7 @@ class BudgetHeadroom:
 
 
 def budgets(results: Iterable[Result]) -> list[BudgetHeadroom]:
-    """Every budget, the worst first: broken ones, then unknown ones, then by what is left of the limit."""
+    """Return every budget, the worst first: broken ones, then unknown ones, then by what is left of the limit."""
     found: dict[tuple[str, str], list[Headroom]] = {}
     for result in results:
         row = headroom_of(result)

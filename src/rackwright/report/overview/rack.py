@@ -75,7 +75,7 @@ class RackView:
 
 
 def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
-    """The rack called ``name``.
+    """Return the rack called ``name``.
 
     Raises:
         UsageError: there is none, or several sites have one.

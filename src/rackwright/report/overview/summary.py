@@ -44,7 +44,7 @@ def render_overview(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """The sites, the cost, the headroom of every budget with the worst first, and the verdict.
+    """Return the sites, the cost, the headroom of every budget with the worst first, and the verdict.
 
     Args:
         plan: what is shown.
@@ -69,7 +69,7 @@ def render_overview(
 
 
 def site_table(plan: Plan) -> Iterator[tuple[str, ...]]:
-    """The sites as a table, its head first; numbers begin with the third column."""
+    """Yield the sites as a table, its head first; numbers begin with the third column."""
     yield "site", "provider", "racks", "hosts", "accelerators", "IT power", "facility", "weight"
     for site in plan.onprem:
         total = site.totals
@@ -178,7 +178,7 @@ def _exact(exact: Sequence[BudgetHeadroom], *, whole: bool) -> str:
 
 
 def overview_json(plan: Plan, report: Report) -> str:
-    """The same with every budget at every subject; additions keep the version."""
+    """Return the same with every budget at every subject; additions keep the version."""
     total = plan.cost.total
     document: dict[str, Any] = {
         "schema": SCHEMA,

@@ -1,1 +1,1 @@
-"""What moto lacks of the AWS API, and images that are fit for lab hosts."""
+"""Calls of the AWS API that moto lacks, and images for lab hosts."""

@@ -1,6 +1,6 @@
-"""What instances may do: calls with credentials of a role are judged by the role's policies, as IAM does.
+"""Permissions of instances: calls with credentials of a role are checked against the role's policies, as IAM does.
 
-The commands of a team act as the owner of the account, whom nobody refuses anything, also with a role that IAM here
+The commands of a team act as the owner of the account, who may do everything, also with a role that IAM here
 does not have, like the one that a job takes by OIDC. Credentials of a role are those with a session token, as an
 instance finds them in its metadata. moto judges either all calls or none, knows
 no conditions and no boundaries, and of most services not the resource: whatever is not Parameter Store's is judged
@@ -40,7 +40,7 @@ class AccessRefusedError(Exception):
         self._denied = denied
 
     def code(self, service: str) -> str:
-        """What ``service`` calls that."""
+        """Return the error code of ``service`` for it."""
         if self._denied:
             return _DENIED.get(service, "AccessDeniedException")
         return _UNKNOWN.get(service, "UnrecognizedClientException")
@@ -57,7 +57,7 @@ def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") 
     """Refuses what the role of the caller is not allowed, for any of the resources.
 
     Raises:
-        AccessRefusedError: it is not allowed, or nobody has these credentials.
+        AccessRefusedError: it is not allowed, or the credentials are unknown.
     """
     if _TOKEN not in self.headers:
         return
@@ -83,7 +83,7 @@ def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") 
 
 
 def _is_here(request: Any) -> bool:
-    """Whether IAM has the role of the caller."""
+    """Return True if IAM has the role of the caller."""
     try:
         request.backend.get_role(request._access_key._owner_role_name)
     except NotFoundException:

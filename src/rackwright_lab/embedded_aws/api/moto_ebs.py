@@ -1,4 +1,4 @@
-"""What moto allows of volumes and AWS does not: a volume on two instances, one that shrinks, one of another zone.
+"""Checks of volumes that moto omits: one on two instances, one that shrinks, one of another zone.
 
 Sources: Amazon EC2 API Reference, AttachVolume, DetachVolume, ModifyVolume and CreateVolume; Amazon EBS User Guide,
 "Modify a volume" (a volume never shrinks) and "Create an Amazon EBS volume" (it is no smaller than its snapshot).

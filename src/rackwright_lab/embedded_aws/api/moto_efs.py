@@ -1,4 +1,4 @@
-"""What moto's EFS lacks: changes of throughput and backup policies, and backups that are off."""
+"""Calls that moto's EFS lacks: changes of throughput, and backup policies, also disabled ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def install() -> None:
 
 
 def _held(backend: EFSBackend, identity: str) -> Any:
-    """The file system, as moto has it.
+    """Return the file system, as moto has it.
 
     Raises:
         FileSystemNotFound: there is none of that id.

@@ -1,4 +1,4 @@
-"""What moto's FSx lacks: lifecycle fields, updates and data repository associations."""
+"""Calls and fields that moto's FSx lacks: lifecycle, updates and data repository associations."""
 
 from __future__ import annotations
 

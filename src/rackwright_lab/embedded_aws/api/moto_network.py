@@ -1,4 +1,4 @@
-"""What moto gets wrong of networks.
+"""Corrections of moto's networks.
 
 It forgets tags of DHCP options and routes of changed gateway endpoints, gives an interface without
 a public address an association with nothing, which AWS's own provider takes for an address, has
@@ -97,5 +97,5 @@ def install() -> None:
 
 
 def _ports(rule: dict[str, Any]) -> bool:
-    """Whether a rule says ports."""
+    """Return True if a rule names ports."""
     return rule.get("FromPort") is not None or rule.get("ToPort") is not None

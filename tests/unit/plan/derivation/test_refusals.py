@@ -57,7 +57,7 @@ def refusal(text: str) -> str:
         ),
         (
             a_short_site(FABRIC, nodes="[{name: x, role: compute, type: cpu-2u, count: 2}]"),
-            "nobody says how many ports of cpu-2u are on the fabric\n  hint: write what is 'attached'",
+            "it is not stated how many ports of cpu-2u are on the fabric\n  hint: write what is 'attached'",
         ),
         (
             a_short_site("{preset: fat-tree, switch: qm9700, tiers: [{name: leaves, count: 2}]}"),

@@ -54,10 +54,17 @@ def test_multi_mode_reaches_less_far_on_older_fibre():
 
 def test_the_part_of_shortest_reach_is_suggested():
     layout = layout_of()
-    assert reaching(layout, a_link(), 120, 800) == "mms4x00-nm"
-    assert reaching(layout, a_link(fibre="OM3"), 25, 800) == "mma4z00"
-    assert reaching(layout, a_link(), 2.5, 800) == "mcp7y00"
-    assert reaching(layout, a_link(), 50_000, 800) is None
+    like = CATALOGUE.get(Cable, "mma4z00")
+    assert reaching(layout, a_link(), 120, like) == "mms4x00-nm"
+    assert reaching(layout, a_link(fibre="OM3"), 25, like) == "mma4z00"
+    assert reaching(layout, a_link(), 2.5, like) == "mcp7y00"
+    assert reaching(layout, a_link(), 50_000, like) is None
+
+
+def test_the_part_that_is_suggested_carries_ports_of_the_same_rate():
+    """Two ports of 400 Gbps and one of 800 Gbps are both 800 Gbps."""
+    layout = layout_of()
+    assert reaching(layout, a_link(), 400, CATALOGUE.get(Cable, "mms4a20")) == "mms4a20"
 
 
 def test_what_is_not_said_about_a_cable():

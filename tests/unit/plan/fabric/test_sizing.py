@@ -10,7 +10,6 @@ from rackwright.plan.fabric.sizing import (
     LARGEST_UNICAST_LID,
     ceil_div,
     down_ports,
-    leaves_for,
     most_endpoints,
     spines_for,
 )
@@ -39,13 +38,13 @@ class Size:
 
 def one_tier(endpoints: int, radix: int) -> Size:
     """Switches that are not connected with one another."""
-    return Size(leaves_for(endpoints, radix))
+    return Size(ceil_div(endpoints, radix))
 
 
 def two_tiers(endpoints: int, radix: int, ratio: float = 1.0) -> Size:
     """Leaves and spines for ``endpoints`` ports."""
     down = down_ports(radix, ratio)
-    leaves, up = leaves_for(endpoints, down), radix - down
+    leaves, up = ceil_div(endpoints, down), radix - down
     spines = spines_for(leaves, up, radix)
     return Size(leaves, spines, parallel=up // spines if spines and up % spines == 0 else 0)
 
@@ -150,4 +149,3 @@ def test_more_than_two_tiers_can_carry_is_counted_and_not_hidden():
 def test_switches_without_uplinks():
     assert one_tier(65, 64) == Size(2)
     assert spines_for(4, 0, 64) == 0
-    assert leaves_for(0, 32) == 0

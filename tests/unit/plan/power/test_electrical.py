@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rackwright.plan.power.electrical import (
     circuit_capacity,
-    imbalance,
+    line_deviation,
     line_implied_power,
     outlet_voltage,
     rotate,
@@ -74,12 +74,6 @@ def test_the_busiest_line_of_a_wye_counts_three_times():
     assert line_implied_power((1000.0, 2000.0, 1500.0), "wye") == 6000
 
 
-def test_imbalance_is_the_largest_deviation_over_the_mean():
-    assert imbalance((900.0, 1000.0, 1100.0)) == pytest.approx(0.1)
-    assert imbalance((3000.0, 0.0, 0.0)) == pytest.approx(2.0)
-    assert imbalance((0.0, 0.0, 0.0)) == 0
-
-
 @given(LEGS, st.sampled_from(["wye", "delta"]))
 def test_the_busiest_line_never_implies_less_than_the_load(legs, wiring):
     assert line_implied_power(legs, wiring) >= sum(legs) * (1 - 1e-9)
@@ -91,11 +85,11 @@ def test_a_balanced_load_implies_itself(leg, wiring):
 
 
 @given(LEGS, st.integers(0, 5), st.sampled_from(["wye", "delta"]))
-def test_turning_the_lines_changes_neither_implied_power_nor_imbalance(legs, turn, wiring):
+def test_turning_the_lines_changes_neither_implied_power_nor_deviation(legs, turn, wiring):
     turned = rotate(legs, turn)
     assert sorted(turned) == sorted(legs)
     assert line_implied_power(turned, wiring) == pytest.approx(line_implied_power(legs, wiring))
-    assert imbalance(turned) == pytest.approx(imbalance(legs))
+    assert line_deviation(turned) == pytest.approx(line_deviation(legs))
 
 
 def test_turning_by_one_moves_line_one_to_line_two():

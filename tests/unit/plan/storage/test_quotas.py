@@ -52,7 +52,7 @@ def test_a_quota_of_accounts_that_are_there_is_right(users: dict[str, Any]) -> N
 def test_a_quota_without_accounts_limits_nobody(users: dict[str, Any] | None) -> None:
     (found,) = problems(users)
     assert found.path == WHERE
-    assert found.message == "the quota limits nobody: the blueprint has no accounts"
+    assert found.message == "the quota limits no account: the blueprint has no accounts"
 
 
 def test_an_account_with_a_limit_of_its_own_is_one_of_the_accounts() -> None:
@@ -68,5 +68,5 @@ def test_a_quota_of_lustre_needs_accounts_and_a_client_that_sets_it() -> None:
     blueprint = Blueprint.model_validate(a_blueprint(a_site(file_systems=[system])))
     nobody_sets, nobody_has = find_quota_problems(blueprint)
     assert nobody_sets.path == nobody_has.path == ("sites", 0, "file_systems", 0, "quota")
-    assert nobody_sets.message == "nobody can set the quota: 'scratch' has no 'clients'"
-    assert "limits nobody" in nobody_has.message
+    assert nobody_sets.message == "the quota cannot be set: 'scratch' has no 'clients'"
+    assert "limits no account" in nobody_has.message

@@ -77,13 +77,15 @@ def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
     assert found.step is None
     assert found.problem is not None
     assert "tp = 3 does not divide 64 heads" in found.problem
+    assert "; nearest that fit: tp 4, " in found.problem
 
 
 def test_a_layout_that_does_not_fit_is_told_with_one_that_does(tmp_path: Path) -> None:
     (found,) = predict(tmp_path, {**JOB, "model": "llama3.1-405b", "layout": {"tensor": 1}})
     assert found.problem is not None
-    assert "of 141 GB: states" in found.problem
-    assert "this one fits: " in found.problem
+    assert "of 141 GB with everything recomputed: states" in found.problem
+    assert found.problem.count(" | ") == 2
+    assert found.lacking == ((found.problem, ("workloads", 0, "layout")),)
 
 
 def test_a_precision_without_measurements_is_unknown(tmp_path: Path) -> None:

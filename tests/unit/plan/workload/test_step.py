@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
-from rackwright.plan.workload.memory import memory_need
-from rackwright.plan.workload.search import fastest, layouts
+from rackwright.plan.workload.memory import MemoryNeed, memory_need
+from rackwright.plan.workload.search import fastest, layouts, nearest
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
+from rackwright.plan.workload.transformer import LanguageModel
 
 SOFTWARE = next(iter(known_programs().values()))
 H100 = known_accelerators()["h100"]
@@ -174,10 +176,32 @@ def test_the_layout_that_is_found_fits_and_is_the_fastest(scene: int) -> None:
     assert best is not None
     layout, found = best
     assert found.fits
-    assert found.memory.total(found.recomputed) <= H100.memory * (1 + 1e-9)
+    assert found.memory.total(found.repeated) <= H100.memory * (1 + 1e-9)
     assert not list(mistakes(job.model, layout, 256, job.sequences))
     times = (step_time(job, one, 256, H100, RAILS, SOFTWARE) for one in layouts(job, 256, RAILS))
     assert found.seconds == min(one.seconds for one in times if one.fits)
+
+
+def test_the_search_works_memory_out_once_a_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, _, _ = SCENES[1]
+    asked: list[ModelLayout] = []
+
+    def counted(model: LanguageModel, layout: ModelLayout, **more: Any) -> MemoryNeed:
+        asked.append(layout)
+        return memory_need(model, layout, **more)
+
+    monkeypatch.setattr("rackwright.plan.workload.step.memory_need", counted)
+    assert fastest(job, 64, H100, RAILS, SOFTWARE) is not None
+    assert asked == list(layouts(job, 64, RAILS))
+
+
+def test_nearest_layouts_fit_and_change_least() -> None:
+    job, _, _ = SCENES[1]
+    asked = ModelLayout(tensor=3, pipeline=8)
+    found = nearest(job, asked, 64, H100, RAILS, SOFTWARE)
+    assert len(found) == 3
+    assert found[0] == ModelLayout(tensor=4, pipeline=8)
+    assert all(step_time(job, one, 64, H100, RAILS, SOFTWARE).fits for one in found)
 
 
 def test_a_model_that_fits_nowhere_has_no_layout() -> None:

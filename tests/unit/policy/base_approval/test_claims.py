@@ -231,7 +231,7 @@ def test_a_new_blueprint_is_told_what_it_grants_itself(pull: Pull) -> None:
     assert code == 0
     assert notices == {
         f"sites.lab.{CAP}": "'1 kW' in this change, without a reason; the blueprint is new, so "
-        "nobody has approved that; by itself it is not given"
+        "that is not approved; the default is not given"
     }
 
 

@@ -244,7 +244,7 @@ class _Change:
         return ReplacementExecutor(executor, renew, executor.reach, progress.nodes)
 
     def _addresses(self, place: Workspace) -> Path:
-        """An inventory that says where the hosts of the site are, written again for each new instance."""
+        """Return an inventory that says where the hosts of the site are, written again for each new instance."""
         from rackwright.provision import nodes
 
         path = place.folder / "inventory/instances.json"

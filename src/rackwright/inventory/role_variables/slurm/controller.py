@@ -45,6 +45,22 @@ def reservation_variables(plan: Plan) -> dict[str, Any]:
     }
 
 
+def federation_variables(plan: Plan) -> dict[str, Any]:
+    """Return the variables of the first controller; empty where the cluster is in no federation."""
+    membership = plan.membership
+    if membership is None:
+        return {}
+    return {
+        "users_cluster": plan.name,
+        "slurm_controller_cluster": plan.name,
+        "slurm_controller_federation": {
+            "name": membership.federation,
+            "state": membership.state,
+            "features": list(membership.features),
+        },
+    }
+
+
 def state_variables(state: StateStorage) -> dict[str, Any]:
     """Return the variables of all controllers about their state."""
     found: dict[str, Any] = {"slurm_controller_state_folder": state.folder}

@@ -15,12 +15,12 @@ _DAY = 86_400
 
 
 def made_efs(site: AwsSite) -> tuple[ElasticFileSystem, ...]:
-    """The file systems of EFS that the site makes, in order: those that exist already are left out."""
+    """Return the file systems of EFS that the site makes, in order: those that exist already are left out."""
     return tuple(system for system in site.efs if system.existing is None)
 
 
 def efs_args(system: ElasticFileSystem, name: str) -> dict[str, Any]:
-    """A file system that is made, its key and tags aside.
+    """Return a file system that is made, its key and tags aside.
 
     Its creation token is its name, which no other of the account and region has.
     """
@@ -39,7 +39,7 @@ def backup_args(system: ElasticFileSystem) -> dict[str, Any]:
 
 
 def _lifecycle(tiering: Tiering) -> list[dict[str, str]]:
-    """One entry for each transition, as EFS wants them."""
+    """Return one entry for each transition, as EFS wants them."""
     moves = {
         "transition_to_ia": _after(tiering.infrequent_access),
         "transition_to_archive": _after(tiering.archive),
@@ -49,7 +49,7 @@ def _lifecycle(tiering: Tiering) -> list[dict[str, str]]:
 
 
 def _after(seconds: float | None) -> str | None:
-    """An age as EFS calls it."""
+    """Return an age as EFS calls it."""
     if seconds is None:
         return None
     days = round(seconds / _DAY)

@@ -40,14 +40,14 @@ def is_capacity(capacity: float) -> bool:
 
 
 def next_capacity(capacity: float, step: float = CAPACITY_STEP) -> int:
-    """The smallest capacity that is offered and holds ``capacity`` GiB."""
+    """Return the smallest capacity that is offered and holds ``capacity`` GiB."""
     if step == CAPACITY_STEP and capacity <= FIRST_CAPACITY:
         return FIRST_CAPACITY
     return int(max(1, -(-capacity // step)) * step)
 
 
 def made_file_systems(site: AwsSite) -> tuple[LustreFileSystem, ...]:
-    """The file systems of FSx that the site makes, in order: those that exist already are left out."""
+    """Return the file systems of FSx that the site makes, in order: those that exist already are left out."""
     return tuple(system for system in site.file_systems if system.existing is None)
 
 
@@ -63,7 +63,7 @@ def made_size(system: LustreFileSystem) -> tuple[float, float]:
 
 
 def dns_name(identity: str, service: str, region: str) -> str:
-    """The name by which clients find a file system of ``service``, ``fsx`` or ``efs``."""
+    """Return the name by which clients find a file system of ``service``, ``fsx`` or ``efs``."""
     return f"{identity}.{service}.{region}.{dns_suffix(region)}"
 
 
@@ -81,7 +81,7 @@ def existing_output(
 
 
 def file_system_args(system: LustreFileSystem) -> dict[str, Any]:
-    """A file system that is made, its network and key aside."""
+    """Return a file system that is made, its network and key aside."""
     capacity, throughput = made_size(system)
     return {
         "deployment_type": system.deployment,
@@ -99,7 +99,7 @@ def file_system_args(system: LustreFileSystem) -> dict[str, Any]:
 
 
 def association_args(repository: DataRepository) -> dict[str, Any]:
-    """A data repository association, its file system and its bucket aside: both directions, all events."""
+    """Return a data repository association, its file system and its bucket aside: both directions, all events."""
     events = ["NEW", "CHANGED", "DELETED"]
     return {
         "file_system_path": repository.path,
@@ -129,7 +129,7 @@ def bucket_slug(template: str) -> str:
 
 
 def bucket_name(template: str, account: str, region: str) -> str:
-    """The name of a bucket as the blueprint has it, with what stands for account and region filled in."""
+    """Return the name of a bucket as the blueprint has it, with what stands for account and region filled in."""
     return template.replace("{account}", account).replace("{region}", region)
 
 
@@ -168,7 +168,7 @@ def lifecycle_rule(kept: float) -> dict[str, Any]:
 
 
 def bucket_names(site: AwsSite) -> tuple[str, ...]:
-    """The buckets that the site makes as the blueprint names them, each once, in order."""
+    """Return the buckets that the site makes as the blueprint names them, each once, in order."""
     names = (
         repository.bucket
         for system in site.file_systems

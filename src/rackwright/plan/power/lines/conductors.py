@@ -2,7 +2,7 @@
 
 Pure functions. Of each conductor by IEC 60364-5-52:2009, annex G: a copper line of 1 mm² has 22.5 mΩ/m
 in service and one of aluminium 36 mΩ/m, which is 1.25 times that at 20 °C, and its reactance is taken as
-0.08 mΩ/m where nobody says another one.
+0.08 mΩ/m unless another one is stated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Impedance(NamedTuple):
     reactance: float = 0.0
 
     def plus(self, other: Impedance) -> Impedance:
-        """Both in series."""
+        """Return both in series."""
         return Impedance(self.resistance + other.resistance, self.reactance + other.reactance)
 
 
@@ -50,7 +50,7 @@ def in_service(conductors: Conductors) -> Impedance:
 
 
 def when_cold(conductors: Conductors) -> Impedance:
-    """The least of one line: at 20 °C, and without a reactance that is only assumed."""
+    """Return the least of one line: at 20 °C, and without a reactance that is only assumed."""
     warm = in_service(conductors)
     return Impedance(
         warm.resistance / WARM, 0.0 if conductors.reactance is None else warm.reactance
@@ -70,7 +70,7 @@ def limited_fault_current(current: float, voltage: float, line: Impedance) -> fl
     """Most of ``current``, in A, that is left behind conductors at ``voltage``, line to line.
 
     Impedances in the first quadrant add up to no less than the root of the sum of their squares. So
-    this is never too low, though nobody says the angle of what is in front of the conductors.
+    this is never too low, though the angle of the supply is unknown.
     """
     before = voltage / (math.sqrt(3) * current)
     whole = math.sqrt(before**2 + line.resistance**2 + line.reactance**2)

@@ -43,7 +43,7 @@ class _Fault(NamedTuple):
     line: Impedance = _NO_LINE
 
     def at(self, voltage: float | None) -> float:
-        """In A at a place; what is not limited where nobody says the voltage there."""
+        """In A at a place; unlimited if the voltage there is unknown."""
         if voltage is None or self.line == _NO_LINE:
             return self.current
         return limited_fault_current(self.current, voltage, self.line)
@@ -61,14 +61,14 @@ class _Place(NamedTuple):
     missing: tuple[str, ...] = ()
 
     def behind(self, conductors: Conductors | None) -> _Place:
-        """The same at the end of conductors."""
+        """Return the same at the end of conductors."""
         return _Place(tuple(fault.behind(conductors) for fault in self.faults), self.missing)
 
 
 def fault_currents(
     tree: PowerTree, classes: Iterable[RackClass], conductors: OfFeeds
 ) -> Iterator[FaultCurrent]:
-    """The fault currents at the sources that stand one, and at the PDUs of all racks."""
+    """Yield the fault currents at the sources that stand one, and at the PDUs of all racks."""
     voltages = nominal_voltages(tree)
     places: dict[str, _Place] = {}
     for name in reversed(tree.order):  # parents before children
@@ -113,7 +113,7 @@ def _largest(place: _Place, voltage: float | None) -> float | None:
 
 
 def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _Place:
-    """The faults at the output of ``source``."""
+    """Return the faults at the output of ``source``."""
     name = source.name
     if source.fault_current is not None:
         return _Place((_Fault(source.fault_current),))
@@ -143,7 +143,7 @@ def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _
 
 
 def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
-    """Those that no other one exceeds at every voltage."""
+    """Return those that no other one exceeds at every voltage."""
     every = list(faults)
     return tuple(
         one
@@ -159,7 +159,7 @@ def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
 
 
 def nominal_voltages(tree: PowerTree) -> Mapping[str, float | None]:
-    """Voltage in V, line to line, at the output of each source; None where nobody says it."""
+    """Voltage in V, line to line, at the output of each source; None if unknown."""
     found: dict[str, float | None] = {}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)

@@ -27,8 +27,8 @@ class _Supply(NamedTuple):
     Attributes:
         drop: from what regulates it, in %; None where unknown.
         tolerance: of what regulates it, in %; None where unknown.
-        lacks: what nobody says of the drop.
-        unsaid: what nobody says of the tolerance.
+        lacks: unknown facts about the drop.
+        unsaid: unknown facts about the tolerance.
         loads: sources whose load on the way is unknown.
     """
 
@@ -46,7 +46,7 @@ def voltage_drops(
     classes: Iterable[RackClass],
     conductors: OfFeeds,
 ) -> Iterator[VoltageDrop]:
-    """The drop to each feed of each class of racks.
+    """Yield the drop to each feed of each class of racks.
 
     Args:
         tree: the sources.
@@ -91,7 +91,7 @@ def _own_drop(
     load: float | None,
     power_factor: float,
 ) -> tuple[float | None, tuple[str, ...]]:
-    """The drop in % along the circuits of a feed, and what nobody says of it but its load."""
+    """Return the drop in % along the circuits of a feed, and the unknown facts about it, except its load."""
     lacks = []
     if conductors is None:
         lacks.append(Missing("'conductors' of the feed", (*path, "conductors")))

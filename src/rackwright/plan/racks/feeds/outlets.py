@@ -90,7 +90,7 @@ def worst_shares(
 def _worst_share(
     device: RackDevice, circuits: Sequence[int], losses: Sequence[AbstractSet[int]]
 ) -> float | None:
-    """The same of one device, whose supplies hang on ``circuits``."""
+    """Return the same of one device, whose supplies hang on ``circuits``."""
     living = {len(circuits), len(circuits) - 1}
     living |= {sum(circuit not in lost for circuit in circuits) for lost in losses}
     worst = 0.0

@@ -65,7 +65,7 @@ def plant_contributors(
 
 
 def _path(tree: PowerTree, name: str, gone: AbstractSet[str]) -> Iterable[str]:
-    """The sources that carry the load of ``name`` while those of ``gone`` are dead, upwards."""
+    """Yield the sources that carry the load of ``name`` while those of ``gone`` are dead, upwards."""
     current: str | None = name
     while current is not None:
         yield current

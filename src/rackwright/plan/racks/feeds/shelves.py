@@ -27,7 +27,7 @@ OPEN_RACK_PHASES = 3
 
 
 def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
-    """The power shelves of each rack of a class; None where the blueprint declares none."""
+    """Return the power shelves of each rack of a class; None where the blueprint declares none."""
     group = site.rack_group(racks.path)
     if group.shelves is None:
         return None
@@ -60,7 +60,7 @@ def shelves_on_feeds(shelves: RackShelves, feeds: Sequence[str]) -> tuple[int, .
 
 
 def worst_feed(on_feeds: Sequence[int]) -> int:
-    """The first of the feeds that take most shelves along, by its number."""
+    """Return the first of the feeds that take most shelves along, by its number."""
     return max(range(len(on_feeds)), key=lambda feed: on_feeds[feed])
 
 

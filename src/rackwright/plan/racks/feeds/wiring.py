@@ -54,7 +54,7 @@ class Plug:
 def wire(
     devices: Sequence[RackDevice], feeds: int, shelves: Sequence[int] | None = None
 ) -> list[RackDevice]:
-    """The devices with their power supplies dealt over the feeds.
+    """Return the devices with their power supplies dealt over the feeds.
 
     A device whose supplies do not divide evenly starts on the feed after its predecessor's, so
     that the rack as a whole is balanced. One on the bus bar draws from each feed as the shelves do.
@@ -84,7 +84,7 @@ def wire(
 
 
 def plug_in(devices: Sequence[RackDevice], circuits: Sequence[WiredCircuit]) -> list[Plug]:
-    """Every power supply on its circuit and leg, dealt in turn."""
+    """Return every power supply on its circuit and leg, dealt in turn."""
     of_feed: dict[int, list[int]] = {}
     for index, circuit in enumerate(circuits):
         of_feed.setdefault(circuit.feed, []).append(index)
@@ -128,7 +128,7 @@ def circuit_loads(
     *,
     counted_only: bool = False,
 ) -> list[CircuitDraw]:
-    """The load of every circuit when those in ``lost`` are dead.
+    """Return the load of every circuit when those in ``lost`` are dead.
 
     Each device shares its power equally among its living supplies. A device whose number of
     supplies is unknown may hang on any circuit, so it makes all of them unknown. With

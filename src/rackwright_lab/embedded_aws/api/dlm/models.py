@@ -26,7 +26,7 @@ class LifecycleBackend(BaseBackend):
         self.policies: dict[str, dict[str, Any]] = {}
 
     def create(self, document: Mapping[str, Any]) -> str:
-        """The id of a new policy.
+        """Return the id of a new policy.
 
         Raises:
             LifecycleError: the service would not take it.
@@ -49,7 +49,7 @@ class LifecycleBackend(BaseBackend):
         return identity
 
     def get(self, identity: str) -> dict[str, Any]:
-        """A policy by its id.
+        """Return a policy by its id.
 
         Raises:
             LifecycleError: there is none.
@@ -82,7 +82,7 @@ class LifecycleBackend(BaseBackend):
         del self.policies[identity]
 
     def by_arn(self, arn: str) -> dict[str, Any]:
-        """A policy by its ARN.
+        """Return a policy by its ARN.
 
         Raises:
             LifecycleError: there is none.
@@ -91,7 +91,7 @@ class LifecycleBackend(BaseBackend):
 
 
 class LifecycleError(JsonRESTError):
-    """What the service answers to what it does not take."""
+    """Error that the service returns for a request that it rejects."""
 
     def __init__(self, kind: str, message: str, code: int = 400) -> None:
         super().__init__(kind, message)

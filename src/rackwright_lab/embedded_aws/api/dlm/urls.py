@@ -1,4 +1,4 @@
-"""Where Amazon Data Lifecycle Manager is reached; moto asks for this module by its name."""
+"""Addresses of Amazon Data Lifecycle Manager; moto looks for a module of this name."""
 
 from __future__ import annotations
 

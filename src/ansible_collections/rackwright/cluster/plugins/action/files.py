@@ -23,7 +23,7 @@ class ActionModule(ActionBase):
     def run(
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """What was changed, as Ansible wants to be told."""
+        """Write the files, and return what changed as a result of Ansible."""
         super().run(tmp, task_vars)
         known = task_vars or {}
         entries = [self._entry(one) for one in self._task.args.get("files") or ()]
@@ -74,7 +74,7 @@ class ActionModule(ActionBase):
     def _is_right(
         self, entry: Mapping[str, Any], seen: Mapping[str, Any], known: dict[str, Any]
     ) -> bool:
-        """Whether there is nothing to do; where it is not certain, Ansible's modules decide."""
+        """Return True if nothing has to be done; if that is not certain, Ansible's modules decide."""
         if entry["state"] == "absent":
             return not seen["exists"] and not seen["is_link"]
         if seen["is_link"] or any(seen[key] != str(entry[key]) for key in RIGHTS):
@@ -85,7 +85,7 @@ class ActionModule(ActionBase):
         return content is not None and seen["sha256"] == hashlib.sha256(content).hexdigest()
 
     def _content(self, entry: Mapping[str, Any], known: dict[str, Any]) -> bytes | None:
-        """What the file is to hold; None where that is not known."""
+        """Return the content that the file should have; None if it is unknown."""
         if "copy" in entry:
             return Path(self._find_needle("files", entry["copy"])).read_bytes()
         taken = _Rendered(self._shared_loader_obj)
@@ -97,7 +97,7 @@ class ActionModule(ActionBase):
         return taken.content
 
     def _make(self, entry: Mapping[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-        """What Ansible's own module says after it has made the file or folder."""
+        """Make the file or folder with Ansible's own module, and return its result."""
         arguments = _arguments(entry)
         if entry["state"] != "file":
             done: dict[str, Any] = self._execute_module(
@@ -156,5 +156,5 @@ class _Rendered:
         return self
 
     def run(self, task_vars: Any = None) -> dict[str, Any]:
-        """What copy would say where there is nothing to do."""
+        """Return the result that copy would have if nothing has to be done."""
         return {"changed": False}

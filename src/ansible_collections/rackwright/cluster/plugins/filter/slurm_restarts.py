@@ -74,7 +74,7 @@ Texts = Mapping[str, "str | None"]
 
 
 def slurm_restarts(before: Texts, after: Texts, release: str = "") -> list[str]:
-    """What needs a restart, in the words of the files."""
+    """Return the settings that need a restart, in the words of the files."""
     if not before.get("slurm.conf"):
         return ["slurm.conf"]
     found = set()

@@ -90,7 +90,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     """Nothing is a template: what looks like one is refused."""
 
     def verify_file(self, path: str) -> bool:
-        """Whether ``path`` is called as files of this plugin are."""
+        """Return True if ``path`` has a name of this plugin's files."""
         return bool(super().verify_file(path)) and path.endswith(SUFFIXES)
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:  # noqa: FBT001, FBT002 - Ansible's signature

@@ -16,7 +16,7 @@ Pair = Tuple[int, int]
 
 
 class Entry(NamedTuple):
-    """What a file system knows of one number: hard and soft limits, and what it holds."""
+    """Quota of one uid in a file system: hard and soft limits, and usage."""
 
     hard: Pair
     soft: Pair
@@ -53,7 +53,7 @@ OPTIONS = ("quota", "usrquota", "usrjquota", "uquota")
 
 
 def call(command: int, source: str, uid: int, size: int, filled: bytes = b"") -> bytes:
-    """What quotactl(2) answers for users of the file system on ``source``.
+    """Return the answer of quotactl(2) about users of the file system on ``source``.
 
     Raises:
         OSError: it refuses.
@@ -82,7 +82,7 @@ def state(source: str) -> int:
 
 
 def entries(source: str) -> Dict[int, Entry]:
-    """What the file system knows of each number that holds something or has a limit.
+    """Return the quota of each uid that uses space or has a limit.
 
     Raises:
         OSError: the kernel does not say.
@@ -109,7 +109,7 @@ def set_limits(source: str, uid: int, limits: Pair) -> None:
 
 
 def ask(words: List[str], run: Run) -> str:
-    """What a command prints.
+    """Return the output of a command.
 
     Raises:
         OSError: it fails.
@@ -140,7 +140,7 @@ def _have_quotas(options: List[str]) -> bool:
 
 
 def obstacle(path: str, mounted: Mounted, flags: int, fstab: Optional[List[str]]) -> str:
-    """Why quotas do not hold in the file system of ``path``, with what to do; empty where they do.
+    """Return why the file system of ``path`` enforces no quotas, and the fix; empty if it does.
 
     ``fstab`` has the options of the file system there, None where it is not in it.
     """
@@ -184,7 +184,7 @@ class Local:
         self.unit = max(1, os.statvfs(mounted.folder).f_bsize // 1024)
 
     def known(self, uids: Iterable[int]) -> Dict[int, Entry]:
-        """What it knows of every number; that of the default is 0."""
+        """Return the quota of every uid; 0 is the default."""
         return entries(self._source)
 
     def set(self, uid: int, limits: Pair) -> None:
@@ -204,7 +204,7 @@ class Lustre:
         self._run = run
 
     def known(self, uids: Iterable[int]) -> Dict[int, Entry]:
-        """What it knows of the numbers ``uids`` and of its default.
+        """Return the quotas of ``uids`` and the default.
 
         Raises:
             OSError: ``lfs`` fails.
@@ -229,7 +229,7 @@ class Lustre:
         ask([*words, self.folder], self._run)
 
     def _entry(self, told: str, uid: int) -> Entry:
-        """What a line of ``lfs quota -q`` says: the folder, space and its limits, files and theirs.
+        """Parse a line of ``lfs quota -q``: the folder, space and its limits, files and theirs.
 
         The line of the default has no space and no files that are held. An asterisk marks a limit
         that is reached, brackets a number that a target did not confirm.

@@ -90,7 +90,7 @@ BLOCK = 1 << 20
 
 
 def run(words: List[str], timeout_s: float) -> Dict[str, Any]:
-    """How a command ended, and what it said."""
+    """Run a command, and return its exit code and output."""
     try:
         done = subprocess.run(
             words,
@@ -113,7 +113,7 @@ def text_of(output: bytes) -> str:
 
 
 def look(path: str) -> Dict[str, Any]:
-    """What is at a path."""
+    """Return the kind and the properties of a path."""
     found: Dict[str, Any] = {"exists": False, "is_link": os.path.islink(path), "is_folder": False}
     found.update(mode=None, owner=None, group=None, sha256=None)
     try:

@@ -166,7 +166,7 @@ class Host:
         self.after: List[str] = []
 
     def _read(self) -> Dict[str, Any]:
-        """What was set before, by folder.
+        """Return the quotas of the last run, by folder.
 
         Raises:
             OSError: it cannot be read.
@@ -222,7 +222,7 @@ class Host:
         return Lustre(mounted.folder, self._run) if self._lustre else Local(mounted)
 
     def _obstacle(self, path: str, mounted: Mounted, quota: Dict[str, Any]) -> str:
-        """Why a folder cannot have its quota; empty where it can."""
+        """Return why a folder cannot have its quota; empty if it can."""
         if self._lustre:
             return "" if mounted.folder == path else "no Lustre is mounted at '%s'" % path
         words = ["findmnt", "--fstab", "--noheadings", "--output", "OPTIONS"]
@@ -261,7 +261,7 @@ class Host:
             self._warn(what, over)
         if kept:
             self._warn(
-                "in '%s' have limits that somebody else changed; they stay" % system.folder,
+                "in '%s' have limits that were changed by hand; they stay" % system.folder,
                 [told(uid, known[uid].hard, names) for uid in kept],
             )
         if self._module.check_mode or self._look:

@@ -90,7 +90,7 @@ def fields(line: str) -> Dict[str, str]:
 
 
 def is_as_wanted(there: Optional[Reservation], wanted: Reservation, now: str) -> bool:
-    """Whether a reservation need not be changed; one that began at any time in the past is from now on."""
+    """Return True if a reservation is as wanted; one that began in the past counts as "from now on"."""
     if there is None or there.nodes != wanted.nodes or there.flags != wanted.flags:
         return False
     return there.start == wanted.start if wanted.start else there.start <= now
@@ -103,7 +103,7 @@ class Controller:
         self._module = module
 
     def ask(self, *words: str) -> str:
-        """What a command says.
+        """Return the output of a command.
 
         Raises:
             OSError: it fails.

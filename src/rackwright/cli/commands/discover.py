@@ -1,0 +1,146 @@
+"""``discover``: read the management controllers of a site, and compare its machines with the blueprint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.telling import tell_progress
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from rackwright.metal.access import BmcAccess
+    from rackwright.metal.expected import ExpectedMachine
+    from rackwright.plan.expansion import SitePlan
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``discover``."""
+    add_blueprint(parser)
+    parser.add_argument("--site", help="the bare-metal site, where the blueprint has several")
+    parser.add_argument(
+        "--range",
+        metavar="FIRST-LAST",
+        action="append",
+        default=[],
+        help="addresses in which controllers are looked for instead of those of the blueprint; repeatable",
+    )
+    parser.add_argument("--user", help="user of the controllers instead of that of the blueprint")
+    parser.add_argument(
+        "--password-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the password of the user, one line; {host} stands for the name of the host",
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="certificates (PEM) of the authority of controllers"
+    )
+    parser.add_argument("--port", type=int, help="TCP port of Redfish (default: 443)")
+    parser.add_argument(
+        "--plain-http", action="store_true", help="ask without TLS; for addresses of loopback alone"
+    )
+    parser.add_argument(
+        "--answer-within",
+        type=float,
+        metavar="SECONDS",
+        default=20.0,
+        help="seconds without a byte of an answer after which a controller is given up (default: 20)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write serial numbers and Ethernet addresses as a layer of the blueprint",
+    )
+    parser.add_argument("--json", action="store_true", help="print every machine as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Discover a site; 0 where all is as planned, 5 where a machine differs, 6 on unreadable controllers.
+
+    Raises:
+        UsageError: there are no addresses, no credentials, or a file cannot be read.
+    """
+    from rackwright.cli.options.outputs import write_file
+    from rackwright.metal.compare import compare
+    from rackwright.metal.discover import Discoverer
+    from rackwright.metal.expected import bmc_addresses, expected_machines
+    from rackwright.metal.layer import SCHEMA, as_data, exit_code, layer, text_report
+    from rackwright.plan.load import load_plan
+
+    plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
+    site = _site(plan.onprem, arguments.site)
+    machines = expected_machines(plan, site)
+    addresses = bmc_addresses(plan, site, tuple(arguments.range))
+    access = _access(arguments, site, machines)
+    reader = Discoverer(access.credentials(), access.session(), access.port, access.manners)
+    # A range that was given may be a part of the site.
+    within = set(addresses) if arguments.range else None
+    asked = [one for one in machines if within is None or one.bmc in within]
+    required = [one.bmc for one in asked if one.bmc is not None]
+    found = reader.discover(addresses, required, tell_progress)
+    layouts = [planned.layout for planned in site.fabrics if planned.layout is not None]
+    lines = compare(asked, found, layouts)
+    if arguments.output is not None:
+        write_file(arguments.output, layer(plan, site.name, lines))
+    if arguments.json:
+        data: dict[str, Any] = {"schema": SCHEMA, **as_data(site.name, lines)}
+        sys.stdout.write(json.dumps(data, indent=2) + "\n")
+    else:
+        sys.stdout.write(text_report(site.name, lines))
+    return int(exit_code(lines))
+
+
+def _site(sites: tuple[SitePlan, ...], name: str | None) -> SitePlan:
+    """Return the bare-metal site that is meant.
+
+    Raises:
+        UsageError: there is none, or several.
+    """
+    found = [site for site in sites if name in {None, site.name}]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        named = "" if name is None else f" '{name}'"
+        raise UsageError(f"the blueprint has no bare-metal site{named}")
+    raise UsageError(
+        "the blueprint has several bare-metal sites",
+        hint=f"say which: --site {found[0].name}",
+    )
+
+
+def _access(
+    arguments: argparse.Namespace, site: SitePlan, machines: tuple[ExpectedMachine, ...]
+) -> BmcAccess:
+    """Return how the controllers are reached, the command line before the blueprint.
+
+    Raises:
+        UsageError: no user or no password is given.
+    """
+    from rackwright.metal.access import BmcAccess
+    from rackwright.metal.redfish import Manners
+
+    provisioning = site.provisioning
+    bmc = None if provisioning is None else provisioning.bmc
+    user = arguments.user or (bmc.user if bmc else None)
+    password = arguments.password_file or (bmc.password_file if bmc else None)
+    if user is None or password is None:
+        raise UsageError(
+            f"how to log in to the controllers of '{site.name}' is not stated",
+            hint="give 'provisioning.bmc' in the blueprint, or --user and --password-file",
+        )
+    ca = arguments.ca or (bmc.ca if bmc else None)
+    return BmcAccess(
+        user=user,
+        password_file=str(password),
+        ca=None if ca is None else str(ca),
+        verify=bmc.verify if bmc else "name",
+        port=arguments.port or (bmc.port if bmc else 443),
+        hosts={one.bmc: one.host for one in machines if one.bmc is not None},
+        manners=Manners(answer_s=arguments.answer_within),
+        plain=arguments.plain_http,
+    )

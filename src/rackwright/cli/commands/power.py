@@ -1,0 +1,294 @@
+"""``power``: keep a site within a power budget for a while, and give everything back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.hosts import (
+    add_reach,
+    add_ways,
+    check_hosts,
+    check_site,
+    connections,
+    ways_of,
+)
+from rackwright.cli.options.telling import say, tell_progress
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rackwright.fleet.caps import CapPlan, PowerBudget
+    from rackwright.plan.expansion import SitePlan
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``power``."""
+    add_blueprint(parser)
+    parser.add_argument("--site", help="the on-premises site, where there are several")
+    parser.add_argument(
+        "--target",
+        metavar="POWER",
+        help="most that the site may draw: 12MW, 750kW, or 75%% of its contract",
+    )
+    for name, what in (
+        ("source", "source may carry"),
+        ("loop", "racks on a coolant loop may draw"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="NAME=POWER",
+            help=f"most that a {what}; repeatable",
+        )
+    parser.add_argument(
+        "--lost",
+        action="append",
+        default=[],
+        metavar="SOURCE",
+        help="source that is lost already; repeatable",
+    )
+    parser.add_argument(
+        "--present", action="store_true", help="prove the present state alone, not the next loss"
+    )
+    parser.add_argument(
+        "--reason", default="", help="reason for the journal, like an order of the grid"
+    )
+    parser.add_argument(
+        "--send", action="store_true", help="send the limits; shown only if omitted"
+    )
+    parser.add_argument(
+        "--restore", action="store_true", help="give back every limit that was sent"
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_ways(parser)
+    add_reach(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan the limits, show them, and send them where that is asked for.
+
+    5 where the budget cannot be kept, 6 where it cannot be proven, 4 where hosts did not take a limit.
+    """
+    from rackwright.fleet.report import render_json, render_text
+    from rackwright.plan.load import load_plan
+
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    site = _site(loaded.plan, arguments.site)
+    check_hosts(arguments)
+    cluster = _cluster(loaded, site.name)
+    if arguments.restore:
+        return _restore(arguments, cluster)
+    budget = _budget(arguments, site)
+    classes = _classes(arguments, cluster, site.name)
+    made = _plan(cluster, site, budget, classes)
+    sys.stdout.write(
+        render_json(site.name, made) if arguments.json else render_text(site.name, made)
+    )
+    if made.refused:
+        return ExitCode.UNKNOWN if made.unknown else ExitCode.VIOLATION
+    return (
+        _send(arguments, cluster, site, budget, classes, made) if arguments.send else ExitCode.CLEAN
+    )
+
+
+def _site(plan: Plan, name: str | None) -> SitePlan:
+    """Return the site that is meant.
+
+    Raises:
+        UsageError: there is no such site, or several.
+    """
+    sites = {one.name: one for one in plan.onprem}
+    if name is not None:
+        check_site(name, sites)
+        return sites[name]
+    if len(sites) != 1:
+        raise UsageError(
+            f"the blueprint has {len(sites)} on-premises sites",
+            hint=f"name one with --site: {', '.join(sites)}" if sites else None,
+        )
+    return next(iter(sites.values()))
+
+
+def _cluster(loaded: LoadedPlan, site: str) -> Plan:
+    return loaded.cluster_at(site).plan if loaded.plan.is_federated else loaded.plan
+
+
+def _budget(arguments: argparse.Namespace, site: SitePlan) -> PowerBudget:
+    """Return the budget that the arguments state.
+
+    Raises:
+        UsageError: they state none.
+    """
+    from rackwright.fleet.caps import PowerBudget
+
+    sources = dict(_named(text) for text in arguments.source)
+    loops = dict(_named(text) for text in arguments.loop)
+    target = None
+    if arguments.target is not None:
+        target = _target(arguments.target, site.totals.contract_w)
+    if target is None and not sources and not loops and not arguments.lost:
+        raise UsageError("no budget is stated", hint="give --target, --source, --loop or --lost")
+    return PowerBudget(
+        site_w=target,
+        sources_w=sources,
+        loops_w=loops,
+        lost=frozenset(arguments.lost),
+        after_next_loss=not arguments.present,
+        reason=arguments.reason or "rackwright power",
+    )
+
+
+def _named(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"'{text}' is not NAME=POWER")
+    return name, _watts(value)
+
+
+def _watts(text: str) -> float:
+    """Return a power in W.
+
+    Raises:
+        UsageError: it is none, or not more than 0.
+    """
+    from rackwright.model.units import POWER
+
+    try:
+        watts = POWER.parse(text)
+    except ValueError as error:
+        raise UsageError(
+            f"'{text}' is no power: {error}", hint="write it like 750kW or 12MW"
+        ) from None
+    if watts <= 0:
+        raise UsageError(f"a budget of {text} leaves nothing on", hint="power the site off instead")
+    return watts
+
+
+def _target(text: str, contract: float | None) -> float:
+    if not text.endswith("%"):
+        return _watts(text)
+    try:
+        share = float(text[:-1]) / 100
+    except ValueError:
+        raise UsageError(f"'{text}' is no share", hint="write it like 75%") from None
+    if contract is None:
+        raise UsageError(
+            "the site has no 'contract' to take a share of", hint="give --target in kW or MW"
+        )
+    if share <= 0:
+        raise UsageError(f"a budget of {text} leaves nothing on", hint="power the site off instead")
+    return share * contract
+
+
+def _classes(arguments: argparse.Namespace, cluster: Plan, site: str) -> Mapping[str, str]:
+    """Return the class of the jobs on each node, from the queue of the site.
+
+    Raises:
+        ExternalToolError: the site does not answer, and nobody knows which nodes are protected.
+    """
+    from rackwright.errors import ExternalToolError
+    from rackwright.fleet.asking import ask_all
+    from rackwright.fleet.job_classes import classes_of
+
+    ways = ways_of(arguments, {site: cluster})
+    if site not in ways:
+        return {}
+    answer = ask_all(ways, arguments.timeout)[site]
+    if answer.failed:
+        raise ExternalToolError(
+            f"{site} does not answer: {answer.failed}",
+            hint="which jobs run where decides whom a limit may meet: use --rest, --answers or --ssh",
+        )
+    settings = () if cluster.operations is None else cluster.operations.power_classes
+    return classes_of(answer.jobs, settings)
+
+
+def _plan(
+    cluster: Plan, site: SitePlan, budget: PowerBudget, classes: Mapping[str, str]
+) -> CapPlan:
+    from rackwright.fleet.caps import CapClass, plan_caps
+
+    settings = () if cluster.operations is None else cluster.operations.power_classes
+    order = [CapClass(one.name, one.protected) for one in settings]
+    return plan_caps(site, cluster.racked[site.name], budget, classes, order)
+
+
+def _send(
+    arguments: argparse.Namespace,
+    cluster: Plan,
+    site: SitePlan,
+    budget: PowerBudget,
+    classes: Mapping[str, str],
+    made: CapPlan,
+) -> int:
+    """Send the limits; what hosts did not take is taken from the others, once."""
+    failed = _sent(arguments, cluster, made, budget.reason)
+    if not failed:
+        return ExitCode.CLEAN
+    _tell(failed)
+    from rackwright.fleet.job_classes import NO_CLASS
+
+    again = _plan(cluster, site, budget, {**classes, **dict.fromkeys(failed, NO_CLASS)})
+    if again.refused:
+        say(f"without them the budget is not kept: {again.refused}")
+        return ExitCode.EXTERNAL
+    say(f"{again.hosts:,} other hosts make up for them")
+    _tell(_sent(arguments, cluster, again, budget.reason))
+    return ExitCode.EXTERNAL
+
+
+def _tell(failed: Mapping[str, str]) -> None:
+    for host, why in failed.items():
+        say(f"{host} did not take its limit: {why}")
+
+
+def _sent(
+    arguments: argparse.Namespace, cluster: Plan, made: CapPlan | None, reason: str
+) -> Mapping[str, str]:
+    """Send the limits of a plan, or give all back without one; return the hosts that failed."""
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.fleet.sending import send_caps
+    from rackwright.locks import exclusive
+
+    place = workspace(cluster.name)
+    inventories = [path.resolve() for path in arguments.inventory]
+    with exclusive(place.folder / "lock", what=f"the configuration of '{cluster.name}'"):
+        prepare(cluster, place, connections(arguments.lab))
+        caps: Sequence[object] = () if made is None else made.caps
+        return send_caps(
+            place,
+            caps,  # type: ignore[arg-type]
+            reason,
+            inventories=inventories,
+            forks=arguments.forks,
+            say=tell_progress,
+        )
+
+
+def _restore(arguments: argparse.Namespace, cluster: Plan) -> int:
+    """Give back every limit; show them without ``--send``."""
+    from rackwright.ansible_runs.files import workspace
+    from rackwright.fleet.sending import load_journal
+    from rackwright.harmless import json_text
+
+    journal = load_journal(workspace(cluster.name))
+    if arguments.json:
+        sys.stdout.write(json_text({"limits": dict(journal.limits), "full": dict(journal.full)}))
+    elif journal.limits:
+        sys.stdout.write(f"{len(journal.limits):,} hosts have limits for '{journal.reason}'\n")
+    if not journal.limits:
+        say("no host has a limit")
+        return ExitCode.NOTHING
+    if not arguments.send:
+        return ExitCode.CLEAN
+    failed = _sent(arguments, cluster, None, "restored")
+    _tell(failed)
+    return ExitCode.EXTERNAL if failed else ExitCode.CLEAN

@@ -1,0 +1,1 @@
+"""Several sites at run time: one view of all, and the power that they may draw."""

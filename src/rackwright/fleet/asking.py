@@ -1,0 +1,159 @@
+"""Ways to ask a site: its controller by SSH, its slurmrestd, or answers that lie in a folder.
+
+Sites are asked at the same time, each for a limited time; one that does not answer is reported with the reason, and the
+others go on.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rackwright.errors import ExternalToolError
+from rackwright.fleet.reading import JobReport, NodeReport, read_jobs, read_nodes
+
+NODES_FILE, JOBS_FILE = "nodes.json", "jobs.json"
+COMMANDS = ("scontrol show nodes --json", "squeue --json")
+_MARK = "--- rackwright: jobs"
+TOKEN = "SLURM_JWT"  # noqa: S105 - name of a variable
+"""Variable of the environment with the token for slurmrestd, which is sent as ``X-SLURM-USER-TOKEN``."""
+
+
+@dataclass(frozen=True)
+class SiteAnswer:
+    """Answer of a site.
+
+    Attributes:
+        nodes: its nodes.
+        jobs: its jobs.
+        failed: reason it did not answer; empty if it did.
+    """
+
+    nodes: tuple[NodeReport, ...] = ()
+    jobs: tuple[JobReport, ...] = ()
+    failed: str = ""
+
+
+class Way(Protocol):
+    """Way to ask one site."""
+
+    def ask(self, timeout_s: float) -> tuple[str, str]:
+        """Return the answers about nodes and jobs.
+
+        Raises:
+            ExternalToolError: the site does not answer.
+        """
+
+
+@dataclass(frozen=True)
+class BySsh:
+    """Commands on a controller.
+
+    Attributes:
+        command: words that reach it, before those that run there.
+    """
+
+    command: tuple[str, ...]
+
+    def ask(self, timeout_s: float) -> tuple[str, str]:
+        """Return what the commands print.
+
+        Raises:
+            ExternalToolError: they fail, or take too long.
+        """
+        script = f"{COMMANDS[0]} && echo {shlex.quote(_MARK)} && {COMMANDS[1]}"
+        try:
+            done = subprocess.run(
+                [*self.command, script],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            raise ExternalToolError(f"no answer within {timeout_s:.0f} s") from None
+        except OSError as error:
+            raise ExternalToolError(
+                f"'{self.command[0]}' cannot be run: {error.strerror}"
+            ) from None
+        if done.returncode:
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            raise ExternalToolError(lines[-1] if lines else f"ended with {done.returncode}")
+        nodes, _, jobs = done.stdout.partition(_MARK)
+        return nodes, jobs
+
+
+@dataclass(frozen=True)
+class ByRest:
+    """A slurmrestd.
+
+    Attributes:
+        url: address with the version, like ``http://head:6820/slurm/v0.0.42``.
+    """
+
+    url: str
+
+    def ask(self, timeout_s: float) -> tuple[str, str]:
+        """Return the answers of its two lists."""
+        return self._get("nodes/", timeout_s), self._get("jobs/", timeout_s)
+
+    def _get(self, name: str, timeout_s: float) -> str:
+        if not self.url.startswith(("http://", "https://")):
+            raise ExternalToolError(f"'{self.url}' is no address of a slurmrestd")
+        request = urllib.request.Request(f"{self.url.rstrip('/')}/{name}")  # noqa: S310 - checked
+        if token := os.environ.get(TOKEN):
+            request.add_header("X-SLURM-USER-TOKEN", token)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
+                return str(answer.read().decode("utf-8", "replace"))
+        except urllib.error.HTTPError as error:
+            raise ExternalToolError(f"{self.url} answers {error.code} {error.reason}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise ExternalToolError(f"{self.url} does not answer: {reason}") from None
+
+
+@dataclass(frozen=True)
+class ByFolder:
+    """Answers in files: ``nodes.json`` and ``jobs.json``."""
+
+    folder: Path
+
+    def ask(self, timeout_s: float) -> tuple[str, str]:
+        """Return the content of the files.
+
+        Raises:
+            ExternalToolError: one cannot be read.
+        """
+        try:
+            nodes = (self.folder / NODES_FILE).read_text("utf-8")
+            return nodes, (self.folder / JOBS_FILE).read_text("utf-8")
+        except OSError as error:
+            raise ExternalToolError(
+                f"'{error.filename}' cannot be read: {error.strerror}"
+            ) from None
+
+
+def ask_all(ways: Mapping[str, Way], timeout_s: float) -> Mapping[str, SiteAnswer]:
+    """Return the answer of every site."""
+    with ThreadPoolExecutor(max_workers=max(1, len(ways))) as pool:
+        tasks = {site: pool.submit(_ask, way, timeout_s) for site, way in ways.items()}
+        return {site: task.result() for site, task in tasks.items()}
+
+
+def _ask(way: Way, timeout_s: float) -> SiteAnswer:
+    try:
+        nodes, jobs = way.ask(timeout_s)
+        return SiteAnswer(read_nodes(nodes), read_jobs(jobs))
+    except ExternalToolError as error:
+        return SiteAnswer(failed=str(error))

@@ -1,0 +1,418 @@
+"""Power limits of accelerators that keep a site within a budget, also after the loss of any one source.
+
+Classes of jobs give way in their order, idle nodes first; within a class all nodes that the same overload concerns
+go down by one share of the way to their lowest limit. The answer is computed from the plan's upper bounds and then
+checked against every loss once more, so that what is sent is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.fleet.cells import IDLE, Cell, SiteCells, dead_feeds, reach, site_cells
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.power.flows import Flow, FlowCase, judge_flows
+from rackwright.plan.power.overhead import losses_of
+
+NOISE = 1 + 1e-9
+"""Sums round; a load above its limit is above by more than that."""
+SOURCE, SITE, LOOP = "source", "site", "loop"
+Limited = tuple[str, str]
+"""Kind and name of what has a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapClass:
+    """A class of jobs.
+
+    Attributes:
+        name: its name.
+        protected: True if its nodes are never limited.
+    """
+
+    name: str
+    protected: bool = False
+
+
+@dataclass(frozen=True)
+class PowerBudget:
+    """Power that a site may draw for a while.
+
+    Attributes:
+        site_w: most that all its racks may draw, with the known losses on the way, in W; None for no limit.
+        sources_w: most that single sources may carry, in W.
+        loops_w: most that the racks on single coolant loops may draw, in W.
+        lost: sources that are lost already.
+        after_next_loss: False to prove the present state alone, where no limit leaves room for another loss.
+        reason: why, for the journal.
+    """
+
+    site_w: float | None = None
+    sources_w: Mapping[str, float] = field(default_factory=dict)
+    loops_w: Mapping[str, float] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
+    after_next_loss: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """Power limit of the accelerators of some hosts.
+
+    Attributes:
+        job_class: class of their jobs.
+        group: their node group.
+        hosts: the hosts.
+        limit_w: limit of one accelerator, in W, rounded down to a watt.
+        full_w: limit of one accelerator while there is no budget, in W.
+    """
+
+    job_class: str
+    group: str
+    hosts: tuple[str, ...]
+    limit_w: int
+    full_w: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCheck:
+    """Load of a source, a loop or the site under the caps.
+
+    Attributes:
+        kind: ``source``, ``loop`` or ``site``.
+        before_w: load at worst without caps, in W; None if unknown.
+        after_w: load at worst with them, in W.
+        limit_w: most that it may be, in W.
+        lost: source whose loss makes it the worst; None in the normal state.
+    """
+
+    kind: str
+    name: str
+    before_w: float | None
+    after_w: float | None
+    limit_w: float | None
+    lost: str | None
+
+    @property
+    def fits(self) -> bool:
+        """True if the load is known and no more than its limit."""
+        if self.after_w is None or self.limit_w is None:
+            return False
+        return self.after_w <= self.limit_w * NOISE
+
+
+@dataclass(frozen=True)
+class CapPlan:
+    """Limits that keep a budget, with the proof.
+
+    Attributes:
+        caps: limits of the hosts that have one; none where nothing is above its limit.
+        checks: every source, loop and site with a limit.
+        refused: reason for which nothing may be sent; empty where the budget is kept.
+        unknown: facts without which it cannot be proven.
+    """
+
+    caps: tuple[Cap, ...]
+    checks: tuple[LoadCheck, ...]
+    refused: str = ""
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> int:
+        """Hosts with a limit."""
+        return sum(len(cap.hosts) for cap in self.caps)
+
+
+def plan_caps(
+    site: SitePlan,
+    racked: Mapping[str, Mapping[int, tuple[str, ...]]],
+    budget: PowerBudget,
+    job_classes: Mapping[str, str],
+    order: Sequence[CapClass],
+) -> CapPlan:
+    """Return the power limits that keep ``budget``.
+
+    Args:
+        site: the site.
+        racked: names of the hosts of each device, by rack.
+        budget: the budget.
+        job_classes: class of the jobs of each host; one that is absent is idle.
+        order: the classes, the first to give way first. A class that is absent is protected.
+    """
+    named = {one.name for one in order}
+    classes = [CapClass(IDLE)] * (IDLE not in named) + list(order)
+    return _Search(site, site_cells(site, racked, job_classes), budget, classes).run()
+
+
+@dataclass
+class _Loads:
+    """Loads of everything that has a limit: worst case by name, and the loss that causes it."""
+
+    worst: dict[Limited, float | None]
+    lost: dict[Limited, str | None]
+
+
+class _Search:
+    def __init__(
+        self, site: SitePlan, cells: SiteCells, budget: PowerBudget, classes: Sequence[CapClass]
+    ) -> None:
+        self.cells, self.budget, self.classes = cells, budget, classes
+        self.tree = _remaining(site, budget.lost)
+        gone = set(site.power.tree.sources) - set(self.tree.sources)
+        self.nodes = [living for cell in cells.nodes if (living := _without(cell, gone))]
+        self.others = [living for cell in cells.others if (living := _without(cell, gone))]
+        self.dead = dead_feeds([*self.nodes, *self.others], self.tree)
+        self.reach = list(reach(self.nodes, self.tree))
+        self.draws = losses_of(self.tree)
+        self.overhead = site.power.overhead
+        self.consumed = {
+            one.name: one.power
+            for one in self.overhead.consumers
+            if one.fed_by and one.power is not None and one.name in self.tree.parents
+        }
+        self.is_plain = not self.consumed and not self.draws.named
+        self.fixed = [cell.demand(1.0, self.dead[cell.sources]) for cell in self.others]
+        self.limits = self._limits(site)
+        self.unknown = self._unknown(site)
+
+    def _limits(self, site: SitePlan) -> dict[Limited, float]:
+        rows = {row.source: row for row in site.power.sources}
+        found: dict[Limited, float] = {}
+        for name in self.tree.sources:
+            limits = [rows[name].capacity_w, self.budget.sources_w.get(name)]
+            known = [value for value in limits if value is not None]
+            if known:
+                found[SOURCE, name] = min(known)
+        if self.budget.site_w is not None:
+            found[SITE, site.name] = self.budget.site_w
+        for loop, watts in self.budget.loops_w.items():
+            found[LOOP, loop] = watts
+        return found
+
+    def _unknown(self, site: SitePlan) -> tuple[str, ...]:
+        names = self.tree.sources
+        missing = [*self.cells.unknown]
+        missing += [f"capacity of '{name}'" for name in names if (SOURCE, name) not in self.limits]
+        missing += [f"what feeds '{name}'" for name in self.tree.unfed]
+        missing += self.overhead.missing
+        missing += [f"a source '{name}'" for name in self.budget.sources_w if name not in names]
+        loops = {cell.loop for cell in self.nodes}
+        missing += [
+            f"racks on the loop '{name}'" for name in self.budget.loops_w if name not in loops
+        ]
+        missing += [
+            f"a source '{name}'" for name in sorted(self.budget.lost - set(site.power.tree.sources))
+        ]
+        return tuple(missing)
+
+    def loads(self, shares: Sequence[float], keys: Collection[Limited] | None = None) -> _Loads:
+        """Return the loads with each cell of nodes at its share, of everything that has a limit or of ``keys``.
+
+        The losses are walked only where the worst case of a source is asked for.
+        """
+        keys = self.limits if keys is None else keys
+        demands = [
+            *self.fixed,
+            *(
+                cell.demand(share, self.dead[cell.sources])
+                for cell, share in zip(self.nodes, shares, strict=True)
+            ),
+        ]
+        declared = Flow(self.tree, demands, self.consumed, self.draws)
+        racks = declared if self.is_plain else Flow(self.tree, demands)
+
+        def value(name: str, loads: Sequence[float | None]) -> float | None:
+            return self.overhead.of(name, loads[0], loads[1])
+
+        cases: Mapping[str, FlowCase] = {}
+        if any(kind == SOURCE and self._takes_losses(name) for kind, name in keys):
+            (cases,) = judge_flows(self.tree, (declared, racks), (value,))
+        found = _Loads({}, {})
+        for key in keys:
+            kind, name = key
+            found.lost[key] = None
+            if kind == SOURCE and self._takes_losses(name):
+                found.worst[key], found.lost[key] = cases[name].worst, cases[name].lost
+            elif kind == SOURCE:
+                found.worst[key] = value(name, (declared.normal[name], racks.normal[name]))
+            elif kind == SITE:
+                roots = [
+                    value(one, (declared.normal[one], racks.normal[one]))
+                    for one in self.tree.sources
+                    if not self.tree.parents[one]
+                ]
+                known = [one for one in roots if one is not None]
+                found.worst[key] = math.fsum(known) if len(known) == len(roots) else None
+            else:
+                found.worst[key] = self._on_loop(name, shares)
+        return found
+
+    def _takes_losses(self, name: str) -> bool:
+        """Return True if a source has to carry its load after the loss of another as well."""
+        return self.budget.after_next_loss and self.tree.sources[name].redundancy != "N"
+
+    def _on_loop(self, name: str, shares: Sequence[float]) -> float:
+        nodes = zip(self.nodes, shares, strict=True)
+        return math.fsum(
+            cell.power(share) * len(cell.units)
+            for cell, share in (*nodes, *((cell, 1.0) for cell in self.others))
+            if cell.loop == name
+        )
+
+    def above(self, loads: _Loads) -> list[Limited]:
+        """Return what is above its limit."""
+        return [
+            key
+            for key, load in loads.worst.items()
+            if load is not None and load > self.limits[key] * NOISE
+        ]
+
+    def concerns(self, index: int, key: Limited) -> bool:
+        """Return True if the power of a cell counts for what ``key`` limits."""
+        kind, name = key
+        if kind == SITE:
+            return True
+        return self.nodes[index].loop == name if kind == LOOP else name in self.reach[index]
+
+    def run(self) -> CapPlan:
+        """Lower the classes one after the other until nothing is above its limit."""
+        full = [1.0] * len(self.nodes)
+        before = self.loads(full)
+        if self.unknown:
+            return self._plan(full, before, before, unknown=self.unknown)
+        shares, loads = full, before
+        over = self.above(before)  # loads only fall: what fits now does so to the end
+        for one in self.classes:
+            if over and not one.protected:
+                shares = self._lower(one.name, shares, loads, over)
+                loads = self.loads(shares, over)
+                over = self.above(loads)
+        rounded = [
+            self._rounded(cell, share) for cell, share in zip(self.nodes, shares, strict=True)
+        ]
+        after = self.loads(rounded)
+        return self._plan(rounded, before, after)
+
+    def _lower(
+        self, name: str, shares: Sequence[float], loads: _Loads, over: Sequence[Limited]
+    ) -> list[float]:
+        """Return the shares with the nodes of a class lowered as far as each overload needs.
+
+        Worst cases are the greatest of lines, and so below the line through two of their points: the share
+        where that line meets the limit is safe.
+        """
+        mine = [
+            index
+            for index, cell in enumerate(self.nodes)
+            if cell.job_class == name
+            and cell.least_w is not None
+            and any(self.concerns(index, key) for key in over)
+        ]
+        lowest = list(shares)
+        for index in mine:
+            lowest[index] = 0.0
+        if not mine:
+            return lowest
+        least = self.loads(lowest, over)
+        wanted: dict[Limited, float] = {}
+        for key in over:
+            high, low, limit = loads.worst[key], least.worst[key], self.limits[key]
+            if high is None or low is None or low >= limit or high <= low:
+                wanted[key] = 0.0
+            else:
+                wanted[key] = max(0.0, (limit - low) / (high - low))
+        made = list(shares)
+        for index in mine:
+            made[index] = min(wanted[key] for key in over if self.concerns(index, key))
+        return made
+
+    def _rounded(self, cell: Cell, share: float) -> float:
+        """Return a share whose limit is a whole number of watts, no higher."""
+        limit = cell.limit(share)
+        if limit is None or cell.limits is None or share >= 1.0:
+            return share
+        low, high = cell.limits
+        return max(0.0, (math.floor(limit + 1e-6) - low) / (high - low))
+
+    def _plan(
+        self,
+        shares: Sequence[float],
+        before: _Loads,
+        after: _Loads,
+        *,
+        unknown: tuple[str, ...] = (),
+    ) -> CapPlan:
+        checks = tuple(
+            LoadCheck(
+                kind,
+                name,
+                before.worst[kind, name],
+                after.worst[kind, name],
+                limit,
+                after.lost[kind, name],
+            )
+            for (kind, name), limit in self.limits.items()
+        )
+        if unknown:
+            return CapPlan((), checks, f"not proven: {unknown[0]} is unknown", unknown)
+        over = [check for check in checks if not check.fits]
+        if over:
+            first = over[0]
+            floor = "unknown" if first.after_w is None else f"{first.after_w / 1000:,.1f} kW"
+            after_loss = "" if first.lost is None else f" and '{first.lost}' lost"
+            target = 0.0 if first.limit_w is None else first.limit_w
+            return CapPlan(
+                (),
+                checks,
+                f"{first.kind} {first.name} draws {floor} with every node that may be limited at its "
+                f"lowest{after_loss}, and the target is {target / 1000:,.1f} kW: power nodes off, or raise "
+                "the target",
+            )
+        caps = [
+            Cap(cell.job_class, cell.group, cell.hosts, math.floor(limit + 1e-6), cell.limits[1])
+            for cell, share in zip(self.nodes, shares, strict=True)
+            if share < 1.0 and cell.limits is not None and (limit := cell.limit(share)) is not None
+        ]
+        return CapPlan(tuple(caps), checks)
+
+
+def _remaining(site: SitePlan, lost: frozenset[str]) -> PowerTree:
+    """Return the sources that live without those that are lost."""
+    tree = site.power.tree
+    if not lost:
+        return tree
+    alive = dict.fromkeys(lost, False)
+    for name in reversed(tree.order):
+        parents = tree.parents[name]
+        alive.setdefault(name, not parents or any(alive[parent] for parent in parents))
+    sources = [
+        source.model_copy(update={"fed_by": tuple(one for one in source.fed_by if alive.get(one))})
+        for name, source in tree.sources.items()
+        if alive[name]
+    ]
+    consumers = {
+        name: tuple(one for one in parents if alive[one])
+        for name, parents in tree.parents.items()
+        if name not in tree.sources and alive[name]
+    }
+    return PowerTree(sources, tree.path, consumers)
+
+
+def _without(cell: Cell, gone: set[str]) -> Cell | None:
+    """Return a cell without its feeds on sources that are gone; None where it has none left."""
+    kept = [place for place, source in enumerate(cell.sources) if source not in gone]
+    if len(kept) == len(cell.sources):
+        return cell
+    supplies = tuple(cell.supplies[place] for place in kept)
+    if not any(supplies):
+        return None
+    return Cell(
+        **{
+            **{name: getattr(cell, name) for name in cell.__dataclass_fields__},
+            "sources": tuple(cell.sources[place] for place in kept),
+            "supplies": supplies,
+        }
+    )

@@ -1,0 +1,90 @@
+"""Discovery of management controllers in ranges of addresses: many at a time, each to a named state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from rackwright.metal.inventory import read_machine
+from rackwright.metal.machines import DiscoveredMachine
+from rackwright.metal.redfish import BmcError, BmcState, Credentials, Manners, Redfish
+
+READ_TOGETHER = 64
+"""Controllers that are read at the same time."""
+ASKED_TOGETHER = 512
+"""Addresses that are asked for a connection at the same time."""
+
+
+@dataclass(frozen=True)
+class Discoverer:
+    """Reader of the controllers of one site.
+
+    Attributes:
+        credentials: of the controller at an address.
+        session: opens the session with one.
+        port: of Redfish.
+        manners: timeouts and retries.
+    """
+
+    credentials: Callable[[str], Credentials]
+    session: Callable[[str, Credentials], Redfish]
+    port: int
+    manners: Manners
+
+    def discover(
+        self,
+        addresses: Iterable[str],
+        expected: Sequence[str] = (),
+        say: Callable[[str], None] = lambda _: None,
+    ) -> tuple[DiscoveredMachine, ...]:
+        """Return the controllers at ``addresses``, in that order.
+
+        Args:
+            addresses: in which they are looked for.
+            expected: addresses at which one has to be: without a connection it is unreachable. An
+                address at which nothing is expected and nothing answers is left out.
+            say: tells the progress.
+        """
+        wanted = list(dict.fromkeys([*addresses, *expected]))
+        open_ones = set(asyncio.run(self._open(wanted)))
+        say(f"{len(open_ones):,} of {len(wanted):,} addresses answer on port {self.port}")
+        required = set(expected)
+        found = {
+            address: DiscoveredMachine(
+                address, BmcState.UNREACHABLE, f"nothing answers on port {self.port}"
+            )
+            for address in wanted
+            if address in required and address not in open_ones
+        }
+        with ThreadPoolExecutor(READ_TOGETHER) as pool:
+            reading = {pool.submit(self.read, one): one for one in wanted if one in open_ones}
+            for number, done in enumerate(as_completed(reading), 1):
+                found[reading[done]] = done.result()
+                if number % 100 == 0:
+                    say(f"{number:,} of {len(reading):,} controllers are read")
+        return tuple(found[address] for address in wanted if address in found)
+
+    def read(self, address: str) -> DiscoveredMachine:
+        """Return the machine behind one controller, or why it cannot be read."""
+        try:
+            with self.session(address, self.credentials(address)) as bmc:
+                return read_machine(bmc)
+        except BmcError as error:
+            return DiscoveredMachine(address, error.state, error.reason)
+
+    async def _open(self, addresses: Sequence[str]) -> list[str]:
+        gate = asyncio.Semaphore(ASKED_TOGETHER)
+
+        async def ask(address: str) -> str | None:
+            async with gate:
+                with contextlib.suppress(OSError, TimeoutError):
+                    async with asyncio.timeout(self.manners.connect_s):
+                        _, writer = await asyncio.open_connection(address, self.port)
+                    writer.close()
+                    return address
+            return None
+
+        return [one for one in await asyncio.gather(*map(ask, addresses)) if one is not None]

@@ -1,0 +1,1 @@
+"""Life of nodes: faults, their repair, and the journal of both."""

@@ -1,0 +1,1 @@
+"""Burn-in of nodes: groups that grow, limits, silent corruption, and the report."""

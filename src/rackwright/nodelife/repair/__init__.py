@@ -1,0 +1,1 @@
+"""Repair of nodes: states, limits, journal, and the loop from fault to fixed."""

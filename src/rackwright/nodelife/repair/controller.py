@@ -1,0 +1,428 @@
+"""The loop from fault to fixed: one pass over the nodes with a fault, each a step further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.catalog.fault_table import FaultTable
+from rackwright.errors import ExternalToolError
+from rackwright.model.faults import BY_HAND, PASSIVE, Action, Fault, FaultSeverity
+from rackwright.nodelife.repair.actuator import ActionError, Actuator, NodeView, Progress, Validator
+from rackwright.nodelife.repair.budgets import (
+    Limits,
+    in_window,
+    is_storm,
+    needs_person,
+    out_of_partition,
+    over_hour,
+)
+from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
+from rackwright.nodelife.repair.states import OUT, State
+from rackwright.nodelife.signs.detect import FaultEvent
+from rackwright.nodelife.signs.shared import PartMap, SharedFault, name_shared
+from rackwright.nodelife.slurm_nodes import reason
+from rackwright.nodelife.store import transaction
+
+PAUSED = "paused"
+_LEVEL = frozenset({State.HEALTHY, State.PROBATION, State.VALIDATING})
+"""States in which a fault that lasts counts although it was seen before."""
+_TAKES = ("node health: ", "rackwright verify: ", "rackwright: repair ", "Not responding", "Prolog error",
+          "Epilog error", "Kill task failed", "Node unexpectedly rebooted")  # fmt: skip
+"""Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
+_RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
+
+
+@dataclass
+class Controller:
+    """Takes nodes from fault to fixed.
+
+    Attributes:
+        partitions: nodes of each partition.
+        parts: shared parts with their nodes.
+        wall: seconds since the epoch, for windows of maintenance alone.
+        shared: parts that several nodes with a fault share, by the last pass.
+        told: actions of the last pass, as lines.
+    """
+
+    table: FaultTable
+    journal: Journal
+    actuator: Actuator
+    validator: Validator
+    limits: Limits
+    partitions: Mapping[str, Collection[str]]
+    parts: PartMap
+    wall: Callable[[], float]
+    shared: tuple[SharedFault, ...] = ()
+    told: list[str] = field(default_factory=list)
+    _views: Mapping[str, NodeView] = field(default_factory=dict)
+    _out: set[str] = field(default_factory=set)
+    _drains: list[float] = field(default_factory=list)
+    _storm: str | None = None
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Every node of a partition."""
+        return frozenset(node for nodes in self.partitions.values() for node in nodes)
+
+    def run_pass(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> None:
+        """Take account of new faults, then take each node under repair a step further.
+
+        Args:
+            events: faults that were seen, with their nodes; those that the journal has already are no news.
+            now: time in s of a clock that only goes forward.
+
+        Raises:
+            ExternalToolError: the cluster does not answer, so that nothing is done.
+        """
+        self.told.clear()
+        self._views = self.actuator.look(self.nodes)
+        self._take_in(events, now)
+        self._name_shared(now)
+        self._count(now)
+        self.journal.set(LAST_PASS, now)
+        if self.journal.setting(PAUSED):
+            self.told.append("paused: no node is touched")
+            return
+        for record in self.journal.in_states(set(State) - {State.HEALTHY}):
+            try:
+                self._advance(record, now)
+            except ActionError as error:
+                self._wait(record, now, error.summary)
+            except ExternalToolError as error:
+                self._wait(record, now, f"no answer: {error.summary}")
+
+    # -- faults ------------------------------------------------------------------------------------
+
+    def _take_in(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> None:
+        for node, event in events:
+            fault = self.table.faults[event.fault]
+            if node not in self.nodes:
+                continue
+            with transaction(self.journal.connection):  # or a kill between the two hides a fault
+                is_new = self.journal.see(node, event, now)
+                lasting = not event.at and self.journal.node(node).state in _LEVEL
+                if is_new or lasting:
+                    self._suspect(node, fault, event, now)
+
+    def _suspect(self, node: str, fault: Fault, event: FaultEvent, now: float) -> None:
+        """Take a new fault of a node into account."""
+        record = self.journal.node(node)
+        if not fault.severity.leaves_service:
+            self.journal.note(node, now, f"{fault.id}: {fault.severity}, {fault.action}")
+            return
+        known = {"fault": fault.id, "device": event.device, "severity": fault.severity.value}
+        if record.state is State.HEALTHY:
+            self.journal.step(node, "suspect", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
+        elif record.state is State.PROBATION:
+            again = record.rung + 1 if record.fault == fault.id else 0
+            self.journal.step(node, "suspect", now, f"again: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
+        elif record.state is State.VALIDATING:
+            again = record.rung + 1 if record.fault == fault.id else record.rung
+            self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
+        elif record.state in {State.SUSPECT, State.DRAINING} and _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]:  # fmt: skip
+            self.journal.change(node, now, f"worse: {event.text}", **known, rung=0)
+        else:
+            self.journal.note(node, now, f"{fault.id} as well: {event.text}")
+
+    def _name_shared(self, now: float) -> None:
+        """Name the parts that nodes with a fault share, and hold these nodes back."""
+        seen = self.journal.events(now - max(self.parts.longest, self.limits.storm_s))
+        own = [(node, self.table.faults[fault], at) for node, fault, at in seen if fault in self.table.faults]  # fmt: skip
+        self.shared = name_shared(self.parts, own, now)
+        for shared in self.shared:
+            for node in shared.nodes:
+                record = self.journal.node(node)
+                if record.state is State.SUSPECT and record.incident != shared.part.title:
+                    self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def _advance(self, record: NodeRecord, now: float) -> None:
+        view = self._views.get(record.node)
+        if view is None:
+            self._wait(record, now, "Slurm does not know it")
+            return
+        fault = self.table.faults.get(record.fault)
+        if fault is None:
+            self._wait(
+                record, now, f"the table has no fault '{record.fault}' any more: a person decides"
+            )
+            return
+        if record.state in OUT and self._taken(record, view, now):
+            return
+        match record.state:
+            case State.SUSPECT:
+                self._from_suspect(record, fault, view, now)
+            case State.DRAINING:
+                self._from_draining(record, fault, view, now)
+            case State.DIAGNOSING:
+                self._from_diagnosing(record, fault, now)
+            case State.REPAIRING:
+                self._from_repairing(record, fault, now)
+            case State.RMA:
+                self._from_rma(record, now)
+            case State.VALIDATING:
+                self._from_validating(record, view, now)
+            case State.PROBATION if now - record.since >= self.limits.probation_s:
+                self.journal.step(record.node, "clear", now, "probation has passed")
+            case State.PROBATION | State.HEALTHY:
+                pass
+
+    def _taken(self, record: NodeRecord, view: NodeView, now: float) -> bool:
+        """Leave a node alone that an operator has taken over: given back, or drained for another reason."""
+        drained = self._drain_of(record)
+        if (
+            drained is None
+            or drained.phase != "done"
+            or (view.reason or "").startswith(drained.argument)
+        ):
+            return False
+        if record.state is State.VALIDATING and self.journal.action(record, "resume") is not None:
+            return False  # our own return of it, which a kill has cut short
+        if not view.in_service and view.reason is None:
+            return False
+        self.journal.step(record.node, "taken", now, f"an operator has taken it: {view.reason or 'in service'}")  # fmt: skip
+        self.told.append(f"{record.node}: left to the operator")
+        return True
+
+    def _drain_of(self, record: NodeRecord) -> ActionRecord | None:
+        """Return the drain by which a node is out of service; it may be of an earlier cycle."""
+        drains = [a for a in self.journal.actions(record.node) if a.kind == "drain"]
+        return drains[-1] if drains else None
+
+    def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
+        if fault.action is Action.POWER_OFF:
+            self._power_off(record, now)
+            return
+        begun = self.journal.action(record, "drain") is not None
+        if not begun and (why := self._held_back(record, fault, now)) is not None:
+            self._wait(record, now, why)
+            return
+        text = reason(f"repair {fault.id} {record.cycle}")
+        former = view.reason if (view.reason or "").startswith(_TAKES) else None
+        if not view.in_service and view.reason and former is None:
+            self._wait(record, now, f"it is out of service already: {view.reason}")
+            return
+        if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, former)):  # fmt: skip
+            self._out.add(record.node)
+            self._drains.append(now)
+            self.journal.step(record.node, "drain", now, text)
+
+    def _held_back(self, record: NodeRecord, fault: Fault, now: float) -> str | None:
+        """Return the reason a node is not drained now; None if it is."""
+        if record.incident and fault.shared:
+            return f"shared with others: {record.incident}"
+        if self._storm is not None:
+            return self._storm
+        if fault.shared and now - record.since < self.limits.gather_s:
+            return "others with the same fault are waited for"
+        if fault.severity is FaultSeverity.DEGRADED and not in_window(
+            self.limits.windows, self.wall()
+        ):
+            return "the next maintenance window is waited for"
+        if (
+            why := out_of_partition(self.limits, record.node, self.partitions, self._out)
+        ) is not None:
+            return why
+        return over_hour(self.limits, self._drains, now)
+
+    def _count(self, now: float) -> None:
+        """Count what the limits are about, once for the pass."""
+        self._out = {node for node, view in self._views.items() if not view.in_service}
+        self._out |= {one.node for one in self.journal.in_states(OUT)}
+        self._drains = self.journal.times("drain")
+        news = {
+            node: at
+            for node, name, at in self.journal.events(now - self.limits.storm_s)
+            if name in self.table.faults and self.table.faults[name].severity.leaves_service
+        }
+        self._storm = None
+        if is_storm(self.limits, news, now):
+            self._storm = (
+                f"storm: {len(news)} nodes have a new fault within {self.limits.storm_s:g} s"
+            )
+            self.told.append(self._storm)
+
+    def _power_off(self, record: NodeRecord, now: float) -> None:
+        """Switch a leaking node off at once, whatever runs on it: the one action that waits for nothing."""
+        text = reason(f"repair {record.fault} {record.cycle}")
+        drained = self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, self._views[record.node].reason))  # fmt: skip
+        if drained and self._do(record, "power-off", "", now, self.actuator.act):
+            self.journal.step(record.node, "drain", now, "switched off")
+
+    def _from_draining(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
+        if view.jobs == 0:
+            self.journal.step(record.node, "empty", now, "no job is left")
+            return
+        if record.severity == FaultSeverity.FATAL:
+            self._do(record, "requeue", "", now, lambda _: self.actuator.requeue(record.node))
+        waited = now - record.since
+        if waited > self.limits.drain_s:
+            self._wait(record, now, f"{view.jobs} jobs still run after {self.limits.drain_s:g} s: a person decides")  # fmt: skip
+        else:
+            self._wait(record, now, f"{view.jobs} jobs still run")
+
+    def _from_diagnosing(self, record: NodeRecord, fault: Fault, now: float) -> None:
+        """Keep the evidence, then choose the step of the ladder."""
+        if fault.evidence:
+            self._do(
+                record, "evidence", " ".join(fault.evidence), now, self.actuator.act, may_fail=True
+            )
+        ladder = [step for step in fault.ladder if step not in PASSIVE]
+        step = ladder[record.rung] if record.rung < len(ladder) else Action.TICKET
+        if step is Action.POWER_OFF:  # it is off; hands are next
+            step = Action.REPLACE
+        if (hands := self.journal.action(record, "hands")) is not None:
+            step = Action(hands.argument)
+        elif step not in BY_HAND and self.journal.action(record, "repair") is None:
+            times = self.journal.times("repair", record.node)
+            if (why := needs_person(self.limits, times, now)) is not None:
+                step = Action.TICKET
+                self.journal.note(record.node, now, why)
+        if step is Action.RMA:
+            self._hands(record, "return_part", step, now)
+        elif step in BY_HAND:
+            self._hands(record, "repair", step, now)
+        else:
+            self.journal.intend(record, "repair", step.value, "", now)
+            self.journal.step(record.node, "repair", now, step.value)
+
+    def _hands(self, record: NodeRecord, step: str, action: Action, now: float) -> None:
+        """Wait for a person: the worklist shows the node."""
+        self.journal.intend(record, "hands", action.value, "", now)
+        made = self.journal.step(record.node, step, now, f"by hand: {action.value}")
+        self._wait(made, now, f"by hand: {action.value}")
+
+    def _from_repairing(self, record: NodeRecord, fault: Fault, now: float) -> None:
+        hands = self.journal.action(record, "hands")
+        if hands is not None:
+            if hands.phase == "done":
+                self.journal.step(record.node, "repaired", now, f"{hands.argument} by hand: {hands.result}")  # fmt: skip
+            else:
+                self._wait(record, now, f"by hand: {hands.argument}")
+            return
+        chosen = self.journal.action(record, "repair")
+        if chosen is None:
+            self.journal.step(
+                record.node, "not_repaired", now, "no step was chosen", rung=record.rung
+            )
+            return
+        outcome = self._perform(record, chosen.argument, fault, now)
+        if not outcome.done:
+            self._wait(record, now, outcome.text or f"{chosen.argument} is under way")
+        elif outcome.passed:
+            self.journal.set_phase(chosen, "done", now, outcome.text)
+            self.journal.step(record.node, "repaired", now, f"{chosen.argument}: {outcome.text or 'done'}")  # fmt: skip
+        else:
+            self.journal.set_phase(chosen, "failed", now, outcome.text)
+            self.journal.step(record.node, "not_repaired", now, f"{chosen.argument}: {outcome.text}", rung=record.rung + 1)  # fmt: skip
+
+    def _perform(self, record: NodeRecord, kind: str, fault: Fault, now: float) -> Progress:
+        """Take an action a step further: each of its parts once, and none under a job."""
+        parts = {"cold-cycle": ("power-off", "power-on")}.get(kind, (kind,))
+        for part in parts:
+            if not self._do(record, part, fault.service or record.device, now, self.actuator.act, alone=True):  # fmt: skip
+                return Progress(done=False, text=f"jobs run on it: no {part}")
+            action = self.journal.action(record, part)
+            assert action is not None  # noqa: S101 - it was done above
+            if action.phase == "failed":
+                return Progress(done=True, passed=False, text=action.result)
+            if action.phase != "done":
+                progress = self.actuator.progress(action)
+                late = now - action.begun > self.limits.action_s
+                if not progress.done and late:
+                    progress = Progress(done=True, passed=False, text=f"{part} has not ended within {self.limits.action_s:g} s{progress.text and f': {progress.text}'}")  # fmt: skip
+                if not progress.done:
+                    return progress
+                self.journal.set_phase(action, "done" if progress.passed else "failed", now, progress.text)  # fmt: skip
+                if not progress.passed:
+                    return progress
+        return Progress(done=True, passed=True)
+
+    def _from_rma(self, record: NodeRecord, now: float) -> None:
+        hands = self.journal.action(record, "hands")
+        if hands is not None and hands.phase == "done":
+            self.journal.step(record.node, "repaired", now, f"by hand: {hands.result}")
+
+    def _from_validating(self, record: NodeRecord, view: NodeView, now: float) -> None:
+        suite = self.journal.intend(record, "validate", "", view.boot, now)
+        if suite.phase == "intent":
+            progress = self.validator.validate(record.node, f"{record.node}-{record.cycle}-{record.rung}")  # fmt: skip
+            if not progress.done or progress.passed is None:
+                self._wait(record, now, progress.text or "the suite runs")
+                return
+            suite = self.journal.set_phase(suite, "done" if progress.passed else "failed", now, progress.text)  # fmt: skip
+        if suite.phase == "failed":
+            self.journal.step(record.node, "failed", now, suite.result, rung=record.rung + 1)
+            return
+        reasons = [view.reason] if view.reason else []
+        if self._do(
+            record, "resume", "", now, lambda _: self.actuator.resume(record.node, reasons)
+        ):
+            self.journal.step(record.node, "passed", now, suite.result or "the suite passed")
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def _do(
+        self,
+        record: NodeRecord,
+        kind: str,
+        argument: str,
+        now: float,
+        act: Callable[[ActionRecord], None],
+        *,
+        alone: bool = False,
+        may_fail: bool = False,
+    ) -> bool:
+        """Do an action of this step once: written down, done, written down.
+
+        Args:
+            record: the node.
+            kind: of the action.
+            argument: of the action.
+            now: time.
+            act: does it; it may be called again after a kill, and then does nothing that was done.
+            alone: not under a job; the node is looked at again right before.
+            may_fail: go on where it fails.
+
+        Returns:
+            True if the action was begun, now or before; False if it cannot be now.
+
+        Raises:
+            ActionError: it failed, and the step is tried again.
+        """
+        action = self.journal.action(record, kind)
+        if action is not None and action.phase != "intent":
+            return True
+        view = self.actuator.look([record.node]).get(record.node) if alone else None
+        if alone and (view is None or view.jobs or view.in_service):
+            return False
+        if action is None:
+            token = view.boot if view is not None else self._views[record.node].boot
+            action = self.journal.intend(record, kind, argument, token, now)
+        try:
+            act(action)
+        except ActionError as error:
+            if alone or may_fail:
+                self.journal.set_phase(action, "failed", now, error.summary)
+                self.told.append(f"{record.node}: {kind} failed: {error.summary}")
+                return True
+            raise
+        self.journal.set_phase(action, "begun" if alone else "done", now)
+        self.told.append(f"{record.node}: {kind} {argument}".rstrip())
+        return True
+
+    def _wait(self, record: NodeRecord, now: float, why: str) -> None:
+        self.told.append(f"{record.node} ({record.state}, {record.fault}): {why}")
+        self.journal.change(record.node, now, waits=why)
+
+
+def finish_by_hand(journal: Journal, node: str, text: str, now: float) -> bool:
+    """Write that a person has done what a node waits for; True if it waits for that."""
+    record = journal.node(node)
+    action = journal.action(record, "hands")
+    if record.state not in {State.REPAIRING, State.RMA} or action is None or action.phase == "done":
+        return False
+    journal.set_phase(action, "done", now, text)
+    return True

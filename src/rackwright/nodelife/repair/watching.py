@@ -1,0 +1,153 @@
+"""Sources of faults for the loop: nodes in Slurm, and a folder of recordings that anything may fill."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rackwright.catalog.fault_table import FaultTable
+from rackwright.errors import UsageError
+from rackwright.nodelife.repair.actuator import RUNNING, Progress
+from rackwright.nodelife.repair.journal import Journal
+from rackwright.nodelife.signs.detect import FaultEvent, detect
+from rackwright.nodelife.signs.recordings import SOURCES, LogLine, Recording, Sample, read_recording
+from rackwright.nodelife.slurm_nodes import NodeState
+
+LARGEST_FILE = 16 * 1024 * 1024
+"""Bytes of a recording that are read, from its end."""
+
+
+def events_of_slurm(
+    table: FaultTable, nodes: Mapping[str, NodeState]
+) -> Iterator[tuple[str, FaultEvent]]:
+    """Yield the faults that states and reasons of nodes in Slurm tell."""
+    for name, state in nodes.items():
+        if state.in_service and "*" not in state.state:
+            continue
+        lines = (LogLine("slurm-reason", None, state.reason),) if state.reason else ()
+        found = Recording(lines, (Sample("slurm.state", "", 0.0, state.state),))
+        yield from ((name, event) for event in detect(table, found))
+
+
+@dataclass
+class RecordingFolder:
+    """Recordings of nodes: ``NODE/SOURCE`` or ``NODE/SOURCE.ext``, written by any collector.
+
+    Attributes:
+        problems: sources that could not be read at the last look, by node.
+    """
+
+    folder: Path
+    problems: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def events(self, table: FaultTable, nodes: Collection[str], journal: Journal) -> Iterator[tuple[str, FaultEvent]]:  # fmt: skip
+        """Yield the faults of all recordings; of a node that was ever under repair, of newer files than its state.
+
+        Raises:
+            UsageError: there is no such folder.
+        """
+        if not self.folder.is_dir():
+            raise UsageError(f"there is no folder '{self.folder}'")
+        self.problems.clear()
+        for inside in sorted(self.folder.iterdir()):
+            if inside.name not in nodes or not inside.is_dir():
+                continue
+            record = journal.nodes.get(inside.name)
+            since = 0.0 if record is None else record.since
+            material = {
+                name: _read(path)
+                for path in sorted(inside.iterdir())
+                if (name := path.name.partition(".")[0]) in SOURCES
+                and path.is_file()
+                and not path.name.startswith(".")
+                and path.stat().st_mtime >= since
+            }
+            recording = read_recording(material)
+            if recording.problems:
+                self.problems[inside.name] = recording.problems
+            for event in detect(table, recording):
+                yield inside.name, event
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        size = file.tell()
+        file.seek(max(0, size - LARGEST_FILE))
+        text = file.read().decode("utf-8", errors="replace")
+    return text.partition("\n")[2] if size > LARGEST_FILE else text
+
+
+class SteadyClock:
+    """Clock of the loop: it follows the time of day, and neither jumps nor goes back.
+
+    Between two passes of one process the monotonic clock counts. From one process to the next the time of
+    day counts, if it has gone forward.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._now = max(time.time(), float(journal.setting("clock") or 0.0))
+        self._wall, self._steady = time.time(), time.monotonic()
+
+    def now(self) -> float:
+        """Return the time in s; a jump of the time of day is written into the journal."""
+        wall, steady = time.time(), time.monotonic()
+        elapsed = steady - self._steady
+        jump = wall - self._wall - elapsed
+        self._now += elapsed
+        self._wall, self._steady = wall, steady
+        if abs(jump) > JUMP_S:
+            self._journal.note("", self._now, f"the time of day has jumped by {jump:+.0f} s")
+        self._journal.set("clock", self._now)
+        return self._now
+
+
+JUMP_S = 30.0
+"""Difference of two clocks between passes that is a jump."""
+
+
+@dataclass
+class CommandValidator:
+    """Validation by a command of this machine, like ``rackwright burn-in``; it runs beside the loop.
+
+    Attributes:
+        command: words, in which ``{node}`` is the node.
+        folder: results by key, which outlive the loop.
+    """
+
+    command: tuple[str, ...]
+    folder: Path
+
+    def validate(self, node: str, key: str) -> Progress:
+        """Begin the command once for each key; 0 is passed, 1 and 5 are not, anything else is unknown."""
+        place = self.folder / key
+        try:
+            place.mkdir(parents=True)
+        except FileExistsError:
+            return self._progress(place)
+        words = [word.replace("{node}", node) for word in self.command]
+        script = '"$@" >"$0/output" 2>&1; echo $? >"$0/code.new"; mv "$0/code.new" "$0/code"'
+        subprocess.Popen(
+            ["/bin/sh", "-c", script, str(place), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return RUNNING
+
+    @staticmethod
+    def _progress(place: Path) -> Progress:
+        try:
+            code = int((place / "code").read_text())
+        except (OSError, ValueError):
+            return Progress(done=False, text="the suite runs")
+        text = " ".join((place / "output").read_text(errors="replace").split())[-200:]
+        if code in {0, 1, 5}:
+            return Progress(done=True, passed=code == 0, text=text or f"ended with {code}")
+        return Progress(done=False, text=f"the suite cannot judge, it ended with {code}: {text}")

@@ -1,0 +1,239 @@
+"""Faults in the recordings of a node, by the table of faults. Pure.
+
+Windows are of the clock of each source. A clock that goes back begins a new stretch; errors in between
+still count, and no window reaches across.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rackwright.catalog.fault_table import LINK_XIDS, FaultTable
+from rackwright.model.faults import Fault, Signal
+from rackwright.nodelife.signs.recordings import LogLine, Recording, Sample, read_recording
+
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?([^)]*)\): (\d+)(?:, ?|$|(?=\s))(.*)")
+_REASON_XID = re.compile(r"\bXid (\d+)\b(?: \(([^)]*)\))?")
+_REASON_ID = re.compile(r"\[([a-z][a-z0-9-]+)\]")
+_NUMBERS = re.compile(r"\((0x[0-9a-fA-F]+) (0x[0-9a-fA-F]+)\b")
+_NOTHING = frozenset({"", "n/a", "[n/a]", "none"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FaultEvent:
+    """A fault that was seen.
+
+    Attributes:
+        device: part of the node, as its source names it; empty for the node itself.
+        at: time of the source in s; 0 where it has none.
+        text: line or value that is the sign.
+    """
+
+    fault: str
+    device: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A line or value that may be a sign, before it is counted."""
+
+    device: str
+    at: float
+    text: str
+
+
+def detect(table: FaultTable, recording: Recording) -> tuple[FaultEvent, ...]:
+    """Return the faults of a recording: of each fault and device the first sign that completes it."""
+    xids = list(_xids(recording))
+    found: dict[tuple[str, str], FaultEvent] = {}
+    for fault in table.faults.values():
+        for signal in fault.signals:
+            for event in _events(table, fault, signal, recording, xids):
+                found.setdefault((event.fault, event.device), event)
+    for line in recording.lines:
+        for name in _REASON_ID.findall(line.text) if line.log == "slurm-reason" else ():
+            if name in table.faults and not any(fault == name for fault, _ in found):
+                found[name, ""] = FaultEvent(name, "", line.at or 0.0, line.text)
+    return tuple(sorted(found.values()))
+
+
+def detect_in(table: FaultTable, material: dict[str, str]) -> tuple[FaultEvent, ...]:
+    """Return the faults in the texts of sources.
+
+    Raises:
+        ValueError: a source cannot be read.
+    """
+    recording = read_recording(material)
+    if recording.problems:
+        raise ValueError("; ".join(recording.problems))
+    return detect(table, recording)
+
+
+@dataclass(frozen=True, slots=True)
+class _Xid:
+    number: int
+    sign: _Sign
+    rest: str
+
+
+def _xids(recording: Recording) -> Iterator[_Xid]:
+    """Yield the Xid errors of the kernel log, of DCGM and of reasons in Slurm."""
+    for line in recording.lines:
+        if line.log == "kernel" and (match := _XID.search(line.text)) is not None:
+            sign = _Sign(match[1], line.at or 0.0, line.text)
+            yield _Xid(int(match[2]), sign, match[3])
+        elif line.log == "slurm-reason":
+            for number, rest in _REASON_XID.findall(line.text):
+                # The reason is short: what the driver asks for comes as the message has it.
+                yield _Xid(int(number), _Sign("", line.at or 0.0, line.text), f"to 0 ({rest})")
+    for sample in recording.samples:
+        if sample.name == "dcgm.DCGM_FI_DEV_XID_ERRORS" and (value := _number(sample.value)):
+            text = f"{sample.name} {sample.value}"
+            yield _Xid(int(value), _Sign(sample.device, sample.at, text), "")
+
+
+def _events(
+    table: FaultTable, fault: Fault, signal: Signal, recording: Recording, xids: Sequence[_Xid]
+) -> Iterator[FaultEvent]:
+    if signal.xid is not None or signal.link is not None:
+        signs = _xid_signs(table, signal, xids)
+    elif signal.log is not None:
+        signs = _line_signs(signal, recording.lines)
+    elif signal.counter is not None:
+        yield from (
+            FaultEvent(fault.id, sign.device, sign.at, sign.text)
+            for sign in _growth(signal, recording.samples)
+        )
+        return
+    else:
+        signs = _reading_signs(signal, recording.samples)
+    for sign in _often_enough(signal, signs):
+        yield FaultEvent(fault.id, sign.device, sign.at, sign.text)
+
+
+def _xid_signs(table: FaultTable, signal: Signal, xids: Sequence[_Xid]) -> Iterator[_Sign]:
+    for xid in xids:
+        if signal.link is not None:
+            if xid.number not in LINK_XIDS:
+                continue
+            immediate, later = _link_class(table, xid)
+            if immediate == signal.link and (
+                signal.pattern is None or _compiled(signal.pattern).search(later)
+            ):
+                yield xid.sign
+        elif xid.number == signal.xid:
+            if signal.pattern is None:
+                yield xid.sign
+            elif (match := _compiled(signal.pattern).search(xid.rest)) is not None:
+                part = match.groupdict().get("device")
+                device = f"{xid.sign.device} {part}" if part else xid.sign.device
+                yield _Sign(device, xid.sign.at, xid.sign.text)
+
+
+def _link_class(table: FaultTable, xid: _Xid) -> tuple[str, str]:
+    """Return the documented actions of an NVLink error; by its severity where no class fits.
+
+    An error of unknown class and severity is taken for a fatal one.
+    """
+    if (numbers := _NUMBERS.search(xid.rest)) is not None:
+        row = table.class_of(xid.number, int(numbers[1], 16), int(numbers[2], 16))
+        if row is not None:
+            return row.immediate, row.later
+    harmless = re.search(r"\bNon-?fatal\b", xid.rest, re.IGNORECASE)
+    return ("IGNORE" if harmless else "RESET_GPU"), ""
+
+
+def _line_signs(signal: Signal, lines: Iterable[LogLine]) -> Iterator[_Sign]:
+    pattern = _compiled(signal.pattern or "")
+    for line in lines:
+        if line.log == signal.log and (match := pattern.search(line.text)) is not None:
+            yield _Sign(match.groupdict().get("device") or "", line.at or 0.0, line.text)
+
+
+def _reading_signs(signal: Signal, samples: Sequence[Sample]) -> Iterator[_Sign]:
+    """Yield the samples that are signs; of one sample a device, only the last counts."""
+    latest: dict[tuple[str, str], Sample] = {(s.name, s.device): s for s in samples}
+    for sample in samples:
+        if sample.name != signal.reading:
+            continue
+        if signal.times == 1 and sample is not latest[sample.name, sample.device]:
+            continue
+        if _is_sign(signal, sample, latest):
+            yield _Sign(sample.device, sample.at, f"{sample.name} {sample.value}")
+
+
+def _is_sign(signal: Signal, sample: Sample, latest: dict[tuple[str, str], Sample]) -> bool:
+    text = sample.value.strip().lower()
+    if signal.equals:
+        return text in {word.lower() for word in signal.equals}
+    if signal.differs:
+        return text not in _NOTHING and text not in {word.lower() for word in signal.differs}
+    value = _number(sample.value)
+    if value is None:
+        return False
+    if signal.under_peer is not None:
+        peer = latest.get((signal.under_peer, sample.device))
+        limit = None if peer is None else _number(peer.value)
+        return limit is not None and 0 <= value < limit
+    if signal.above is not None:
+        return value > signal.above
+    return signal.below is not None and value < signal.below
+
+
+def _often_enough(signal: Signal, signs: Iterable[_Sign]) -> Iterator[_Sign]:
+    """Yield the signs that complete ``times`` within the window, device by device."""
+    if signal.times == 1:
+        yield from signs
+        return
+    before: dict[str, list[_Sign]] = {}
+    for sign in signs:
+        recent = before.setdefault(sign.device, [])
+        recent.append(sign)
+        near = [one for one in recent if abs(sign.at - one.at) <= signal.within]
+        if len(near) >= signal.times:
+            yield sign
+
+
+def _growth(signal: Signal, samples: Sequence[Sample]) -> Iterator[_Sign]:
+    """Yield a sign whenever a counter has grown by more than the limit within the window.
+
+    Growth between two samples that are further apart than the window counts by the window's share. A
+    counter that falls was reset, and what it shows has come since.
+    """
+    former: dict[str, tuple[float, float]] = {}
+    steps: dict[str, list[tuple[float, float]]] = {}
+    for sample in samples:
+        value = _number(sample.value) if sample.name == signal.counter else None
+        if value is None:
+            continue
+        before = former.get(sample.device)
+        former[sample.device] = (sample.at, value)
+        if before is None:
+            continue
+        elapsed, growth = sample.at - before[0], value - before[1]
+        growth = value if growth < 0 else growth
+        window = steps.setdefault(sample.device, [])
+        if elapsed <= 0:
+            window.clear()
+        elif elapsed > signal.within:
+            growth *= signal.within / elapsed
+        window.append((sample.at, growth))
+        total = sum(step for at, step in window if at > sample.at - signal.within)
+        if signal.above is not None and total > signal.above + 1e-9:
+            text = f"{sample.name} grew by {total:g} within {signal.within:g} s"
+            yield _Sign(sample.device, sample.at, text)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _number(text: str) -> float | None:
+    match = re.match(r"\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)", text)
+    return None if match is None else float(match[1])

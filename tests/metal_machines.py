@@ -1,0 +1,200 @@
+"""Ironic, sushy-tools and simhall of PyPI, each in an environment of its own, with their processes."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import http.client
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from rackwright.locks import turn
+from rackwright_lab.base import cache_folder, recipe_key
+
+IRONIC = ("ironic==39.0.0", "sushy-tools==2.2.0", "bcrypt>=4")
+"""Ironic with the fake machines of its own project."""
+WITHIN_S = 180
+
+
+def environment(packages: Sequence[str], python: str = sys.executable) -> Path:
+    """Return the folder of the programs of an environment, which is made once and kept."""
+    name = packages[0].partition("=")[0]
+    folder = cache_folder() / f"{name}-{recipe_key([*packages, python])}"
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with turn(cache_folder() / f"{name}.lock"):
+        if not (folder / "complete").is_file():
+            subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
+            pip = [str(folder / "bin/pip"), "install", "--quiet", *packages]
+            subprocess.run(pip, check=True, timeout=1800)
+            (folder / "complete").touch()
+    return folder / "bin"
+
+
+@contextlib.contextmanager
+def running(
+    words: Sequence[str | Path], folder: Path, name: str, ready: str, **more: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program until the block ends; it is ready when ``ready`` answers."""
+    with (folder / f"{name}.log").open("ab") as log:
+        process = subprocess.Popen(list(map(str, words)), stdout=log, stderr=log, **more)
+        try:
+            wait_for(ready, process, folder / f"{name}.log")
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=30)
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a program answers with anything."""
+    until = time.monotonic() + WITHIN_S
+    while True:
+        try:
+            # Whose certificate it is does not matter for whether it answers.
+            context = ssl._create_unverified_context()
+            urllib.request.urlopen(url, timeout=5, context=context).read()
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            text = log.read_text(errors="replace")[-4000:]
+            assert process.poll() is None, text
+            assert time.monotonic() < until, text
+            time.sleep(0.2)
+
+
+def fake_system(number: int, name: str) -> dict[str, Any]:
+    """Return a system of sushy-tools' fake driver."""
+    return {
+        "uuid": f"00000000-0000-4000-8000-{number:012}",
+        "name": name,
+        "power_state": "Off",
+        "external_notifier": False,
+        "nics": [{"mac": f"b8:3f:d2:04:{number // 256:02x}:{number % 256:02x}", "ip": "10.0.0.1"}],
+    }
+
+
+@contextlib.contextmanager
+def sushy(
+    folder: Path, port: int, systems: Sequence[Mapping[str, Any]], user: str, password: str
+) -> Iterator[str]:
+    """Serve fake systems of sushy-tools over TLS with HTTP Basic, and yield the address.
+
+    Args:
+        folder: with ``good.pem``, the certificate and its key.
+        port: on 127.20.0.1.
+        systems: to serve.
+        user: that is asked for.
+        password: of the user.
+    """
+    programs = environment(IRONIC)
+    code = (
+        "import bcrypt,sys; print(bcrypt.hashpw(sys.argv[1].encode(), bcrypt.gensalt(5)).decode())"
+    )
+    hashed = subprocess.check_output([programs / "python", "-c", code, password], text=True).strip()
+    (folder / "htpasswd").write_text(f"{user}:{hashed}\n")
+    (folder / "sushy-state").mkdir()
+    (folder / "sushy.conf").write_text(
+        f"""\
+SUSHY_EMULATOR_LISTEN_IP = "127.20.0.1"
+SUSHY_EMULATOR_LISTEN_PORT = {port}
+SUSHY_EMULATOR_SSL_CERT = "{folder}/good.pem"
+SUSHY_EMULATOR_SSL_KEY = "{folder}/good.pem"
+SUSHY_EMULATOR_AUTH_FILE = "{folder}/htpasswd"
+SUSHY_EMULATOR_FAKE_DRIVER = True
+SUSHY_EMULATOR_FAKE_SYSTEMS = {list(map(dict, systems))!r}
+SUSHY_EMULATOR_STATE_DIR = "{folder}/sushy-state"
+"""
+    )
+    with running([programs / "sushy-emulator", "--config", folder / "sushy.conf", "--fake"],
+                 folder, "sushy", f"https://127.20.0.1:{port}/redfish/v1/"):  # fmt: skip
+        yield f"https://127.20.0.1:{port}"
+
+
+class _Prefixed(BaseHTTPRequestHandler):
+    """Hands requests on to a path of another server."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        server = self.server
+        assert isinstance(server, _Front)
+        pair = base64.b64encode(f"{server.user}:{server.password}".encode()).decode()
+        if (
+            self.path.rstrip("/") != "/redfish/v1"
+            and self.headers.get("Authorization") != f"Basic {pair}"
+        ):
+            self._answer(401, b"{}")
+            return
+        upstream = http.client.HTTPConnection("127.0.0.1", server.upstream, timeout=60)
+        upstream.request("GET", f"{server.prefix}{self.path}")
+        answer = upstream.getresponse()
+        body = answer.read()
+        upstream.close()
+        self._answer(answer.status, body)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self._answer(405, b"{}")
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class _Front(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(
+        self, address: str, port: int, upstream: int, prefix: str, user: str, password: str
+    ) -> None:
+        super().__init__((address, port), _Prefixed)
+        self.upstream, self.prefix, self.user, self.password = upstream, prefix, user, password
+
+
+@contextlib.contextmanager
+def fronts(
+    port: int, upstream: int, prefixes: Mapping[str, str], user: str, password: str
+) -> Iterator[None]:
+    """Serve paths of one server as servers of their own at ``port`` of addresses, with HTTP Basic.
+
+    Args:
+        port: of all.
+        upstream: port of loopback of the server.
+        prefixes: path by address.
+        user: that is asked for.
+        password: of the user.
+    """
+    made = [
+        _Front(address, port, upstream, prefix, user, password)
+        for address, prefix in prefixes.items()
+    ]
+    threads = [threading.Thread(target=one.serve_forever, daemon=True) for one in made]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for one in made:
+            one.shutdown()
+            one.server_close()
+        for thread in threads:
+            thread.join(timeout=30)

@@ -1,0 +1,321 @@
+"""From fault to fixed: the steps of a node, limits, kills at any place, operators between."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from node_life import TABLE, FakeCluster, KilledError, controller, fault, open_journal
+from rackwright.nodelife.repair.budgets import Limits
+from rackwright.nodelife.repair.controller import PAUSED, Controller, finish_by_hand
+from rackwright.nodelife.repair.states import State
+from rackwright.nodelife.signs.detect import FaultEvent
+
+DAY = 86_400.0
+LIMITS = Limits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000)
+
+
+def passes(loop: Controller, events: list[tuple[str, FaultEvent]], count: int = 12, start: float = 10.0, step: float = 60.0) -> float:  # fmt: skip
+    now = start
+    for number in range(count):
+        loop.run_pass(events if number == 0 else [], now)
+        now += step
+    return now
+
+
+def state(loop: Controller, node: str) -> State:
+    return loop.journal.node(node).state
+
+
+def test_lost_gpu_is_power_cycled_proven_and_taken_back() -> None:
+    cluster = FakeCluster(["a", "b"])
+    cluster.nodes["a"].jobs = 2
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-off-bus"))])
+    assert state(loop, "a") is State.PROBATION
+    assert [action.kind for action in loop.journal.actions("a")] == [
+        "drain", "requeue", "evidence", "repair", "power-off", "power-on", "validate", "resume",
+    ]  # fmt: skip
+    assert cluster.nodes["a"].drained is None
+    assert cluster.nodes["a"].boots == 1
+    assert cluster.breaches == []
+    loop.run_pass([], now + DAY)
+    assert state(loop, "a") is State.HEALTHY
+
+
+def test_jobs_of_a_fault_that_is_not_fatal_end_by_themselves() -> None:
+    cluster = FakeCluster(["a"])
+    cluster.nodes["a"].jobs = 1
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-memory-contained"))])
+    assert state(loop, "a") is State.DRAINING
+    assert loop.journal.node("a").waits == "1 jobs still run"
+    cluster.nodes["a"].jobs = 0
+    passes(loop, [], start=now)
+    assert state(loop, "a") is State.PROBATION
+
+
+def test_fault_that_returns_goes_up_the_ladder_to_hands_and_back() -> None:
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-memory-uncontained", 1.0))])
+    now = passes(loop, [("a", fault("gpu-memory-uncontained", 2.0))], start=now)
+    assert state(loop, "a") is State.RMA
+    assert finish_by_hand(loop.journal, "a", "GPU 3 swapped", now)
+    assert not finish_by_hand(loop.journal, "a", "twice", now)
+    passes(loop, [], start=now)
+    assert state(loop, "a") is State.PROBATION
+    assert cluster.breaches == []
+
+
+def test_suite_that_fails_leads_up_the_ladder_and_a_third_repair_to_a_person() -> None:
+    cluster = FakeCluster(["a"], heals=lambda node: False)
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-context-timeout"))], count=30)
+    repairs = [one.argument for one in loop.journal.actions("a") if one.kind == "repair"]
+    assert repairs == ["reset-gpu", "reboot"]
+    assert state(loop, "a") is State.REPAIRING
+    assert loop.journal.node("a").waits == "by hand: ticket"
+    assert cluster.nodes["a"].drained is not None
+
+
+def test_third_repair_within_a_week_waits_for_a_person() -> None:
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    now = 10.0
+    for number in range(3):
+        now = passes(loop, [("a", fault("gpu-firmware-silent", float(number + 1)))], start=now)
+        now += 2 * DAY
+        loop.run_pass([], now)
+    assert loop.journal.node("a").waits == "by hand: ticket"
+    assert len(loop.journal.times("repair", "a")) == 2
+
+
+def test_share_of_a_partition_holds_and_the_rest_waits_its_turn() -> None:
+    cluster = FakeCluster([f"n{n}" for n in range(20)])
+    limits = Limits(most_nodes=10.0, nodes_per_hour=1000, storm_nodes=1000)
+    loop = controller(cluster, open_journal(), limits)
+    events = [(f"n{n}", fault("gpu-context-timeout")) for n in range(9)]
+    loop.run_pass(events, 10.0)
+    assert sum(one.drained is not None for one in cluster.nodes.values()) == 2
+    passes(loop, [], count=60, start=70.0)
+    assert cluster.most_out == 2
+    assert all(state(loop, f"n{n}") is State.PROBATION for n in range(9))
+
+
+def test_storm_drains_nothing_until_it_is_over() -> None:
+    cluster = FakeCluster([f"n{n}" for n in range(30)])
+    limits = Limits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=20)
+    loop = controller(cluster, open_journal(), limits)
+    loop.run_pass([(f"n{n}", fault("gpu-context-timeout")) for n in range(25)], 10.0)
+    assert cluster.most_out == 0
+    assert any("storm: 25 nodes" in line for line in loop.told)
+    loop.run_pass([], 611.0)
+    assert cluster.most_out == 25
+
+
+def test_pause_touches_nothing_and_forgets_nothing() -> None:
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    loop.journal.set(PAUSED, True)
+    now = passes(loop, [("a", fault("gpu-off-bus"))])
+    assert cluster.nodes["a"].drained is None
+    loop.journal.set(PAUSED, False)
+    passes(loop, [], start=now)
+    assert state(loop, "a") is State.PROBATION
+
+
+def test_node_that_an_operator_takes_is_left_alone() -> None:
+    cluster = FakeCluster(["a", "b", "c"])
+    cluster.nodes["c"].drained = "new cable"
+    cluster.nodes["a"].jobs = 1
+    loop = controller(cluster, open_journal())
+    events = [(name, fault("gpu-context-timeout")) for name in "abc"]
+    loop.run_pass(events, 10.0)
+    cluster.nodes["a"].drained = "mine now"
+    passes(loop, [], start=70.0)
+    assert state(loop, "a") is State.HEALTHY
+    assert cluster.nodes["a"].drained == "mine now"
+    assert state(loop, "b") is State.PROBATION
+    assert loop.journal.node("c").waits == "it is out of service already: new cable"
+    assert cluster.nodes["c"].drained == "new cable"
+
+
+def test_node_that_took_itself_out_is_taken_over_and_repaired() -> None:
+    cluster = FakeCluster(["a"])
+    cluster.nodes["a"].drained = "node health: [gpu-off-bus] Xid 79"
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", FaultEvent("gpu-off-bus", "", 0.0, "node health"))])
+    assert state(loop, "a") is State.PROBATION
+    assert cluster.nodes["a"].drained is None
+
+
+def test_leaking_node_is_off_at_once_whatever_the_limits_say() -> None:
+    cluster = FakeCluster(["a", "b"])
+    cluster.nodes["a"].jobs = 1
+    loop = controller(cluster, open_journal(), Limits(nodes_per_hour=1, storm_nodes=2))
+    loop.run_pass([("b", fault("gpu-context-timeout"))], 10.0)
+    loop.run_pass([("a", fault("coolant-leak"))], 70.0)
+    assert not cluster.nodes["a"].power
+    passes(loop, [], start=130.0)
+    assert loop.journal.node("a").waits == "by hand: replace"
+
+
+def test_action_that_never_ends_fails_after_its_time() -> None:
+    cluster = FakeCluster(["a"], takes=10_000)
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-context-timeout"))], count=100)
+    failed = [one for one in loop.journal.actions("a") if one.phase == "failed"]
+    assert "has not ended within 3600 s" in failed[0].result
+
+
+def test_fault_that_lasts_counts_again_after_a_repair_and_fails_it() -> None:
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    lasting = [("a", FaultEvent("gpu-remap-pending", "gpu0", 0.0, "pending Yes"))]
+    for number in range(40):
+        loop.run_pass(lasting, 10.0 + 60 * number)
+    assert loop.journal.node("a").waits == "by hand: ticket"
+    assert [one.argument for one in loop.journal.actions("a") if one.kind == "repair"] == ["reset-gpu", "reboot"]  # fmt: skip
+
+
+SEEDS = sorted(
+    name for name, one in TABLE.faults.items() if one.severity.leaves_service and one.examples
+)
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> list[tuple[str, object]]:
+    """Draw events, kills, jobs and hands in any order."""
+    node = st.sampled_from(["n0", "n1", "n2", "n3", "n4"])
+    kinds = st.one_of(
+        st.tuples(st.just("fault"), st.tuples(node, st.sampled_from(SEEDS))),
+        st.tuples(st.just("faults"), st.sampled_from(SEEDS)),
+        st.tuples(st.just("statements"), st.integers(0, 60)),
+        st.tuples(st.just("race"), node),
+        st.tuples(st.just("job"), node),
+        st.tuples(st.just("no job"), node),
+        st.tuples(st.just("kill"), st.tuples(st.integers(0, 25), st.booleans())),
+        st.tuples(st.just("hands"), node),
+        st.tuples(st.just("operator"), node),
+        st.tuples(st.just("break"), node),
+        st.tuples(st.just("pass"), st.integers(1, 4)),
+        st.tuples(st.just("clock"), st.sampled_from([1.0, 60.0, 3600.0, DAY])),
+    )
+    return draw(st.lists(kinds, min_size=5, max_size=40))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(stories())
+def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> None:
+    """None returns untested, none is rebooted under a job, limits hold, and nothing is done twice."""
+    broken: set[str] = set()
+    cluster = FakeCluster([f"n{n}" for n in range(5)], heals=lambda name: name not in broken)
+    limits = Limits(most_nodes=40.0, nodes_per_hour=3, storm_nodes=50)
+    connection = open_journal()
+    loop = controller(cluster, connection, limits)
+    now, number = 10.0, 0
+    for kind, what in [*story, ("pass", 8)]:
+        events: list[tuple[str, FaultEvent]] = []
+        count = what if isinstance(what, int) else 1
+        match kind, what:
+            case "fault", (str(node), str(name)):
+                number += 1
+                events = [(node, fault(name, float(number)))]
+            case "faults", str(name):
+                number += 1
+                events = [(node, fault(name, float(number))) for node in cluster.names]
+            case "statements", int(left):
+                connection.left = left
+            case "race", str(node):
+                cluster.race = node
+            case "job", str(node) if cluster.nodes[node].drained is None:
+                cluster.nodes[node].jobs += 1
+            case "no job", str(node):
+                cluster.nodes[node].jobs = 0
+            case "kill", (int(calls), bool(before)):
+                cluster.kill_at, cluster.before = calls, before
+            case "hands", str(node):
+                finish_by_hand(loop.journal, node, "done", now)
+                cluster.nodes[node].power = True
+            case "operator", str(node) if cluster.nodes[node].drained is None:
+                cluster.nodes[node].drained = "an operator's"
+            case "operator", str(node) if cluster.nodes[node].drained == "an operator's":
+                cluster.nodes[node].drained = None
+            case "break", str(node):
+                broken ^= {node}
+            case "clock", float(seconds):
+                now += seconds
+            case _:
+                pass
+        for _ in range(count):
+            now += 30.0
+            try:
+                loop.run_pass(events, now)
+            except KilledError:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                loop = controller(cluster, connection, limits)
+                now += 1.0
+                cluster.kill_at = connection.left = None
+                loop.run_pass(events, now)  # a log is read again after a kill
+            logged = " ".join(text for _, _, text in loop.journal.log())
+            for _, event in events:
+                assert event.text in logged, "no fault goes unnoticed"
+            events = []
+    assert cluster.breaches == []
+    assert max(cluster.done.values(), default=0) <= 1
+    leaks = [one for one in loop.journal.actions() if one.kind == "drain" and "coolant-leak" in one.argument]  # fmt: skip
+    drains = [at for at in loop.journal.times("drain") if at not in {one.begun for one in leaks}]
+    for at in drains:
+        assert sum(at <= other < at + 3600 for other in drains) <= 3 + len(leaks)
+    for record in loop.journal.nodes.values():
+        if record.state in {State.HEALTHY, State.SUSPECT} and record.node not in {
+            one.node for one in leaks
+        }:
+            reason = cluster.nodes[record.node].drained
+            assert reason is None or reason == "an operator's" or record.state is State.SUSPECT
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_kill_at_each_call_of_a_repair_resumes_and_does_nothing_twice(before: bool) -> None:
+    for calls in range(40):
+        cluster = FakeCluster(["a", "b"])
+        cluster.nodes["a"].jobs = 1
+        connection = open_journal()
+        loop = controller(cluster, connection)
+        cluster.kill_at, cluster.before = calls, before
+        events, now = [("a", fault("gpu-off-bus"))], 10.0
+        for _ in range(14):
+            try:
+                loop.run_pass(events, now)
+            except KilledError:
+                loop = controller(cluster, connection)
+            now += 60
+        assert state(loop, "a") is State.PROBATION, calls
+        assert cluster.breaches == []
+        assert cluster.nodes["a"].boots == 1
+        assert set(cluster.done.values()) == {1}
+
+
+def test_job_that_starts_between_two_looks_is_not_reset_under() -> None:
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-context-timeout"))], count=3)
+    assert state(loop, "a") is State.REPAIRING
+    cluster.race = "a"
+    passes(loop, [], count=1, start=now)
+    assert cluster.done == {}
+    assert cluster.breaches == []
+
+
+def test_kill_at_each_statement_of_a_first_pass_hides_no_fault() -> None:
+    for left in range(12):
+        cluster, connection = FakeCluster(["a"]), open_journal()
+        connection.left = left
+        with pytest.raises(KilledError):
+            controller(cluster, connection).run_pass([("a", fault("gpu-off-bus"))], 10.0)
+        loop = controller(cluster, connection)
+        passes(loop, [("a", fault("gpu-off-bus"))], start=20.0)
+        assert state(loop, "a") is State.PROBATION, left

@@ -1,0 +1,119 @@
+"""Detection of faults in recordings, and the examples of the table itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from rackwright.catalog.fault_table import LINK_XIDS, builtin_faults
+from rackwright.model.faults import Action, FaultSeverity
+from rackwright.nodelife.signs.detect import detect, detect_in
+from rackwright.nodelife.signs.fault_examples import run_examples
+from rackwright.nodelife.signs.recordings import read_recording
+
+TABLE = builtin_faults()
+OFF_BUS = "NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus."
+
+
+def faults(**material: str) -> set[str]:
+    return {event.fault for event in detect_in(TABLE, {k.replace("_", "-"): v for k, v in material.items()})}  # fmt: skip
+
+
+def test_every_example_of_the_table_finds_what_it_expects() -> None:
+    named = tuple(fault for fault in TABLE.faults.values() if fault.examples)
+    results = list(run_examples(TABLE, named))
+    assert [result for result in results if result.problem is not None] == []
+    assert len(named) >= 55
+    assert len(results) >= 95
+
+
+def test_faults_without_an_example_are_those_of_the_catalogue_of_xids() -> None:
+    assert all(fault.examples or fault.id.startswith("xid-") for fault in TABLE.faults.values())
+
+
+def test_every_xid_of_the_catalogue_is_found_with_its_documented_action() -> None:
+    actions = {"RESET_GPU": {Action.RESET_GPU, Action.RESET_FABRIC}, "RESTART_BM": {Action.COLD_CYCLE},
+               "RESTART_VM": {Action.REBOOT}, "RESTART_APP": {Action.USER, Action.RESET_GPU}}  # fmt: skip
+    for number in range(1, 173):
+        if number in {*LINK_XIDS, 154}:
+            continue
+        found = faults(kernel=f"[1.0] NVRM: Xid (PCI:0000:9b:00): {number}, pid=1\n")
+        assert found, number
+        for name in found:
+            fault = TABLE.faults[name]
+            immediate = (fault.documented or "").partition(" / ")[0]
+            if immediate in actions and number not in {48, 143}:
+                assert fault.action in actions[immediate], (number, immediate)
+    assert TABLE.get("xid-143").action is Action.REBOOT, "a count that is short is not reset"
+
+
+def test_rules_of_nvlink_errors_are_found_in_both_forms_of_their_message() -> None:
+    assert len(TABLE.links) == 91
+    for row in TABLE.links:
+        for form in (row.v1, row.v2):
+            first = int(form.replace("-", "0"), 2)
+            found = TABLE.class_of(row.xid, first, int(row.status, 16))
+            assert found is not None
+            assert (found.immediate, found.later) == (row.immediate, row.later)
+
+
+def test_line_that_is_still_written_and_lines_read_twice_count_once() -> None:
+    assert faults(kernel=f"[1.0] {OFF_BUS}") == set()
+    assert faults(kernel=f"[1.0] {OFF_BUS}\n[2.0] NVRM: Xid (PCI:0000:9b:00): 4") == {"gpu-off-bus"}
+    once = "[1.0] NETDEV WATCHDOG: eth0 (mlx5_core): transmit queue 1 timed out\n"
+    assert faults(kernel=once * 5) == set()
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    ["[  12.000001] ", "<4>[12.5] ", "2026-11-27T06:40:00+00:00 gpu-1 kernel: ",
+     "2026-11-27T06:40:00.123456Z gpu-1 kernel: ", "[Fri Nov 27 06:40:00 2026] ", ""],
+)  # fmt: skip
+def test_time_of_a_line_is_read_in_each_form(stamp: str) -> None:
+    (event,) = detect_in(TABLE, {"kernel": f"{stamp}{OFF_BUS}\n"})
+    assert (event.fault, event.device) == ("gpu-off-bus", "0000:9b:00")
+    assert bool(event.at) == bool(stamp)
+
+
+def test_clock_that_goes_back_hides_no_errors_and_makes_none() -> None:
+    port = "{} mlx5_0/1 link_downed {}\n".format
+    assert faults(ports=port(1000, 0) + port(10, 2)) == {"port-flaps"}
+    assert faults(ports=port(1000, 0) + port(1030, 1) + port(10, 1) + port(20, 1)) == set()
+    assert faults(ports=port(0, 0) + port(10, 1) + port(1e9, 2)) == set(), "years later"
+
+
+def test_window_sums_growth_over_many_samples() -> None:
+    slow = "".join(f"{60 * n} mlx5_0/1 link_error_recovery {n}\n" for n in range(50))
+    fast = "".join(f"{10 * n} mlx5_0/1 link_error_recovery {n}\n" for n in range(50))
+    assert faults(ports=slow) == set()
+    assert faults(ports=fast) == {"port-retrains"}
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [("nvidia-smi", "<nvidia_smi_log><gpu id='x'>"), ("redfish", '{"Status": '), ("slurm", "{}"),
+     ("ports", "now mlx5_0/1 link_downed 3\n"), ("amd-smi", "no json"), ("neuron-monitor", "[]"),
+     ("nvidia-smi", "<!DOCTYPE a [<!ENTITY b 'c'>]><gpu/>"), ("telepathy", "x")],
+)  # fmt: skip
+def test_source_that_cannot_be_read_is_told_and_never_clean(source: str, text: str) -> None:
+    recording = read_recording({source: text, "kernel": f"[1.0] {OFF_BUS}\n"})
+    assert [problem.partition(":")[0] for problem in recording.problems] == [source]
+    assert {event.fault for event in detect(TABLE, recording)} == {"gpu-off-bus"}
+    with pytest.raises(ValueError, match=source):
+        detect_in(TABLE, {source: text})
+
+
+def test_reason_in_slurm_names_the_fault_by_its_id_or_xid() -> None:
+    node = '{"nodes": [{"name": "a", "state": "%s", "reason": "%s"}]}'
+    assert faults(slurm=node % ("IDLE+DRAIN", "node health: [nvlink-training] GPU 2")) == {"health-check", "nvlink-training"}  # fmt: skip
+    assert faults(slurm=node % ("IDLE+DRAIN", "node health: Xid 79 (it has fallen off)")) == {"gpu-off-bus"}  # fmt: skip
+    assert faults(slurm=node % ("IDLE+DRAIN", "node health: Xid 154 (GPU Reset Required)")) == {"gpu-recovery-reset"}  # fmt: skip
+    assert faults(slurm=node % ("IDLE", "")) == set()
+
+
+def test_what_leaves_service_has_a_way_back_and_a_person_at_its_end() -> None:
+    for fault in TABLE.faults.values():
+        if fault.severity.leaves_service:
+            assert fault.action not in {Action.NONE, Action.WATCH, Action.USER, Action.PATH}, (
+                fault.id
+            )
+    assert TABLE.faults["gpu-page-fault"].severity is FaultSeverity.INFO
