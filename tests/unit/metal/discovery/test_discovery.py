@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bmc_emulator import BAD_MANNERS, PASSWORD, USER, Emulator, Machine, serving, with_manners
+from bmc_emulator import (
+    BAD_MANNERS,
+    PASSWORD,
+    USER,
+    Emulator,
+    Machine,
+    certificates,
+    serving,
+    with_manners,
+)
 from cli_support import Ended, run_here
 from metal_hall import BLUEPRINT, HOSTS, address_of, layer, machines, plan_of
 from rackwright.metal.discovery.discover import Discoverer
@@ -292,6 +301,7 @@ def test_password_that_others_can_read_is_refused(
 
 def test_range_in_which_nothing_answers_is_not_as_planned(hall: tuple[Path, Path, int]) -> None:
     folder, path, _ = hall
+    certificates(folder, ["127.9.9.1"])
     words = ("discover", str(BLUEPRINT), "--layer", str(path), "--range", "127.9.9.1-127.9.9.3")
     assert run_here(folder, *words).code == 3
     # Hosts whose controllers have no address may be anywhere.
