@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.test_scale import GPUS_PER_RACK, SITES, many_sites
 
+from bench.test_scale import GPUS_PER_RACK, SITES, many_sites
 from rackwright.fleet.asking import SiteAnswer
 from rackwright.fleet.page import render_page
 from rackwright.fleet.reading import read_nodes
