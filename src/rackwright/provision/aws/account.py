@@ -15,7 +15,7 @@ from rackwright.provision.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class AccountAnswer:
-    """What AWS says of one need of a site.
+    """Answer of AWS to one need of a site.
 
     Attributes:
         outcome: ``unknown`` where AWS could not be asked.
