@@ -290,6 +290,18 @@ def test_password_that_others_can_read_is_refused(
     ended.refused(*words)
 
 
+def test_range_in_which_nothing_answers_is_not_as_planned(hall: tuple[Path, Path, int]) -> None:
+    folder, path, _ = hall
+    words = ("discover", str(BLUEPRINT), "--layer", str(path), "--range", "127.9.9.1-127.9.9.3")
+    assert run_here(folder, *words).code == 3
+    # Hosts whose controllers have no address may be anywhere.
+    text = path.read_text()
+    addresses, provisioning = text.index("    addresses:"), text.index("    provisioning:")
+    path.write_text(text[:addresses] + text[provisioning:])
+    ended = run_here(folder, *words)
+    assert (ended.code, ended.out.count(": missing: its controller was not found")) == (5, 16)
+
+
 def test_local_ethernet_addresses_make_no_twins() -> None:
     usb = "02:00:00:00:00:01"
     one = DiscoveredMachine("10.0.0.1", BmcState.READY, serial="a", mac=usb)
