@@ -62,8 +62,10 @@ def hall_of(lab: Any, most: int) -> tuple[ElasticHall, Path]:
         "AWS_SECRET_ACCESS_KEY": "embedded",
     }
     config = {"sites": elastic_variables(plan)["elastic_sites"]}
+    # Where no slurmd joins, no node is given up.
+    times = {**TIMES, "ResumeTimeout": 3600} if most == LARGEST else TIMES
     hall = ElasticHall(
-        lab.folder / f"hall-{name}", render_slurm(plan)["slurm.conf"], config, environment, TIMES
+        lab.folder / f"hall-{name}", render_slurm(plan)["slurm.conf"], config, environment, times
     )
     return hall, blueprint
 

@@ -14,8 +14,8 @@ from rackwright.provision.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What AWS says of one need of a site.
+class AccountAnswer:
+    """Answer of AWS to one need of a site.
 
     Attributes:
         outcome: ``unknown`` where AWS could not be asked.
@@ -29,7 +29,7 @@ class Answer:
         return f"{self.outcome}: {self.need}: {self.told}"
 
 
-def ask_account(site: AwsSitePlan, target: Target) -> Iterator[Answer]:
+def ask_account(site: AwsSitePlan, target: Target) -> Iterator[AccountAnswer]:
     """Yield the answers for all that the site launches at its largest; nothing is changed.
 
     Raises:
@@ -45,7 +45,7 @@ def ask_account(site: AwsSitePlan, target: Target) -> Iterator[Answer]:
         yield _dry_run(group, ec2, make_client(target, "ssm", site.region))
 
 
-def _offerings(site: AwsSitePlan, ec2: Any) -> Iterator[Answer]:
+def _offerings(site: AwsSitePlan, ec2: Any) -> Iterator[AccountAnswer]:
     zone = site.network.availability_zones[0]
     types = sorted(
         {group.spec.type for group in site.groups} | {s.server.type for s in site.servers}
@@ -59,14 +59,14 @@ def _offerings(site: AwsSitePlan, ec2: Any) -> Iterator[Answer]:
     )
     for name in types:
         if isinstance(told, str):
-            yield Answer(f"{name} in {zone}", "unknown", told)
+            yield AccountAnswer(f"{name} in {zone}", "unknown", told)
             continue
         offered = any(one["InstanceType"] == name for one in told["InstanceTypeOfferings"])
         words = "offered" if offered else "not offered: choose another zone or type"
-        yield Answer(f"{name} in {zone}", "ok" if offered else "refused", words)
+        yield AccountAnswer(f"{name} in {zone}", "ok" if offered else "refused", words)
 
 
-def _quotas(site: AwsSitePlan, quotas: Any) -> Iterator[Answer]:
+def _quotas(site: AwsSitePlan, quotas: Any) -> Iterator[AccountAnswer]:
     needs: dict[str, int | None] = {}
     rows = [
         (group.instance.quota, group.vcpus)
@@ -85,20 +85,20 @@ def _quotas(site: AwsSitePlan, quotas: Any) -> Iterator[Answer]:
         told = _call(quotas.get_service_quota, ServiceCode="ec2", QuotaCode=code)
         if isinstance(told, str) or need is None:
             words = told if isinstance(told, str) else "the vCPUs of a type are unknown"
-            yield Answer(what, "unknown", words)
+            yield AccountAnswer(what, "unknown", words)
             continue
         limit = float(told["Quota"]["Value"])
-        yield Answer(what, "ok" if need <= limit else "refused", f"AWS grants {limit:,.0f}")
+        yield AccountAnswer(what, "ok" if need <= limit else "refused", f"AWS grants {limit:,.0f}")
 
 
 def _reservation(
     site: AwsSitePlan, group: GroupPlan, capacity: Reservation | CapacityBlock, ec2: Any
-) -> Answer:
+) -> AccountAnswer:
     what = f"'{capacity.id}' for {group.spec.most:,} × {group.spec.type}"
     told = _call(ec2.describe_capacity_reservations, CapacityReservationIds=[capacity.id])
     if isinstance(told, str):
         gone = "NotFound" in told
-        return Answer(what, "refused" if gone else "unknown", told)
+        return AccountAnswer(what, "refused" if gone else "unknown", told)
     (one,) = told["CapacityReservations"]
     wrong = []
     if one["State"] not in ("active", "scheduled"):
@@ -110,10 +110,10 @@ def _reservation(
     if one["TotalInstanceCount"] < group.spec.most:
         wrong.append(f"it has {one['TotalInstanceCount']:,} instances")
     words = "; ".join(wrong) or f"{one['State']}, {one['TotalInstanceCount']:,} instances"
-    return Answer(what, "refused" if wrong else "ok", words)
+    return AccountAnswer(what, "refused" if wrong else "ok", words)
 
 
-def _dry_run(group: GroupPlan, ec2: Any, ssm: Any) -> Answer:
+def _dry_run(group: GroupPlan, ec2: Any, ssm: Any) -> AccountAnswer:
     """Ask for one instance as a dry run, which checks rights, image and type, and no capacity.
 
     Amazon EC2 API Reference, "RunInstances": an allowed dry run ends with ``DryRunOperation``.
@@ -124,7 +124,7 @@ def _dry_run(group: GroupPlan, ec2: Any, ssm: Any) -> Answer:
         found = _call(ssm.get_parameter, Name=image.removeprefix("ssm:"))
         if isinstance(found, str):
             missing = "ParameterNotFound" in found
-            return Answer(what, "refused" if missing else "unknown", f"'{image}': {found}")
+            return AccountAnswer(what, "refused" if missing else "unknown", f"'{image}': {found}")
         image = found["Parameter"]["Value"]
     told = _call(
         ec2.run_instances,
@@ -136,10 +136,10 @@ def _dry_run(group: GroupPlan, ec2: Any, ssm: Any) -> Answer:
     )
     if isinstance(told, str):
         if told.startswith("DryRunOperation"):
-            return Answer(what, "ok", "AWS would launch it")
+            return AccountAnswer(what, "ok", "AWS would launch it")
         unsure = told.startswith(("UnauthorizedOperation", "AccessDenied"))
-        return Answer(what, "unknown" if unsure else "refused", told)
-    return Answer(what, "unknown", "AWS gave no answer to a dry run")
+        return AccountAnswer(what, "unknown" if unsure else "refused", told)
+    return AccountAnswer(what, "unknown", "AWS gave no answer to a dry run")
 
 
 def _call(call: Any, **arguments: Any) -> Any:
