@@ -102,7 +102,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
     rows = [
         Contributor(
             group.spec.name,
-            group.spec.count,
+            group.spec.most,
             group.addresses_per_node,
         )
         for group in site.groups

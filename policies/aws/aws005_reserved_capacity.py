@@ -55,12 +55,12 @@ class ReservedCapacity(Policy):
             missing = (Missing(f"instances of {capacity.id}", (*at.path, "instances")),)
         yield Measure(
             at,
-            value=sum(group.spec.count for group in groups),
+            value=sum(group.spec.most for group in groups),
             limit=capacity.instances,
             unit="instances",
             what=f"nodes launched into {capacity.id}",
             contributors=tuple(
-                Contributor(group.spec.name, group.spec.count, 1) for group in groups
+                Contributor(group.spec.name, group.spec.most, 1) for group in groups
             ),
             fix=(
                 f"launch at most {capacity.instances} nodes into it" if capacity.instances else None

@@ -13,6 +13,8 @@ import pytest
 from lab_snapshots import TRIO, configured_machines
 from lab_support import LAB_MARKS, Machines, rackwright
 from patched_blas import build, numpy_folders
+from rackwright.nodelife.repair.journal import PART, Journal
+from rackwright.nodelife.store import open_store, store_path
 from rackwright_lab.system import wait_for
 
 pytestmark = [*LAB_MARKS, pytest.mark.skipif(shutil.which("gcc") is None, reason="no compiler")]
@@ -135,6 +137,20 @@ SMI = """#!/bin/sh
 echo '<nvidia_smi_log><gpu id="0000:1b:00.0"><persistence_mode>Enabled</persistence_mode><serial>SERIAL</serial>'
 echo '<uuid>GPU-1</uuid><ecc_mode><current_ecc>Enabled</current_ecc></ecc_mode></gpu></nvidia_smi_log>'
 """
+
+
+def test_drained_node_is_proven_without_a_job_and_stays_drained(cluster: Cluster) -> None:
+    """As the repair loop asks for it: Slurm would start no job there."""
+    with open_store(store_path("bench"), [PART]) as connection:
+        journal = Journal(connection)
+        for step in ("suspect", "drain", "empty", "repair", "repaired"):
+            journal.step("gpu-2", step, 1.0, "Xid 79")
+    reason = "rackwright: repair: gpu-off-the-bus"
+    cluster.on("head-1", f"scontrol update NodeName=gpu-2 State=DRAIN Reason='{reason}'")
+    told = cluster.burn_in("--limit", "gpu-2", "--steps", "gemm,cpu")
+    assert told["nodes"]["gpu-2"]["verdict"] == "pass", told
+    assert (cluster.state("gpu-2"), cluster.reason("gpu-2")) == ("drained", reason)
+    cluster.on("head-1", "scontrol update NodeName=gpu-2 State=RESUME")
 
 
 def test_swapped_part_is_seen_by_verify(cluster: Cluster) -> None:

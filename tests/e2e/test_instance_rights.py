@@ -17,11 +17,11 @@ import pulumi
 import pytest
 from botocore.exceptions import ClientError
 
-from aws_factories import a_group, a_plan
+from aws_factories import a_group, a_plan, a_site
 from npm_tools import NODE, NPM, ask
 from rackwright.components.cluster import Cluster
 from rackwright.components.tags import SiteArgs
-from rackwright.plan.aws.access import InstanceRole
+from rackwright.plan.aws.access import InstanceRole, instance_policy
 from rackwright.plan.aws.deployer import DeployerRole, deployer_policy
 from rackwright.plan.load import load_plan
 from stacks_support import record
@@ -209,6 +209,70 @@ def test_a_role_changes_nothing_and_reads_no_data_of_others(
     ]
     told = answers(asked, policies(role, region=region), partition)
     assert dict(zip(asked, told, strict=True)) == dict.fromkeys(asked, "ImplicitlyDenied")
+
+
+ELASTIC = {"rackwright:cluster": "train", "rackwright:site": "use1"}
+
+
+@judged
+@pytest.mark.parametrize(("region", "partition"), PARTITIONS)
+def test_the_head_of_elastic_groups_launches_and_ends_its_own_nodes_alone(
+    region: str, partition: str
+) -> None:
+    network = {"availability_zones": [f"{region}a"]}
+    site = a_site(a_group(count={"min": 0, "max": 4}), region=region, network=network)
+    found = [instance_policy("train", site, ACCOUNT, "head")]
+    ec2 = f"arn:{partition}:ec2:{region}:{ACCOUNT}"
+    template = f"{ec2}:launch-template/lt-0123456789abcdef0"
+    request = {f"aws:RequestTag/{key}": value for key, value in ELASTIC.items()}
+    request |= {"aws:RequestTag/rackwright:elastic": "true", "ec2:LaunchTemplate": template}
+    resource = {f"aws:ResourceTag/{key}": value for key, value in ELASTIC.items()}
+    own = {**resource, "aws:ResourceTag/rackwright:elastic": "true"}
+    other = {**own, "aws:ResourceTag/rackwright:cluster": "train-2"}
+    instance, role = f"{ec2}:instance/i-0123456789abcdef0", f"arn:{partition}:iam::{ACCOUNT}:role"
+    zone = f"arn:{partition}:route53:::hostedzone/Z1"
+    suffix = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
+    passed = {"iam:PassedToService": f"ec2.{suffix}"}
+    names = "route53:ChangeResourceRecordSetsNormalizedRecordNames"
+    kind = {"route53:ChangeResourceRecordSetsRecordTypes": ["A"]}
+    allowed: list[tuple[str, str, dict[str, Any]]] = [
+        ("ec2:RunInstances", template, resource),
+        ("ec2:RunInstances", f"{ec2}:instance/*", request),
+        ("ec2:RunInstances", f"{ec2}:subnet/subnet-0123456789abcdef0", request),
+        ("ec2:RunInstances", f"{ec2}:network-interface/*", request),
+        ("ec2:RunInstances", f"{ec2}:volume/*", request),
+        ("ec2:RunInstances", f"{ec2}:security-group/sg-0123456789abcdef0", request),
+        ("ec2:RunInstances", f"{ec2}:placement-group/train-use1-gpu", request),
+        ("ec2:RunInstances", f"arn:{partition}:ec2:{region}::image/{IMAGE}", request),
+        ("ec2:CreateTags", instance, {"ec2:CreateAction": "RunInstances"}),
+        ("ec2:TerminateInstances", instance, own),
+        ("ec2:DescribeInstances", "*", {}),
+        ("ec2:DescribeLaunchTemplateVersions", "*", {}),
+        ("iam:PassRole", f"{role}/train-use1-node", passed),
+        ("route53:ChangeResourceRecordSets", zone, {names: ["gpu-01.atlas.internal"], **kind}),
+    ]
+    refused: list[tuple[str, str, dict[str, Any]]] = [
+        ("ec2:RunInstances", template, {**resource, "aws:ResourceTag/rackwright:site": "use2"}),
+        ("ec2:RunInstances", f"{ec2}:instance/*", {"ec2:LaunchTemplate": template}),
+        ("ec2:RunInstances", f"{ec2}:subnet/subnet-0123456789abcdef0", {}),
+        ("ec2:CreateTags", instance, {}),
+        ("ec2:TerminateInstances", instance, resource),
+        ("ec2:TerminateInstances", instance, other),
+        ("ec2:StopInstances", instance, own),
+        ("ec2:ModifyInstanceAttribute", instance, own),
+        ("ec2:CreateLaunchTemplateVersion", template, resource),
+        ("iam:PassRole", f"{role}/train-use1-head", passed),
+        (
+            "iam:PassRole",
+            f"{role}/train-use1-node",
+            {"iam:PassedToService": "lambda.amazonaws.com"},
+        ),
+        ("route53:ChangeResourceRecordSets", zone, {names: ["head-1.atlas.internal"], **kind}),
+    ]
+    for expected, asked in (("Allowed", allowed), ("ImplicitlyDenied", refused)):
+        for action, where, context in asked:
+            given = question(found, partition) | {"asked": [(action, where)], "context": context}
+            assert ask("iam_simulate", "judge.cjs", given) == [expected], (action, where, context)
 
 
 @judged

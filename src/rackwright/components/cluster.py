@@ -149,7 +149,7 @@ class Cluster(pulumi.ComponentResource):
             exports["node_groups"][group.spec.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "count": group.spec.count,
+                "count": group.spec.least,
                 # Of the instances that it launches: one that runs may be of another type still.
                 "launches": {
                     "type": group.spec.type,

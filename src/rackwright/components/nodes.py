@@ -32,7 +32,7 @@ class NodeGroup(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:NodeGroup",
             name,
-            {"type": group.spec.type, "count": group.spec.count},
+            {"type": group.spec.type, "count": group.spec.least},
             opts,
         )
         tags = args.common_tags() | {"rackwright:node-group": group.spec.name}
@@ -51,7 +51,7 @@ class NodeGroup(pulumi.ComponentResource):
             **group.launch_template(name, tags, wiring),
             opts=child_options(self, args, name),
         )
-        count = group.spec.count
+        count = group.spec.least  # Slurm launches those of an elastic group above it
         fleet = aws.autoscaling.Group(
             name,
             name=name,

@@ -40,7 +40,7 @@ def compare_costs(before: Plan | None, after: Plan | None) -> tuple[CostChange, 
         for site in dict.fromkeys((*other, *one))
         if one.get(site) != other.get(site)
     ]
-    sites = {*one, *other} - {TOTAL}
+    sites = {site.split(",")[0] for site in (*one, *other)} - {TOTAL}
     kept = [change for change in changes if change.site != TOTAL or len(sites) > 1]
     return tuple(sorted(kept, key=lambda change: change.site == TOTAL))
 
@@ -52,6 +52,11 @@ def _costs(plan: Plan | None) -> dict[str, Cost]:
 
     summary = summarise(plan)
     found = {site.name: _cost(site.amount) for site in summary.sites}
+    found |= {
+        f"{site.name}, elastic groups at their minimum": _cost(site.idle)
+        for site in summary.sites
+        if site.idle is not None
+    }
     return found | {TOTAL: _cost(summary.total)}
 
 

@@ -39,6 +39,7 @@ from rackwright.inventory.role_variables.slurm.database import (
     database_variables,
     pair_variables,
 )
+from rackwright.inventory.role_variables.slurm.elastic import controller_readers, elastic_variables
 from rackwright.inventory.role_variables.slurm.packages import package_variables, pinned_version
 from rackwright.inventory.role_variables.slurm.served import (
     WITH_FILES,
@@ -95,8 +96,11 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     if (first := first_controller(plan, named)) is not None:
         hostvars[first] |= qos_variables(plan) | reservation_variables(plan)
         hostvars[first] |= federation_variables(plan)
-    for name in standby_controllers(plan, named):
+    standby = standby_controllers(plan, named)
+    for name in standby:
         hostvars[name]["slurm_config_standby"] = True
+    for name in (*standby, *(() if first is None else (first,))):
+        hostvars[name] |= controller_readers(plan, named[name].site)
     for name in hosts_with_files(plan, named):
         hostvars[name] |= WITH_FILES
     _add_monitoring(groups, plan, named)
@@ -326,7 +330,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
-    groups.vars("slurm_controller", **state_variables(slurm.state))
+    groups.vars("slurm_controller", **state_variables(slurm.state), **elastic_variables(plan))
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
     databases = set(database_hosts(plan, hosts))

@@ -110,21 +110,51 @@ class CapacityBlock(Model):
 Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
 
 
+_JOIN = "slurmctld starts again with the nodes that it may launch; jobs go on"
+_LEAVE = (
+    "hosts leave slurm.conf, or are run by the Auto Scaling group instead of Slurm: drain them, and have Slurm power "
+    "them down, before 'up'"
+)
+
+
+class CountRange(Model):
+    """Bounds of the number of instances of an elastic node group."""
+
+    min: Annotated[int, Field(ge=0), HARDWARE, OnChange("drain", _LEAVE)] = 0
+    """Number of instances that always run, the first ones by name. None if omitted."""
+    max: Annotated[
+        int,
+        Field(gt=0),
+        HARDWARE,
+        OnChange("in place", _JOIN, event="grown"),
+        OnChange("drain", _LEAVE, event="shrunk"),
+    ]
+    """Largest number of instances. Slurm launches those above ``min`` for jobs and ends them when they are idle."""
+
+    @model_validator(mode="after")
+    def _grows(self) -> CountRange:
+        if self.min >= self.max:
+            raise ValueError(
+                f"'min' is {self.min} and 'max' is {self.max}: write a plain number for a group that never changes"
+            )
+        return self
+
+
 class AwsNodeGroup(Model):
-    """Equal instances in one Auto Scaling group."""
+    """Equal instances of one launch template."""
 
     name: Annotated[Name, KEY]
     """Name of the node group, by which the rest of the blueprint refers to it."""
     type: Annotated[str, HARDWARE, OnChange("rolling", TEMPLATE)]
     """EC2 instance type."""
     count: Annotated[
-        int,
-        Field(ge=0),
-        HARDWARE,
+        Annotated[int, Field(ge=0)] | CountRange,
+        PART,
         OnChange("in place", "more instances", event="grown"),
         OnChange("drain", SURPLUS, event="shrunk"),
+        OnChange("drain", _LEAVE),
     ]
-    """Number of instances."""
+    """Number of instances; or its bounds, ``{min: 0, max: 16}``, between which Slurm launches and ends them."""
     name_digits: Annotated[
         NameDigits,
         HARDWARE,
@@ -153,6 +183,21 @@ class AwsNodeGroup(Model):
         str, Field(pattern=r"^/dev/[a-z0-9]+$"), HARDWARE, OnChange("rolling", TEMPLATE)
     ] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
+
+    @property
+    def least(self) -> int:
+        """Number of instances that always run."""
+        return self.count.min if isinstance(self.count, CountRange) else self.count
+
+    @property
+    def most(self) -> int:
+        """Largest number of instances."""
+        return self.count.max if isinstance(self.count, CountRange) else self.count
+
+    @property
+    def is_elastic(self) -> bool:
+        """True if Slurm launches and ends instances of the group."""
+        return isinstance(self.count, CountRange)
 
 
 class AwsServer(Model):

@@ -18,6 +18,7 @@ from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
     Cgroup,
     Folders,
+    PowerSaving,
     Priority,
     Private,
     Processes,
@@ -260,6 +261,7 @@ class Scheduler(Model):
     private_data: Annotated[tuple[Private, ...], HARDWARE, OnChange("in place", _REREAD)] = ()
     """Data of other users that users do not see: PrivateData."""
     tuning: Annotated[Tuning, PART, OnChange("in place", _REREAD)] = Tuning()
+    power_saving: Annotated[PowerSaving, PART, OnChange("in place", _REREAD)] = PowerSaving()
     nodes: Annotated[tuple[NodeSettings, ...], PART, OnChange("rolling", _NODE_BY_NODE)] = ()
     folders: Annotated[Folders, PART, OnChange("drain", _LOST_JOBS)] = Folders()
     shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
+from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Claim, OnChange
 from rackwright.model.units import Gibibytes, Seconds
 
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
@@ -203,6 +203,24 @@ class Tuning(Model):
     """Step of the plan of jobs, in s."""
     srun_ports: Annotated[SrunPorts | None, PART] = None
     """Ports of ``srun``. Any port that the kernel gives if omitted."""
+
+
+class PowerSaving(Model):
+    """Times of elastic nodes, which Slurm launches for jobs and ends when they are idle."""
+
+    boot: Annotated[
+        Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None,
+        Claim(looser="lower"),
+        POLICIES_ONLY,
+    ] = None
+    """Time from the launch of a node to the start of its slurmd, as measured, in s. Unknown if omitted."""
+    idle: Annotated[WholeSeconds, Field(ge=60, le=31_536_000), HARDWARE] = 600.0
+    """Time that a node is idle before it is ended, in s: SuspendTime. 10 minutes if omitted."""
+    resume_timeout: Annotated[WholeSeconds, Field(ge=60, le=65_533), HARDWARE] = 1800.0
+    """Time after which a launched node that has not joined is given up and ended, in s: ResumeTimeout. 30
+    minutes if omitted."""
+    suspend_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533), HARDWARE] = 120.0
+    """Time after which an ended node may be launched again, in s: SuspendTimeout. 2 minutes if omitted."""
 
 
 class Retention(Model):

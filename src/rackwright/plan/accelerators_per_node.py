@@ -40,7 +40,7 @@ def boards(plan: Expansion) -> Iterator[Board]:
     for aws in plan.aws:
         for planned in aws.groups:
             board, hosts = planned.instance.accelerators, planned.instance.hosts
-            if board is not None and planned.spec.count:
+            if board is not None and planned.spec.most:
                 where = (aws.spec.name, planned.spec.name)
                 yield Board(*where, board, hosts, planned.efa_interfaces)
 
@@ -53,5 +53,5 @@ def accelerators_by_site(plan: Expansion) -> Mapping[str, int]:
     for aws in plan.aws:
         for planned in aws.groups:
             if planned.instance.accelerators is not None:
-                found[aws.spec.name] += planned.spec.count * planned.instance.accelerators.count
+                found[aws.spec.name] += planned.spec.most * planned.instance.accelerators.count
     return found

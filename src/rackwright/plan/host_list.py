@@ -70,7 +70,7 @@ def _sites_of_groups(plan: Expansion) -> Mapping[str, Collection[str]]:
             found.setdefault(group.name, set()).add(planned.name)
     for cloud in plan.aws:
         groups: list[str] = [servers.role for servers in cloud.servers if servers.names]
-        groups += [nodes.spec.name for nodes in cloud.groups if nodes.spec.count]
+        groups += [nodes.spec.name for nodes in cloud.groups if nodes.spec.least]
         for name in groups:
             found.setdefault(name, set()).add(cloud.spec.name)
     return found

@@ -86,10 +86,10 @@ def numbered_index(prefix: str, count: int, name: str, digits: int | None = None
     return index if same and 0 <= index < count else None
 
 
-def numbered_hostlist(prefix: str, count: int, digits: int) -> str:
-    """Return ``numbered(prefix, count, digits)`` as Slurm lists hosts: ``dgx-[01-32]``."""
-    first, last = f"{1:0{digits}d}", f"{count:0{digits}d}"
-    return f"{prefix}-{first}" if count == 1 else f"{prefix}-[{first}-{last}]"
+def numbered_hostlist(prefix: str, count: int, digits: int, start: int = 1) -> str:
+    """Return ``numbered(prefix, count, digits)`` from a number on as Slurm lists hosts: ``dgx-[01-32]``."""
+    first, last = f"{start:0{digits}d}", f"{count:0{digits}d}"
+    return f"{prefix}-{first}" if count == start else f"{prefix}-[{first}-{last}]"
 
 
 @lru_cache(maxsize=256)

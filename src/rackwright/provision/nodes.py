@@ -67,9 +67,12 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         site=planned.name,
         region=planned.region,
         zone=planned.network.dns_zone,
-        groups={group.spec.name: group.spec.count for group in planned.groups},
+        groups={group.spec.name: group.spec.least for group in planned.groups},
         digits={group.spec.name: group.spec.name_digits for group in planned.groups},
-        servers=tuple(host for servers in planned.servers for host in servers.names),
+        servers=(
+            *(host for servers in planned.servers for host in servers.names),
+            *(host for group in planned.groups for host in group.elastic_names),
+        ),
     )
 
 

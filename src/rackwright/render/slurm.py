@@ -36,6 +36,8 @@ FILES = (
 )
 """Every file that there may be; the last depends on the release."""
 
+ELASTIC_PROGRAM = "/usr/local/sbin/rackwright-{}"
+"""Path of a program of the role ``elastic`` on the controllers, by its job."""
 REBOOT_PROGRAM = "/usr/sbin/reboot"
 REBOOT_S = 1800
 """Seconds that a node may take to come back from ``scontrol reboot``. Judgement: servers with eight
@@ -78,6 +80,7 @@ def _slurm_conf(plan: Plan, slurm: SlurmCluster) -> str:
         ("Cluster", _cluster(plan, slurm)),
         ("Scheduling", _scheduling(scheduler, sets)),
         ("Jobs and nodes", _jobs(scheduler, sets)),
+        ("Elastic nodes", _power_saving(scheduler, sets)),
         ("Accounting", _accounting(plan, slurm)),
         ("Federation", _federation(plan)),
         ("Size of the cluster", _sizes(scheduler, sets)),
@@ -89,8 +92,9 @@ def _slurm_conf(plan: Plan, slurm: SlurmCluster) -> str:
     for title, options in (*made, ("Further options", further)):
         if options:
             lines += ["", f"# {title}", *(f"{key}={value}" for key, value in options)]
-    own = (plan.names.own(nodes.site, nodes.group) for nodes in sets)
-    lines += ["", "# Nodes", *map(_node_line, sets, own)]
+    lines += ["", "# Nodes"]
+    for nodes in sets:
+        lines += _node_lines(nodes, plan.names.own(nodes.site, nodes.group))
     lines += [
         "",
         "# Partitions",
@@ -225,7 +229,10 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "RebootProgram", scheduler.reboot_program or REBOOT_PROGRAM
     # Slurm's 60 s are over before a GPU server has left its firmware, and the node would stay down.
     if scheduler.extra_value("ResumeTimeout") is None:
-        yield "ResumeTimeout", f"{scheduler.tuning.reboot_timeout or REBOOT_S:.0f}"
+        elastic = any(nodes.elastic for nodes in sets)
+        launch = scheduler.power_saving.resume_timeout if elastic else 0
+        reboot = scheduler.tuning.reboot_timeout or REBOOT_S
+        yield "ResumeTimeout", f"{max(reboot, launch):.0f}"
     if (check := scheduler.health_check) is not None:
         yield "HealthCheckProgram", check.program
         yield "HealthCheckInterval", f"{check.interval:.0f}"
@@ -235,8 +242,38 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "GresTypes", ",".join(kinds)
     # Accounts and users are hidden by slurmdbd, which the role tells.
     elsewhere = {"accounts", "users"}
-    if private := [what for what in scheduler.private_data if what not in elsewhere]:
+    private: list[str] = [what for what in scheduler.private_data if what not in elsewhere]
+    if any(nodes.elastic for nodes in sets):
+        private.append("cloud")  # shows nodes that are powered down, which nobody would see without
+    if private:
         yield "PrivateData", ",".join(private)
+
+
+def _power_saving(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
+    """Yield the options of nodes that Slurm launches and ends; none without such nodes.
+
+    Slurm Workload Manager, "Slurm Power Saving Guide" and "Cloud Scheduling Guide".
+    """
+    if not any(nodes.elastic for nodes in sets):
+        return
+    times = scheduler.power_saving
+    for key, job in (
+        ("ResumeProgram", "resume"),
+        ("ResumeFailProgram", "resume-failed"),
+        ("SuspendProgram", "suspend"),
+    ):
+        yield key, ELASTIC_PROGRAM.format(job)
+    # AWS throttles calls and the program heeds that; a rate of Slurm's would delay large jobs only.
+    yield "ResumeRate", "0"
+    yield "SuspendRate", "0"
+    yield "SuspendTime", f"{times.idle:.0f}"
+    yield "SuspendTimeout", f"{times.suspend_timeout:.0f}"
+    if static := [nodes.static_hostlist for nodes in sets if nodes.static_hostlist]:
+        yield "SuspendExcNodes", ",".join(static)
+    # A name has another address after each launch.
+    yield "CommunicationParameters", "NoAddrCache"
+    if scheduler.release >= (23, 2):
+        yield "ReconfigFlags", "KeepPowerSaveSettings"
 
 
 def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
@@ -267,8 +304,16 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
     return sorted({gres.name for gres in _all_gres(sets)})
 
 
-def _node_line(nodes: NodeSet, own: Range | None) -> str:
-    words = [f"NodeName={nodes.hostlist}"]
+def _node_lines(nodes: NodeSet, own: Range | None) -> Iterator[str]:
+    """Yield the line of the nodes that always run, and that of those which Slurm launches."""
+    if nodes.static_hostlist is not None:
+        yield _node_line(nodes, nodes.static_hostlist, own)
+    if nodes.elastic_hostlist is not None:
+        yield f"{_node_line(nodes, nodes.elastic_hostlist, None)} State=CLOUD"
+
+
+def _node_line(nodes: NodeSet, hosts: str, own: Range | None) -> str:
+    words = [f"NodeName={hosts}"]
     given = {key.lower() for key in nodes.extra}
     if (
         own is not None and "nodeaddr" not in given

@@ -84,7 +84,7 @@ def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
             found[site.name, kind, product] += count
     for aws in plan.aws:
         for group in aws.groups:
-            found[aws.spec.name, "instance", group.spec.type] += group.spec.count
+            found[aws.spec.name, "instance", group.spec.type] += group.spec.most
         for server in aws.servers:
             found[aws.spec.name, "instance", server.server.type] += server.server.count
     return found

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from rackwright.model.aws import AwsSite
-from rackwright.model.aws_partitions import partition
-from rackwright.plan.aws.tags import SNAPSHOT_TAG
+from rackwright.model.aws_partitions import dns_suffix, partition
+from rackwright.plan.aws.tags import ELASTIC_TAG, SNAPSHOT_TAG
 
 InstanceRole = Literal["head", "login", "node"]
 """What instances of one role have in common; ``node`` is that of the compute nodes."""
@@ -86,6 +86,8 @@ def instance_policy(
             "Resource": "*",
         }
     ]
+    if role == "head" and any(group.is_elastic for group in site.node_groups):
+        statements += _elastic_rights(cluster, site, account)
     if readable := readable_parameters(cluster, site.name, role):
         start = f"arn:{partition(site.region)}:ssm:{site.region}:{account}:parameter"
         statements.append(
@@ -97,6 +99,100 @@ def instance_policy(
             }
         )
     return _document(*statements)
+
+
+_FROM_TEMPLATE = (
+    *("capacity-reservation", "key-pair", "network-interface", "placement-group"),
+    *("security-group", "subnet", "volume"),
+)
+"""Types of resources that a launch uses or makes beside the instance."""
+_KEY_ACTIONS = (
+    *("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"),
+    *("kms:ReEncryptFrom", "kms:ReEncryptTo"),
+)
+"""Amazon EBS User Guide, "Amazon EBS encryption": permissions of a caller that launches with a key."""
+
+
+def _elastic_rights(cluster: str, site: AwsSite, account: str) -> Iterator[dict[str, Any]]:
+    """Yield the rights of the head node to launch and end the elastic nodes of its cluster, and no other instance.
+
+    Names of actions, resources and conditions: AWS Service Authorization Reference, "Amazon EC2", "AWS IAM", "Amazon Route
+    53" and "AWS KMS".
+    """
+    of = partition(site.region)
+    ec2 = f"arn:{of}:ec2:{site.region}:{account}"
+    own = {"rackwright:cluster": cluster, "rackwright:site": site.name}
+    templates = f"{ec2}:launch-template/*"
+    by_template = {"ArnLike": {"ec2:LaunchTemplate": templates}}
+    yield _allow(
+        "SeeElasticNodes", ["ec2:DescribeInstances", "ec2:DescribeLaunchTemplateVersions"], "*"
+    )
+    yield _allow(
+        "LaunchFromOwnTemplates",
+        ["ec2:RunInstances"],
+        templates,
+        {"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in own.items()}},
+    )
+    marks = {**own, ELASTIC_TAG: "true"}
+    yield _allow(
+        "LaunchElasticNodes",
+        ["ec2:RunInstances"],
+        f"{ec2}:instance/*",
+        {
+            **by_template,
+            "StringEquals": {f"aws:RequestTag/{key}": value for key, value in marks.items()},
+        },
+    )
+    parts = [f"{ec2}:{kind}/*" for kind in _FROM_TEMPLATE]
+    images = f"arn:{of}:ec2:{site.region}::image/*"
+    yield _allow("LaunchWithTheirParts", ["ec2:RunInstances"], [*parts, images], by_template)
+    yield _allow(
+        "TagWhatIsLaunched",
+        ["ec2:CreateTags"],
+        [f"{ec2}:{kind}/*" for kind in ("instance", "network-interface", "volume")],
+        {"StringEquals": {"ec2:CreateAction": "RunInstances"}},
+    )
+    yield _allow(
+        "EndElasticNodes",
+        ["ec2:TerminateInstances"],
+        f"{ec2}:instance/*",
+        {"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in marks.items()}},
+    )
+    # IAM calls the service by either name outside of the first partition.
+    services = list(dict.fromkeys(("ec2.amazonaws.com", f"ec2.{dns_suffix(site.region)}")))
+    if site.access.instance_profiles.node is None:
+        yield _allow(
+            "GiveThemTheRoleOfNodes",
+            ["iam:PassRole"],
+            f"arn:{of}:iam::{account}:role/{cluster}-{site.name}-node",
+            {"StringEquals": {"iam:PassedToService": services}},
+        )
+    names = [f"{group.name}-*.{site.network.dns_zone}" for group in site.node_groups]
+    yield _allow(
+        "NameElasticNodes",
+        ["route53:ChangeResourceRecordSets"],
+        f"arn:{of}:route53:::hostedzone/*",
+        {
+            "ForAllValues:StringLike": {
+                "route53:ChangeResourceRecordSetsNormalizedRecordNames": names
+            },
+            "ForAllValues:StringEquals": {"route53:ChangeResourceRecordSetsRecordTypes": ["A"]},
+        },
+    )
+    if site.access.encryption_key is not None:
+        yield _allow(
+            "EncryptTheirVolumes",
+            list(_KEY_ACTIONS),
+            site.access.encryption_key,
+            {"StringEquals": {"kms:ViaService": f"ec2.{site.region}.{dns_suffix(site.region)}"}},
+        )
+
+
+def _allow(
+    sid: str, actions: list[str], resources: str | list[str], condition: Any = None
+) -> dict[str, Any]:
+    made = {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
+    return made if condition is None else {**made, "Condition": condition}
 
 
 def snapshot_trust_policy() -> dict[str, Any]:

@@ -100,7 +100,7 @@ def lines_of_efa(
             )
             continue
         for system in systems:
-            count = wanted["devices"] * nodes.spec.count
+            count = wanted["devices"] * nodes.spec.most
             connections[system.name] = connections.get(system.name, 0) + count
     for name, count in connections.items():
         if count > CONNECTIONS:

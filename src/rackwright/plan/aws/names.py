@@ -81,8 +81,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
         yield AwsName("Auto Scaling group", f"{prefix}-{name}", where, of)
         if plan.placement.group == "cluster":
             yield AwsName("placement group", f"{prefix}-{name}", where, of)
-        if plan.spec.count:
-            yield from _host(plan.host_names[-1], site, where, of)
+        if hosts := (*plan.host_names, *plan.elastic_names):
+            yield from _host(hosts[-1], site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
     if planned.makes_key:

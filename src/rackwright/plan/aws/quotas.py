@@ -130,7 +130,7 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
         if group.nics is None:
             missing.append(of_product(group.instance.id, "cards", "network cards"))
         else:
-            rows.append(Contributor(group.spec.name, group.spec.count, len(group.nics)))
+            rows.append(Contributor(group.spec.name, group.spec.most, len(group.nics)))
     zones = len(site.network.availability_zones)
     rows += [Contributor(plan.role, plan.server.count, 1) for plan in planned.servers]
     rows += [Contributor(s.name, 1, file_system_interfaces(s)) for s in made_file_systems(site)]
@@ -150,7 +150,7 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
         yield from (Contributor(system.name, 1, 1) for system in made_efs(site))
     elif quota is VOLUMES:
         for group in planned.groups:
-            yield Contributor(group.spec.name, group.spec.count, math.ceil(group.spec.root_volume))
+            yield Contributor(group.spec.name, group.spec.most, math.ceil(group.spec.root_volume))
         for plan in planned.servers:
             yield Contributor(plan.role, plan.server.count, math.ceil(plan.server.root_volume))
         if planned.data_volume is not None:

@@ -74,14 +74,20 @@ class GroupPlan:
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """Host names of its instances: ``train-1`` to ``train-16``."""
-        return numbered(self.spec.name, self.spec.count, self.spec.name_digits)
+        """Host names of the instances that always run: ``train-1`` to ``train-16``."""
+        return numbered(self.spec.name, self.spec.least, self.spec.name_digits)
+
+    @property
+    def elastic_names(self) -> tuple[str, ...]:
+        """Host names of the instances that Slurm launches and ends; they follow the others."""
+        every = numbered(self.spec.name, self.spec.most, self.spec.name_digits)
+        return every[self.spec.least :]
 
     @property
     def vcpus(self) -> int | None:
-        """Virtual CPUs of the whole group, None where the catalogue lacks them."""
+        """Virtual CPUs of the whole group at its largest, None where the catalogue lacks them."""
         each = fact_value(self.instance.vcpus)
-        return None if each is None else each * self.spec.count
+        return None if each is None else each * self.spec.most
 
     def launch_template(
         self,
@@ -389,7 +395,7 @@ def _demand(
     for plan in groups:
         if plan.addresses_per_node is None:
             return None
-        nodes += plan.addresses_per_node * plan.spec.count
+        nodes += plan.addresses_per_node * plan.spec.most
     return Demand(
         nodes=nodes,
         growth=site.network.growth,

@@ -19,6 +19,8 @@ MOST_TAGS = 50
 OWN_PREFIX = "rackwright:"
 HOST_TAG = "rackwright:host"
 """Tag of an instance with its host name."""
+ELASTIC_TAG = "rackwright:elastic"
+"""Tag of the instances that Slurm has launched."""
 SNAPSHOT_TAG = "rackwright:snapshots"
 """Tag of the volumes that a lifecycle policy makes snapshots of, with the prefix of the site."""
 OWN_KEYS = (

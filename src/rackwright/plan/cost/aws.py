@@ -81,27 +81,30 @@ class AwsPricing:
         return UsedPrice(item, amount, UNITS[offer], found), ()
 
 
-def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
-    """Yield the lines of ``site``."""
+def aws_lines(
+    site: AwsSitePlan, costs: Costs, prices: Prices, *, idle: bool = False
+) -> Iterator[CostLine]:
+    """Yield the lines of a site with its elastic groups at their largest, or ``idle`` at their minimum."""
     pricing = AwsPricing(prices, costs, site.spec.region)
     charged: set[str] = set()
     for plan in site.groups:
         group, capacity = plan.spec, plan.spec.capacity
+        count = group.least if idle else group.most
         if isinstance(capacity, CapacityBlock):
             if capacity.id not in charged:
                 yield _block(site, pricing, plan, capacity)
-            yield _volumes(site, pricing, group.name, group.count, group.root_volume, plan.path)
+            yield _volumes(site, pricing, group.name, count, group.root_volume, plan.path)
         else:
             yield from _computers(
                 site,
                 pricing,
                 group.name,
-                (group.type, group.count, group.root_volume),
+                (group.type, count, group.root_volume),
                 pricing.offer(group.type),
                 plan.path,
             )
             if isinstance(capacity, Reservation) and capacity.id not in charged:
-                yield from _unused(site, pricing, plan, capacity)
+                yield from _unused(site, pricing, plan, capacity, idle=idle)
         if not isinstance(capacity, OnDemand):
             charged.add(capacity.id)
     for servers in site.servers:
@@ -168,7 +171,12 @@ def _block(
 
 
 def _unused(
-    site: AwsSitePlan, pricing: AwsPricing, plan: GroupPlan, reservation: Reservation
+    site: AwsSitePlan,
+    pricing: AwsPricing,
+    plan: GroupPlan,
+    reservation: Reservation,
+    *,
+    idle: bool,
 ) -> Iterator[CostLine]:
     """Yield the instances of a reservation that no group launches: they are billed as if they ran.
 
@@ -181,7 +189,7 @@ def _unused(
         yield CostLine(site.name, plan.spec.name, "instances", what, None, None, missing, path)
         return
     launched = sum(
-        one.spec.count
+        one.spec.least if idle else one.spec.most
         for one in site.groups
         if isinstance(one.spec.capacity, Reservation) and one.spec.capacity.id == reservation.id
     )

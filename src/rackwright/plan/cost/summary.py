@@ -47,6 +47,8 @@ class SiteCost:
     amount: Amount
     groups: tuple[GroupCost, ...]
     """In the order of the plan."""
+    idle: Amount | None = None
+    """Cost while every elastic group is at its minimum; None where no group is elastic."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,13 @@ def summarise(plan: Expansion, prices: Prices | None = None) -> CostSummary:
     for aws in plan.aws:
         name = aws.spec.name
         lines[name] = tuple(aws_lines(aws, costs, prices))
-        counts = {group.spec.name: group.spec.count for group in aws.groups}
+        counts = {group.spec.name: group.spec.most for group in aws.groups}
         counts |= {servers.role: servers.server.count for servers in aws.servers}
         groups = _group_costs(lines[name], counts)
-        sites[name] = SiteCost(name, "aws", aws.path, add_up(lines[name]), groups)
+        idle = None
+        if any(group.spec.is_elastic for group in aws.groups):
+            idle = add_up(tuple(aws_lines(aws, costs, prices, idle=True)))
+        sites[name] = SiteCost(name, "aws", aws.path, add_up(lines[name]), groups, idle)
     for owned in plan.onprem:
         name = owned.spec.name
         lines[name] = tuple(onprem_lines(owned, costs, prices, plan.catalogue))

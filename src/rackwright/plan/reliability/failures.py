@@ -142,7 +142,7 @@ def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
                 site=aws.spec.name,
                 group=launched.name,
                 path=(*aws.path, "node_groups", index),
-                hosts=launched.count,
+                hosts=launched.most,
                 compute=True,
                 onprem=False,
             )
@@ -198,7 +198,7 @@ def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanPr
 def hosts_of(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | None:
     """Return the hosts of a group; None where its product is not in the catalogue."""
     if isinstance(group, AwsNodeGroup):
-        return group.count
+        return group.most
     try:
         return host_count(group, catalogue)
     except UnknownEntryError:

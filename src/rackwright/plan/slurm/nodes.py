@@ -67,6 +67,7 @@ class NodeSet:
         other_gres: further resources that Slurm counts on a host.
         extra: more options of the line of the hosts.
         digits: least number of digits in the names of its hosts.
+        elastic: number of its hosts that Slurm launches and ends, the last ones.
     """
 
     group: str
@@ -94,6 +95,7 @@ class NodeSet:
     other_gres: tuple[Gres, ...] = ()
     extra: Mapping[str, str | int] = field(default_factory=dict)
     digits: int = 1
+    elastic: int = 0
 
     @property
     def accelerators(self) -> int:
@@ -144,6 +146,22 @@ class NodeSet:
         if self.own_names is not None:
             return self.own_names.replace(" ", "")
         return numbered_hostlist(self.group, self.count, self.digits)
+
+    @property
+    def static_hostlist(self) -> str | None:
+        """Hosts that always run, compact; None without any."""
+        static = self.count - self.elastic
+        if not self.elastic or not static:
+            return self.hostlist if static else None
+        return numbered_hostlist(self.group, static, self.digits)
+
+    @property
+    def elastic_hostlist(self) -> str | None:
+        """Hosts that Slurm launches and ends, compact; None without any."""
+        if not self.elastic:
+            return None
+        first = self.count - self.elastic + 1
+        return numbered_hostlist(self.group, self.count, self.digits, first)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -272,7 +290,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
         if not covers(scheduler, planned.spec.name):
             continue
         for group in planned.groups:
-            if not group.spec.count:
+            if not group.spec.most:
                 continue  # a group of no instances is a launch template only
             entry: Instance = group.instance
             memory = fact_value(entry.memory)
@@ -283,7 +301,8 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 path=group.path,
                 entry=entry.id,
                 is_cloud=True,
-                count=group.spec.count,
+                count=group.spec.most,
+                elastic=group.spec.most - group.spec.least,
                 unit_hosts=None,
                 cpus=fact_value(entry.vcpus),
                 known_cpus=fact_value(entry.vcpus),

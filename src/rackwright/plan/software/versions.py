@@ -110,7 +110,7 @@ def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
 
 
 def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
-    running = [group for group in site.groups if group.spec.count]
+    running = [group for group in site.groups if group.spec.most]
     boards = [
         (group.instance.accelerators, group.spec.efa)
         for group in running

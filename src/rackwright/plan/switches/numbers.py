@@ -16,6 +16,7 @@ PRIVATE = ((64_512, 65_534), (4_200_000_000, 4_294_967_294))
 """BGP numbers for private use, of 16 and of 32 bits (RFC 6996)."""
 _LAST_UNICAST = int(IPv4Address("223.255.255.255"))
 _EXAMPLE = 4_200_000_001
+"""BGP number that a hint proposes where a fabric has none yet."""
 
 
 def asn_of(planned: FabricPlan, tier: int, index: int) -> int | None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from rackwright.plan.cost.aws import TERMS
+from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.workload.prediction import Prediction
 from rackwright.plan.workload.run import Bounds, cost_per_trillion, energy_per_trillion
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,43 @@ class Economy:
     kwh: Bounds | None
     dollars: Bounds | None
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """Dollars of 10¹² tokens of one workload, by who owns the accelerators.
+
+    Attributes:
+        dollars: range by ``owned``, ``on demand`` and other terms; those without a price are left out.
+    """
+
+    workload: str
+    dollars: Mapping[str, Bounds]
+
+
+def token_prices(plan: Plan, comparison: RentComparison) -> Iterator[TokenPrice]:
+    """Yield what 10¹² tokens cost on owned and on rented accelerators, used all the time.
+
+    A job takes the share of both that it has of the site's accelerators. It gets as many tokens a day on rented ones,
+    whose network is another.
+    """
+    site = next(one for one in plan.onprem if one.name == comparison.site)
+    amounts = {
+        "owned": comparison.owned,
+        "on demand": comparison.rented,
+        **{TERMS[offer]: amount for offer, amount in comparison.otherwise},
+    }
+    known = {name: one.per_hour for name, one in amounts.items() if one.per_hour is not None}
+    for found in plan.predictions:
+        if found.workload.site == comparison.site and found.a_day and found.placement and known:
+            share = found.placement.accelerators / site.totals.accelerators
+            yield TokenPrice(
+                found.workload.name,
+                {
+                    name: cost_per_trillion(float(each) * share, found.a_day)
+                    for name, each in known.items()
+                },
+            )
 
 
 def economy(plan: Expansion, costs: CostSummary, prediction: Prediction) -> Economy | None:
@@ -47,7 +91,7 @@ def economy(plan: Expansion, costs: CostSummary, prediction: Prediction) -> Econ
     else:
         aws = next(one for one in plan.aws if one.spec.name == name)
         total = sum(
-            group.spec.count * group.instance.accelerators.count
+            group.spec.most * group.instance.accelerators.count
             for group in aws.groups
             if group.instance.accelerators is not None
         )

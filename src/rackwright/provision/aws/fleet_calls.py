@@ -57,7 +57,7 @@ class Fleet:
         zone: name of the private zone.
         groups: instances wanted, by node group.
         digits: least number of digits in the host names of a node group; 1 where it is not there.
-        servers: hosts whose names somebody else keeps.
+        servers: hosts whose names somebody else keeps: head and login nodes, and elastic nodes.
     """
 
     cluster: str

@@ -101,6 +101,21 @@ def reservation(backend: Any, reservation_id: str) -> Reservation:
         ) from None
 
 
+def limits(backend: Any) -> dict[str, int | None]:
+    """Return the instances of each type that there are in all, where a test limits them."""
+    found = vars(backend).setdefault("rackwright_capacity", {})
+    return cast("dict[str, int | None]", found)
+
+
+def left(backend: Any, instance_type: str) -> int | None:
+    """Return the instances of a type that can be launched still; None for no limit."""
+    most = limits(backend).get(instance_type)
+    if most is None:
+        return None
+    used: int = sum(one.instance_type == instance_type for one in _instances(backend))
+    return max(0, most - used)
+
+
 def _instances(backend: Any) -> list[Any]:
     return [
         instance

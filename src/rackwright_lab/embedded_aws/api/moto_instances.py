@@ -167,6 +167,13 @@ def _patch_run_instances() -> None:
         instance_type = kwargs.get("instance_type")
         if kwargs.get("is_instance_type_default"):
             instance_type = data.get("InstanceType", instance_type)
+        free = moto_capacity.left(self, str(instance_type))
+        if free is not None and free < count:
+            raise EC2ClientError(
+                "InsufficientInstanceCapacity",
+                f"We currently do not have sufficient {instance_type} capacity in the Availability Zone you requested."
+                " Our system will be working on provisioning additional capacity.",
+            )
         reservation = moto_capacity.reserve(
             self, specification, instance_type, count, kwargs.get("instance_market_options")
         )

@@ -85,12 +85,7 @@ def limit(regions: Mapping[str, Mapping[str, Any]]) -> None:
         for name, count in types.items():
             if count is not None and (not isinstance(count, int) or count < 0):
                 raise ValueError(f"{count!r} is not a number of instances of '{name}'")
-        _limits(ec2_backends[_ACCOUNT][region]).update(types)
-
-
-def _limits(backend: Any) -> dict[str, int | None]:
-    found = vars(backend).setdefault("rackwright_capacity", {})
-    return cast("dict[str, int | None]", found)
+        moto_capacity.limits(ec2_backends[_ACCOUNT][region]).update(types)
 
 
 def _type(group: Any) -> str:
@@ -117,14 +112,9 @@ def _free(group: Any) -> int | None:
     backend = group.autoscaling_backend.ec2_backend
     free = []
     wanted = _type(group)
-    most = _limits(backend).get(wanted)
+    most = moto_capacity.left(backend, wanted)
     if most is not None:
-        used = sum(
-            1
-            for one in backend.all_instances()
-            if one.instance_type == wanted and one.state not in {"terminated", "shutting-down"}
-        )
-        free.append(max(0, most - used))
+        free.append(most)
     reservation = _reservation(group)
     if reservation is not None:
         free.append(_left(backend, reservation))

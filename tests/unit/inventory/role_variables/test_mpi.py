@@ -33,4 +33,6 @@ def test_slurmd_starts_after_what_it_loads() -> None:
     assert set(orders) == {"slurm_controller", "slurm_compute", "slurm_login"}
     assert orders["slurm_compute"].index("pmix") < orders["slurm_compute"].index("slurm_compute")
     # In the end the role asks the controller.
-    assert orders["slurm_controller"] == ["slurm_controller", "slurm_backup", "pmix"]
+    assert orders["slurm_controller"] == [
+        *("slurm_controller", "slurm_backup", "instance_metadata", "elastic", "pmix")
+    ]

@@ -14,9 +14,9 @@ import yaml
 from bmc_emulator import BAD_MANNERS, PASSWORD, USER, Emulator, Machine, serving, with_manners
 from cli_support import Ended, run_here
 from metal_hall import BLUEPRINT, HOSTS, address_of, layer, machines, plan_of
-from rackwright.metal.discover import Discoverer
-from rackwright.metal.machines import DiscoveredMachine
-from rackwright.metal.redfish import BmcState, Credentials, Manners, Redfish, tls_context
+from rackwright.metal.discovery.discover import Discoverer
+from rackwright.metal.discovery.machines import DiscoveredMachine
+from rackwright.metal.discovery.redfish import BmcState, Credentials, Manners, Redfish, tls_context
 
 QUICK = Manners(connect_s=30.0, answer_s=8.0, whole_s=60.0, pause_s=0.01)
 STATES: Mapping[str, BmcState] = {

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from rackwright.exit_codes import ExitCode
-from rackwright.metal.compare import MachineState, Matched
-from rackwright.metal.machines import DiscoveredMachine
+from rackwright.metal.discovery.compare import MachineState, Matched
+from rackwright.metal.discovery.machines import DiscoveredMachine
 from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.discovery/v1"

@@ -1,0 +1,91 @@
+"""AWS-023: elastic nodes can join, and stay longer than they boot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+
+_PUBLIC = "ssm:/aws/service/"
+
+
+@rule(
+    "AWS-023",
+    "Elastic nodes can join, and stay longer than they boot",
+    Severity.HIGH,
+    since="0.4",
+    stage="build",
+    profile=Profile.LAB,
+)
+class ElasticNodes(Policy):
+    """A node that Slurm launches joins without anyone's help, within its time, and is not ended at once."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for the configuration and each image, and measures of the times."""
+        groups = [
+            (site, group) for site in plan.aws for group in site.groups if group.spec.is_elastic
+        ]
+        if not groups or plan.scheduler is None:
+            return
+        scheduler = plan.scheduler
+        yield Finding(
+            Subject("configuration of Slurm", ("scheduler", "configless")),
+            ok=scheduler.configless,
+            message="elastic nodes read slurm.conf from the controller when they boot"
+            if scheduler.configless
+            else "an elastic node boots with the slurm.conf of its image, which is older than the controller's",
+            fix=None if scheduler.configless else "set 'scheduler.configless: true'",
+        )
+        for site, group in groups:
+            stock = group.spec.image.startswith(_PUBLIC)
+            yield Finding(
+                Subject(f"{site.name} {group.spec.name}", (*group.path, "image")),
+                ok=not stock,
+                message=f"'{group.spec.image}' is a public image without slurmd and drivers, and no one runs 'configure' on "
+                "a node that Slurm launches"
+                if stock
+                else f"'{group.spec.image}' is an image of the team's",
+                fix="make an image with the roles applied and name it as 'image'"
+                if stock
+                else None,
+            )
+        yield from _times(plan)
+
+
+def _times(plan: Plan) -> Iterator[Measure]:
+    assert plan.scheduler is not None  # noqa: S101 - the caller has looked
+    times = plan.scheduler.power_saving
+    path = ("scheduler", "power_saving")
+    missing: tuple[Missing, ...] = ()
+    if times.boot is None:
+        missing = (Missing("time from the launch of a node to its slurmd", (*path, "boot")),)
+    yield Measure(
+        Subject("time to join", (*path, "resume_timeout")),
+        value=times.resume_timeout,
+        limit=times.boot,
+        unit="s",
+        sense="at_least",
+        what="time that a launched node has to join",
+        fix="raise 'scheduler.power_saving.resume_timeout'",
+        missing=missing,
+    )
+    yield Measure(
+        Subject("idle time", (*path, "idle")),
+        value=times.idle,
+        limit=times.boot,
+        unit="s",
+        sense="at_least",
+        what="time that an idle node is kept for the next job",
+        fix="raise 'scheduler.power_saving.idle'",
+        missing=missing,
+    )

@@ -1,0 +1,583 @@
+#!/usr/bin/env python3
+"""Launches and ends the elastic nodes of Slurm on AWS, by the name of the node.
+
+    rackwright-elastic resume HOSTLIST          ResumeProgram
+    rackwright-elastic suspend HOSTLIST         SuspendProgram
+    rackwright-elastic resume-failed HOSTLIST   ResumeFailProgram
+    rackwright-elastic sweep                    by a timer: finishes what was cut off, ends orphans
+    rackwright-elastic check                    asks AWS for all that a launch needs, and launches nothing
+
+A node is launched by a token that the journal keeps until the node is ended: a program that is killed and started
+again gets the instance that is there. One program works at a time. Slurm says which nodes are to run, EC2 which do.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import fcntl
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+CONFIG = "/etc/rackwright/elastic.json"
+ELASTIC_TAG, HOST_TAG, GROUP_TAG = "rackwright:elastic", "rackwright:host", "rackwright:node-group"
+ALIVE = ("pending", "running", "stopping", "stopped")
+NO_CAPACITY = (
+    "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity",
+    "InsufficientCapacity", "MaxSpotInstanceCountExceeded", "ReservationCapacityExceeded", "SpotMaxPriceTooLow",
+    "Unsupported", "VcpuLimitExceeded", "InstanceLimitExceeded",
+)  # fmt: skip
+"""Answers that the next launch of the same group would get as well (Amazon EC2 API Reference, "Error codes")."""
+SUBNET_FULL = "InsufficientFreeAddressesInSubnet"
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 60, 1800
+"""Seconds until a node that could not be launched is offered to jobs again, doubled with each failure."""
+FRESH_S = 300
+"""Seconds for which a launched instance may be missing in what EC2 lists. Judgement: seconds are usual."""
+THREADS = 8
+WORDS = 200
+"""Characters of AWS's answer in the reason of a node."""
+
+
+class Journal:
+    """Launches by node, failures by node, and instances that were ended; a file that is replaced as a whole."""
+
+    def __init__(self, folder):
+        self.path = Path(folder) / "journal.json"
+        try:
+            known = json.loads(self.path.read_text())
+        except FileNotFoundError:
+            known = {}
+        self.launches = known.get("launches", {})
+        self.failures = known.get("failures", {})
+        self.ended = known.get("ended", {})
+
+    def save(self):
+        """Write the journal to disk before anything that relies on it."""
+        day = time.time() - 86_400
+        self.ended = {one: at for one, at in self.ended.items() if at > day}
+        known = {"launches": self.launches, "failures": self.failures, "ended": self.ended}
+        part = self.path.with_suffix(".new")
+        with part.open("w") as file:
+            json.dump(known, file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path)
+
+
+class Slurm:
+    """The commands of Slurm."""
+
+    def __init__(self, scontrol="scontrol"):
+        self.scontrol = scontrol
+
+    def hosts(self, hostlist):
+        """Return the names of a host list."""
+        return self._call("show", "hostnames", hostlist).split() if hostlist else []
+
+    def is_acting(self):
+        """Return True if the controller of this host is the one that acts."""
+        host = os.uname().nodename.split(".")[0]
+        up = re.findall(r"at (\S+) is UP", self._call("ping"))
+        return up[:1] == [host]
+
+    def nodes(self):
+        """Return states, address and reason of each node."""
+        found = {}
+        for line in self._call("--oneliner", "show", "nodes").splitlines():
+            name = re.match(r"NodeName=(\S+)", line)
+            if name:
+                state = re.search(r" State=(\S+)", line)
+                address = re.search(r" NodeAddr=(\S+)", line)
+                reason = re.search(r" Reason=(.*?) \[", line)
+                found[name[1]] = {
+                    "states": set(re.split(r"[+*~#!%$@^-]+", state[1] if state else "")),
+                    "address": address[1] if address else "",
+                    "reason": reason[1] if reason else "",
+                }
+        return found
+
+    def update(self, names, *words):
+        """Change nodes; each on its own where Slurm takes them not together."""
+        if not names:
+            return
+        if self._try("update", f"NodeName={','.join(names)}", *words) and len(names) > 1:
+            for name in names:
+                self._try("update", f"NodeName={name}", *words)
+
+    def place(self, addresses):
+        """Give nodes their addresses and host names."""
+        for name, address in addresses.items():
+            self._try("update", f"NodeName={name}", f"NodeAddr={address}", f"NodeHostname={name}")
+
+    def _try(self, *words):
+        done = subprocess.run([self.scontrol, *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            say(f"scontrol {' '.join(words)}: {(done.stdout + done.stderr).strip()}")
+        return done.returncode
+
+    def _call(self, *words):
+        done = subprocess.run([self.scontrol, *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"scontrol {' '.join(words)}: {(done.stdout + done.stderr).strip()}")
+        return done.stdout
+
+
+class Site:
+    """The elastic nodes of one site, and the calls of AWS that are about them."""
+
+    def __init__(self, known, client):
+        self.known = known
+        self.ec2, self._client = client("ec2", known["region"]), client
+        self._templates = {}
+        self._outputs = None
+
+    def network(self):
+        """Return the outputs of the network stack, which the stack has written to a parameter."""
+        if self._outputs is None:
+            ssm = self._client("ssm", self.known["region"])
+            told = ssm.get_parameter(Name=self.known["parameter"])
+            self._outputs = json.loads(told["Parameter"]["Value"])
+        return self._outputs
+
+    def subnets(self):
+        """Return the ids of the subnets of nodes."""
+        names = self.known["subnets"]
+        return [
+            one if one.startswith("subnet-") else self.network()["subnet_ids"][one] for one in names
+        ]
+
+    def check(self):
+        """Ask for all that a launch needs."""
+        self.subnets()
+        self.instances()
+        for group in self.known["groups"]:
+            self._template(group)
+
+    def group(self, node):
+        """Return the name of the group of an elastic node; None for any other name."""
+        group, _, number = node.rpartition("-")
+        bounds = self.known["groups"].get(group)
+        if bounds is None or not number.isdigit():
+            return None
+        same = number == f"{int(number):0{bounds['digits']}d}"
+        return group if same and bounds["first"] <= int(number) <= bounds["last"] else None
+
+    def instances(self):
+        """Return the instances that were launched for nodes and are not ended, the eldest first."""
+        filters = [
+            {"Name": "tag:rackwright:cluster", "Values": [self.known["cluster"]]},
+            {"Name": "tag:rackwright:site", "Values": [self.known["site"]]},
+            {"Name": "tag-key", "Values": [ELASTIC_TAG]},
+            {"Name": "instance-state-name", "Values": list(ALIVE)},
+        ]
+        pages = self.ec2.get_paginator("describe_instances").paginate(Filters=filters)
+        found = [
+            one for page in pages for held in page["Reservations"] for one in held["Instances"]
+        ]
+        return sorted(found, key=lambda one: (one["LaunchTime"], one["InstanceId"]))
+
+    def state_reason(self, instance):
+        """Return what EC2 says of the end of an instance; empty where it says nothing."""
+        try:
+            told = self.ec2.describe_instances(InstanceIds=[instance])["Reservations"]
+        except Exception:
+            return ""
+        each = (one for held in told for one in held["Instances"])
+        return next((one.get("StateReason", {}).get("Message", "") for one in each), "")
+
+    def launch(self, node, token):
+        """Launch the instance of a node in the first subnet that has room; return it."""
+        group = self.group(node)
+        template = self._template(group)
+        asked = {
+            "LaunchTemplate": {
+                "LaunchTemplateName": self.known["groups"][group]["template"],
+                "Version": template["version"],
+            },
+            "MinCount": 1,
+            "MaxCount": 1,
+            "TagSpecifications": _tagged(template["data"], node),
+        }
+        subnets = self.subnets()
+        for number, subnet in enumerate(subnets):
+            # The interfaces are those of the template, which names no subnet.
+            nics = [_asked(nic, subnet) for nic in template["data"]["NetworkInterfaces"]]
+            try:
+                made = self.ec2.run_instances(
+                    **asked, NetworkInterfaces=nics, ClientToken=f"{token}-{number}"
+                )
+            except Exception as error:
+                if code_of(error) == SUBNET_FULL and number + 1 < len(subnets):
+                    continue
+                raise
+            return made["Instances"][0]
+        raise SystemExit(f"{node}: no subnet is known")
+
+    def _template(self, group):
+        if group not in self._templates:
+            name = self.known["groups"][group]["template"]
+            told = self.ec2.describe_launch_template_versions(
+                LaunchTemplateName=name, Versions=["$Default"]
+            )["LaunchTemplateVersions"][0]
+            version = str(told["VersionNumber"])
+            self._templates[group] = {"version": version, "data": told["LaunchTemplateData"]}
+        return self._templates[group]
+
+    def end(self, instances):
+        """End instances, each on its own where one of them is no more."""
+        for begin in range(0, len(instances), 100):
+            some = instances[begin : begin + 100]
+            try:
+                self.ec2.terminate_instances(InstanceIds=some)
+            except Exception as error:
+                if code_of(error) != "InvalidInstanceID.NotFound":
+                    raise
+                for one in some:
+                    with contextlib.suppress(Exception):
+                        self.ec2.terminate_instances(InstanceIds=[one])
+
+    def record(self, action, addresses):
+        """Write or delete the address records of nodes; a failure is only reported."""
+        names = list(addresses.items())
+        for begin in range(0, len(names), 400):
+            changes = [
+                {
+                    "Action": action,
+                    "ResourceRecordSet": {
+                        "Name": f"{node}.{self.known['zone']}",
+                        "Type": "A",
+                        "TTL": 60,
+                        "ResourceRecords": [{"Value": address}],
+                    },
+                }
+                for node, address in names[begin : begin + 400]
+            ]
+            route53 = self._client("route53", self.known["region"])
+            try:
+                route53.change_resource_record_sets(
+                    HostedZoneId=self.network()["dns_zone_id"], ChangeBatch={"Changes": changes}
+                )
+            except Exception as error:
+                say(f"{action} of {len(changes)} address records: {error}")
+
+
+class Elastic:
+    """What the programs do, under the lock of the journal."""
+
+    def __init__(self, sites, slurm, journal):
+        self.sites, self.slurm, self.journal = sites, slurm, journal
+
+    def site(self, node):
+        """Return the site of an elastic node; None for any other name."""
+        return next((site for site in self.sites if site.group(node)), None)
+
+    def resume(self, nodes):
+        """Launch the instances of nodes, adopt those that are there, and tell Slurm the addresses."""
+        for site in self.sites:
+            mine = [node for node in nodes if site.group(node)]
+            there = self._held(site.instances())
+            found = {node: there[node] for node in mine if node in there}
+            made, failed = self._launch(site, [node for node in mine if node not in found])
+            found.update(made)
+            for node, one in found.items():
+                entry = self.journal.launches.setdefault(node, {"token": new_token()})
+                entry.update(instance=one["InstanceId"], at=time.time())
+                entry["address"] = one.get("PrivateIpAddress", "")
+            self.journal.save()
+            addresses = {node: one["PrivateIpAddress"] for node, one in found.items()}
+            self.slurm.place(addresses)
+            site.record("UPSERT", addresses)
+            self._fail(failed)
+        for node in nodes:
+            if self.site(node) is None:
+                say(f"{node} is no elastic node")
+
+    def _held(self, instances):
+        """Return the instance of each node: the one of the journal, else the eldest."""
+        found = {}
+        for one in instances:
+            node = tag(one, HOST_TAG)
+            if one["InstanceId"] in self.journal.ended or one["State"]["Name"].startswith("stop"):
+                continue
+            known = self.journal.launches.get(node, {}).get("instance")
+            if node not in found or one["InstanceId"] == known:
+                found[node] = one
+        return found
+
+    def _launch(self, site, nodes):
+        """Launch nodes; return the instances and, of the others, AWS's words."""
+        for node in nodes:
+            self.journal.launches.setdefault(node, {"token": new_token()})
+        self.journal.save()
+        made, failed, out_of = {}, {}, {}
+
+        def launch(node):
+            group = site.group(node)
+            if group in out_of:
+                return None, out_of[group]
+            try:
+                return self._launched(site, node), None
+            except Exception as error:
+                words = f"{code_of(error)}: {message_of(error)}"
+                if code_of(error) in NO_CAPACITY:
+                    out_of[group] = words
+                return None, words
+
+        with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+            for node, (one, words) in zip(nodes, pool.map(launch, nodes)):  # noqa: B905 - Python 3.9
+                if one is None:
+                    failed[node] = words
+                else:
+                    made[node] = one
+        return made, failed
+
+    def _launched(self, site, node):
+        entry = self.journal.launches[node]
+        try:
+            one = site.launch(node, entry["token"])
+        except Exception as error:
+            if code_of(error) != "IdempotentParameterMismatch":
+                raise
+            one = None  # the template is another one since
+        gone = one is None or one["InstanceId"] in self.journal.ended
+        if gone or one["State"]["Name"] not in ("pending", "running"):
+            entry["token"] = new_token()
+            self.journal.save()
+            one = site.launch(node, entry["token"])
+        return one
+
+    def _fail(self, failed, *, down=True):
+        """Set nodes down with a reason; the sweep offers them to jobs again after a pause."""
+        for node, words in failed.items():
+            say(f"{node}: {words}")
+            tries = self.journal.failures.get(node, {}).get("tries", 0) + 1
+            self.journal.failures[node] = {"at": time.time(), "tries": tries}
+            if self.journal.launches.get(node, {}).get("instance") is None:
+                self.journal.launches.pop(node, None)
+            if down:
+                reason = f"rackwright-elastic: {words}"[:WORDS].replace('"', "'")
+                self.slurm.update([node], "State=DOWN", f"Reason={reason}")
+        self.journal.save()
+
+    def suspend(self, nodes):
+        """End the instances of nodes."""
+        for site in self.sites:
+            mine = {node for node in nodes if site.group(node)}
+            if not mine:
+                continue
+            found = [one for one in site.instances() if tag(one, HOST_TAG) in mine]
+            ids = [one["InstanceId"] for one in found]
+            # EC2 may not list yet what was just launched.
+            known = [self.journal.launches.get(node, {}).get("instance") for node in sorted(mine)]
+            ids += [one for one in known if one is not None and one not in ids]
+            self._end(site, ids, {tag(o, HOST_TAG): o.get("PrivateIpAddress") for o in found})
+            for node in mine:
+                self.journal.launches.pop(node, None)
+            self.journal.save()
+
+    def _end(self, site, ids, addresses):
+        ids = [one for one in ids if one not in self.journal.ended]
+        if not ids:
+            return
+        site.end(ids)
+        self.journal.ended.update(dict.fromkeys(ids, time.time()))
+        self.journal.save()
+        site.record("DELETE", {node: one for node, one in addresses.items() if one})
+
+    def resume_failed(self, nodes):
+        """End what did not join in time; Slurm has set the nodes down."""
+        words = {}
+        for node in nodes:
+            known, site = self.journal.launches.get(node, {}).get("instance"), self.site(node)
+            told = site.state_reason(known) if site is not None and known else ""
+            words[node] = told or "did not join within ResumeTimeout"
+        self.suspend(nodes)
+        self._fail(words)
+
+    def sweep(self):
+        """Make instances and nodes agree: finish, replace, end and offer again."""
+        slurm = self.slurm.nodes()
+        for site in self.sites:
+            self._sweep(site, {node: slurm[node] for node in slurm if site.group(node)}, slurm)
+
+    def _sweep(self, site, nodes, every):
+        there = site.instances()
+        held, now = self._held(there), time.time()
+        wrong, strangers, moved = [], {}, {}
+        for one in there:
+            node = tag(one, HOST_TAG)
+            second = held.get(node) is not one
+            if one["InstanceId"] in self.journal.ended:
+                continue
+            told = nodes.get(node)
+            if told is None:  # a node that is not elastic any more keeps its jobs
+                orphan = not busy(every.get(node, {"states": set()})["states"])
+            else:
+                orphan = second or is_off(told["states"])
+            if orphan:
+                wrong.append(one["InstanceId"])
+                if not second:
+                    strangers[node] = one.get("PrivateIpAddress")
+                    self.journal.launches.pop(node, None)
+            elif told is not None and told["address"] != one["PrivateIpAddress"]:
+                moved[node] = one["PrivateIpAddress"]
+        if wrong:
+            say(f"ending {len(wrong)} instances that no node uses: {', '.join(wrong)}")
+        self._end(site, wrong, strangers)
+        self.slurm.place(moved)
+        site.record("UPSERT", moved)
+        lost, wanted = {}, []
+        for node, told in nodes.items():
+            entry = self.journal.launches.get(node, {})
+            fresh = entry.get("instance") and now - entry.get("at", 0) < FRESH_S
+            if node in held or fresh or is_off(told["states"]) or "DOWN" in told["states"]:
+                continue
+            if "POWERING_UP" in told["states"]:
+                wanted.append(node)
+            elif "UNKNOWN" not in told["states"]:
+                known = entry.get("instance")
+                why = site.state_reason(known) if known else ""
+                lost[node] = f"the instance {known or ''} has ended: {why or 'EC2 gives no reason'}"
+        gone = {node: self.journal.launches.pop(node, {}) for node in lost}
+        self.journal.ended.update(
+            {one["instance"]: now for one in gone.values() if one.get("instance")}
+        )
+        site.record(
+            "DELETE", {node: one["address"] for node, one in gone.items() if one.get("address")}
+        )
+        self._fail(lost)
+        if wanted:
+            say(f"launching {len(wanted)} nodes that Slurm waits for: {', '.join(wanted)}")
+            self.resume(wanted)
+        self._offer(site, nodes, now)
+
+    def _offer(self, site, nodes, now):
+        """Offer failed nodes to jobs again after their pause."""
+        back = []
+        for node, failure in list(self.journal.failures.items()):
+            if not site.group(node):
+                continue
+            told = nodes.get(node)
+            if told is None or not {"DOWN", "POWERING_UP"} & told["states"]:
+                if told is None or busy(told["states"]):
+                    del self.journal.failures[node]  # it runs again: the next failure is the first
+                continue
+            pause = min(FIRST_PAUSE_S * 2 ** (failure["tries"] - 1), LONGEST_PAUSE_S)
+            if now - failure["at"] >= pause and "DOWN" in told["states"]:
+                back.append(node)
+        self.suspend(back)
+        self.slurm.update(back, "State=POWER_DOWN_FORCE")
+        self.slurm.update(back, "State=RESUME")
+        self.journal.save()
+
+
+def is_off(states):
+    """Return True if Slurm has no use for the instance of a node."""
+    off = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"} & states
+    return bool(off) and not {"POWERING_UP", "POWER_UP"} & states
+
+
+def busy(states):
+    """Return True if jobs are on a node."""
+    return bool({"ALLOCATED", "MIXED", "COMPLETING"} & states)
+
+
+def tag(instance, key):
+    """Return the value of a tag of an instance; empty without it."""
+    return next((one["Value"] for one in instance.get("Tags", ()) if one["Key"] == key), "")
+
+
+def code_of(error):
+    """Return the code of an error of AWS, else the name of its class."""
+    told = getattr(error, "response", None) or {}
+    return told.get("Error", {}).get("Code") or type(error).__name__
+
+
+def message_of(error):
+    """Return the message of an error of AWS."""
+    told = getattr(error, "response", None) or {}
+    return told.get("Error", {}).get("Message") or str(error)
+
+
+def new_token():
+    """Return a token by which EC2 tells a launch from others."""
+    return uuid.uuid4().hex
+
+
+def _tagged(data, node):
+    """Return the tags of the template with those of the node, as a launch takes the place of all of them."""
+    kept = [one for one in data.get("TagSpecifications", ()) if one["ResourceType"] != "instance"]
+    own = [one for one in data.get("TagSpecifications", ()) if one["ResourceType"] == "instance"]
+    tags = {tag["Key"]: tag["Value"] for one in own for tag in one["Tags"]}
+    tags.update({HOST_TAG: node, ELASTIC_TAG: "true"})
+    listed = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
+    return [*kept, {"ResourceType": "instance", "Tags": listed}]
+
+
+def _asked(nic, subnet):
+    """Return an interface of a template as a launch takes it."""
+    return {**nic, "SubnetId": subnet}
+
+
+def say(text):
+    """Write a line to the journal of the system."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def make_client():
+    """Return a function that makes clients of AWS; one that is throttled waits longer each time."""
+    import boto3
+    from botocore.config import Config
+
+    retries = Config(retries={"mode": "adaptive", "max_attempts": 12})
+    made = {}
+
+    def client(service, region):
+        if (service, region) not in made:
+            made[service, region] = boto3.client(service, region_name=region, config=retries)
+        return made[service, region]
+
+    return client
+
+
+def main(words):
+    """Run one of the programs; return its exit code."""
+    jobs = ("resume", "suspend", "resume-failed", "sweep", "check")
+    named = Path(words[0]).name.replace(
+        "rackwright-", ""
+    )  # Slurm gives its programs no words of ours
+    job, hosts = (named, words[1:]) if named in jobs else (words[1], words[2:])
+    if job not in jobs:
+        raise SystemExit(f"'{job}' is none of {', '.join(jobs)}")
+    with open(os.environ.get("RACKWRIGHT_ELASTIC", CONFIG)) as file:
+        config = json.load(file)
+    slurm, folder = Slurm(config.get("scontrol", "scontrol")), Path(config["folder"])
+    nodes = slurm.hosts(",".join(hosts))
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        client = make_client()
+        sites = [Site(known, client) for known in config["sites"]]
+        elastic = Elastic(sites, slurm, Journal(folder))
+        if job == "sweep":
+            if slurm.is_acting():
+                elastic.sweep()
+        elif job == "check":
+            for site in sites:
+                site.check()
+        else:
+            {
+                "resume": elastic.resume,
+                "suspend": elastic.suspend,
+                "resume-failed": elastic.resume_failed,
+            }[job](nodes)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,61 @@
+"""Elastic nodes on AWS, as variables of the role ``elastic``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rackwright.plan.aws.access import parameter_path
+from rackwright.plan.aws.names import site_prefix
+from rackwright.plan.aws.site import AwsSitePlan
+from rackwright.plan.model import Plan
+from rackwright.plan.slurm.nodes import covers
+
+METADATA_USER = "slurm"
+"""User of slurmctld, by which the program reads the credentials of the head node."""
+
+
+def elastic_variables(plan: Plan) -> dict[str, Any]:
+    """Return the variables of all controllers; empty where no node group is elastic."""
+    slurm = plan.slurm
+    if slurm is None:
+        return {}
+    sites = [
+        _site(plan.name, site)
+        for site in plan.aws
+        if covers(slurm.scheduler, site.name) and any(one.spec.is_elastic for one in site.groups)
+    ]
+    if not sites:
+        return {}
+    folder = f"{slurm.state.folder}/rackwright-elastic"
+    return {"elastic_sites": sites, "elastic_folder": folder}
+
+
+def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
+    """Return the readers of the metadata of a site's controllers; empty where no node group is elastic."""
+    for planned in plan.aws:
+        if planned.name == site and any(one.spec.is_elastic for one in planned.groups):
+            return {"instance_metadata_users": [*planned.metadata_readers, METADATA_USER]}
+    return {}
+
+
+def _site(cluster: str, site: AwsSitePlan) -> dict[str, Any]:
+    existing = site.network.existing
+    subnets = [subnet.name for subnet in site.cluster_subnets]
+    return {
+        "cluster": cluster,
+        "site": site.name,
+        "region": site.region,
+        "zone": site.network.dns_zone,
+        "parameter": f"{parameter_path(cluster, site.name)}/network",
+        "subnets": subnets if existing is None else [existing.private_subnet],
+        "groups": {
+            group.spec.name: {
+                "template": f"{site_prefix(cluster, site.name)}-{group.spec.name}",
+                "first": group.spec.least + 1,
+                "last": group.spec.most,
+                "digits": group.spec.name_digits,
+            }
+            for group in site.groups
+            if group.spec.is_elastic
+        },
+    }
