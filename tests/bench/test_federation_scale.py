@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.test_scale import GPUS_PER_RACK, SITES, many_sites
 
+from bench.test_scale import GPUS_PER_RACK, SITES, many_sites
 from rackwright.fleet.asking import SiteAnswer
 from rackwright.fleet.page import render_page
 from rackwright.fleet.reading import read_nodes
@@ -33,6 +33,7 @@ def federated() -> dict[str, Any]:
     document = many_sites(-(-GPUS // (GPUS_PER_RACK * SITES)), SITES)
     names = [site["name"] for site in document["sites"]]
     groups = {group["role"]: group["name"] for group in document["sites"][0]["node_groups"]}
+    document = json.loads(json.dumps(document, default=str))  # its sites share their halls
     for site in document["sites"]:
         if "head" not in groups:
             rack = site["halls"][0]["rows"][0]["rack_groups"][0]
