@@ -33,6 +33,7 @@ def federated() -> dict[str, Any]:
     document = many_sites(-(-GPUS // (GPUS_PER_RACK * SITES)), SITES)
     names = [site["name"] for site in document["sites"]]
     groups = {group["role"]: group["name"] for group in document["sites"][0]["node_groups"]}
+    document = json.loads(json.dumps(document, default=str))  # its sites share their halls
     for site in document["sites"]:
         if "head" not in groups:
             rack = site["halls"][0]["rows"][0]["rack_groups"][0]
