@@ -74,13 +74,13 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
-roles-docs: $(STAMP) ## Write the README of each role anew
+roles-docs: $(STAMP) ## Write the README of each role
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
 systems-docs: $(STAMP) ## Write the table of supported systems into the documents and the role base
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/model/test_systems.py
 
-suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
+suites-docs: $(STAMP) ## Write the table of suites in tests/README.md
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py
 
 # Of the locks that are there, versions are kept as long as they fit; UPGRADE=--upgrade takes the newest.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import http.client
+import re
 import ssl
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -198,3 +201,94 @@ def fronts(
             one.server_close()
         for thread in threads:
             thread.join(timeout=30)
+
+
+IRONIC_CONF = """\
+[DEFAULT]
+auth_strategy = noauth
+rpc_transport = none
+host = lab
+state_path = {folder}/state
+log_dir = {folder}/log
+enabled_hardware_types = fake-hardware,redfish
+enabled_boot_interfaces = fake,ipxe,redfish-virtual-media
+enabled_deploy_interfaces = fake,direct
+enabled_management_interfaces = fake,redfish
+enabled_power_interfaces = fake,redfish
+enabled_inspect_interfaces = fake,redfish,no-inspect
+enabled_bios_interfaces = no-bios,redfish
+enabled_firmware_interfaces = fake,no-firmware,redfish
+enabled_raid_interfaces = no-raid
+enabled_network_interfaces = noop
+enabled_vendor_interfaces = no-vendor,redfish
+default_network_interface = noop
+[api]
+host_ip = 127.0.0.1
+port = {port}
+[database]
+connection = sqlite:///{folder}/ironic.sqlite
+[dhcp]
+dhcp_provider = none
+[deploy]
+http_url = http://127.0.0.1:1
+http_root = {folder}/http
+[conductor]
+deploy_kernel = http://127.0.0.1:1/kernel
+deploy_ramdisk = http://127.0.0.1:1/ramdisk
+[redfish]
+connection_attempts = 2
+connection_retry_interval = 1
+[service_catalog]
+auth_type = none
+endpoint_override = http://127.0.0.1:{port}
+[fake]
+deploy_delay = {deploy_s}
+clean_delay = 1
+[oslo_concurrency]
+lock_path = {folder}/lock
+"""
+
+
+@dataclass
+class IronicMachine:
+    """Ironic with its database in a folder.
+
+    Attributes:
+        folder: of configuration, database and logs.
+        port: of its API on loopback.
+    """
+
+    folder: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Address of the API."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def prepare(self, deploy_s: float = 1) -> None:
+        """Write the configuration and make the database."""
+        for name in ("state", "log", "http", "lock"):
+            (self.folder / name).mkdir()
+        text = IRONIC_CONF.format(folder=self.folder, port=self.port, deploy_s=deploy_s)
+        (self.folder / "ironic.conf").write_text(text)
+        words: list[str | Path] = [
+            environment(IRONIC) / "ironic-dbsync",
+            "--config-file",
+            self.folder / "ironic.conf",
+        ]
+        subprocess.run([*words, "create_schema"], check=True, capture_output=True, timeout=300)
+
+    def running(self) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+        """Run API and conductor until the block ends."""
+        words: list[str | Path] = [
+            environment(IRONIC) / "ironic",
+            "--config-file",
+            self.folder / "ironic.conf",
+        ]
+        return running(words, self.folder, "ironic", f"{self.url}/v1/")
+
+    def changes(self) -> Counter[tuple[str, str]]:
+        """Return the requests that Ironic took to change something, by method and path, of its own log."""
+        text = (self.folder / "log/ironic.log").read_text(errors="replace")
+        return Counter(re.findall(r" (POST|PUT|PATCH|DELETE) (/v1/\S+) - 20\d ", text))

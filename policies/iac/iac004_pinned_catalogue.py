@@ -28,7 +28,7 @@ class PinnedCatalogue(Policy):
         at = Subject(f"{plan.name} catalogue", path)
         missing: tuple[Missing, ...] = ()
         if pinned is None:
-            message = "cannot tell if the catalogue changed since its review: it is not pinned"
+            message = "cannot tell if the catalogue changed since its review"
             missing = (Missing(f"'catalogue_digest' in 'operations', now '{actual}'", path),)
         elif pinned != actual:
             message = "facts about products in use have changed since the catalogue was pinned"

@@ -26,6 +26,7 @@ MODULES: Mapping[str, str] = {
     "google": "aws",
     "grpc": "aws",
     "moto": "local",
+    "openleadr": "openadr",
     "ortools": "design",
     "pulumi": "aws",
     "pulumi_aws": "aws",

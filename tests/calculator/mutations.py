@@ -84,7 +84,7 @@ MUTATIONS = (
     Mutation(_PORTS, "_needed_uplinks", "layout.fabric.oversubscription * ", ""),
     Mutation(_PORTS, "_cores", "blocks * ceil_div(each * up, core.radix)", "ceil_div(spines * up, core.radix)"),
     Mutation(_PORTS, "_cores", "(ratio * spine.up_rate)", "spine.up_rate"),
-    Mutation(_PORTS, "_spines", "down_ports(down, tier_ratio(layout, 1))", "down // 2"),
+    Mutation(_PORTS, "_spines", "down_ports(down, layout.fabric.tiers[1].oversubscription or 1.0)", "down // 2"),
     Mutation("fabric.cables", "_below", "(layout.down_links(tier) or 0)", "layout.tiers[tier].radix // 2"),
     Mutation(_LINKS, "TierLink.block", "lower % self.blocks", "lower * self.blocks // switches"),
     Mutation(_LAYOUT, "Run.place", "divmod(interface, len(self.leaves))", "(0, 0)"),

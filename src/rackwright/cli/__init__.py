@@ -119,6 +119,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.discover",
         "read management controllers, and compare the machines with the blueprint",
     ),
+    "provision": (
+        "rackwright.cli.commands.provision",
+        "bring bare-metal hosts from their controllers to their first job",
+    ),
+    "decommission": (
+        "rackwright.cli.commands.decommission",
+        "erase the disks of bare-metal hosts, and prove it",
+    ),
     "configure": (
         "rackwright.cli.commands.configure",
         "bring the hosts to what the blueprint says",
@@ -167,7 +175,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "discover", "configure", "verify", "switches", "burn-in", "faults", "repair",
+        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "switches",
+        "burn-in", "faults", "repair",
         "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (

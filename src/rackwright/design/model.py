@@ -17,12 +17,27 @@ from rackwright.model.names import Name, expand_hostlist, hostlist_size, refuse_
 from rackwright.model.onprem import MOST_RACKS, Hall, NodeGroup
 from rackwright.model.power import SitePower
 from rackwright.model.security import SiteSecurity
-from rackwright.model.units import Celsius, Metres, Percent, Watts
+from rackwright.model.units import Celsius, Metres, Percent, Tokens, Watts
 
 Objective = Literal[
-    "most-accelerators", "least-cost", "fewest-racks", "least-power", "shortest-cables"
+    "most-accelerators",
+    "least-cost",
+    "fewest-racks",
+    "least-power",
+    "shortest-cables",
+    "most-tokens",
+    "tokens-per-power",
+    "tokens-per-cost",
+    "tokens-per-rack",
+    "most-flops",
+    "flops-per-power",
+    "flops-per-cost",
+    "flops-per-rack",
 ]
+"""What is best. Tokens are those of a day of a workload, FLOP/s those of dense products at a precision."""
 
+Precision = Literal["bf16", "fp8", "mxfp8", "nvfp4"]
+"""Precision of products of matrices."""
 _OWN_KEYS = frozenset({"apiVersion", "derive", "name", "sites"})
 """Keys of a blueprint that a design writes itself."""
 
@@ -51,6 +66,25 @@ class DesignReserve(Model):
     """Rack positions."""
 
 
+class DesignWorkload(Model):
+    """A training job whose tokens a day are wanted; fields are those of a blueprint's ``workloads``."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    """Name of the model: a built-in one, like ``llama3.1-405b``, or any with ``config``."""
+    config: dict[str, Any] | None = None
+    """Keys of the model's config.json, for a model that is not built in."""
+    task: Literal["pre-training", "sft", "lora"] = "pre-training"
+    """Kind of training."""
+    precision: Precision = "bf16"
+    """Precision of the products of matrices."""
+    sequence: Annotated[int, Field(ge=1, le=16_777_216)]
+    """Length of a sequence, in tokens."""
+    batch: Annotated[Tokens, Field(gt=0)]
+    """Size of the batch of one step over all replicas, in tokens."""
+    software: Annotated[str, Field(max_length=100)] | None = None
+    """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
+
+
 class DesignWish(Model):
     """Wanted cluster."""
 
@@ -60,6 +94,10 @@ class DesignWish(Model):
     """Each is tried by itself; the best layout of all is the answer."""
     objective: Objective | None = None
     """What is best; absent, the most accelerators where the most is wanted, else the fewest racks."""
+    workload: DesignWorkload | None = None
+    """Training job of the objectives about tokens."""
+    precision: Precision | None = None
+    """Precision of the objectives about FLOP/s."""
     reserve: DesignReserve = DesignReserve()
     group: Name = "compute"
     """Name of the node group; where racks differ in their units there are several, this one first."""
@@ -68,10 +106,21 @@ class DesignWish(Model):
     def _fits_together(self) -> DesignWish:
         refuse_twins("product", (product.type for product in self.products))
         most = self.accelerators == "most"
-        if self.objective is not None and most != (self.objective == "most-accelerators"):
+        aim = self.objective
+        if aim is not None and most != (
+            aim == "most-accelerators" or "tokens" in aim or "flops" in aim
+        ):
             raise ValueError(
-                "'accelerators: most' and the objective 'most-accelerators' belong together"
+                "'accelerators: most' belongs to the objective 'most-accelerators' and to those about "
+                "tokens and FLOP/s"
             )
+        for part, field in (("tokens", "workload"), ("flops", "precision")):
+            wanted = aim is not None and part in aim
+            if wanted != (getattr(self, field) is not None):
+                needs = f"the objective '{aim}' needs '{field}'"
+                raise ValueError(
+                    needs if wanted else f"'{field}' has no effect: no objective is about {part}"
+                )
         return self
 
     @property

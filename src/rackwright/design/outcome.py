@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rackwright.design.document import Builder
 from rackwright.design.judge import Judge
 from rackwright.design.search import Design, design
+from rackwright.design.worth import is_worth
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.engine import Result
 
@@ -40,7 +41,8 @@ class DesignOutcome:
     def _order(self, one: Design) -> tuple[float, ...]:
         racks = float(sum(one.racks))
         if one.passes and one.value is not None:
-            sign = -1 if one.objective == "most-accelerators" else 1
+            most = one.objective == "most-accelerators" or is_worth(one.objective)
+            sign = -1 if most else 1
             return 0, sign * one.value, racks, self.designs.index(one)
         return 1, -one.accelerators, racks, self.designs.index(one)
 

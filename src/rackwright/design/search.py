@@ -14,6 +14,8 @@ from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge, LayoutVerdict, is_about_layouts
 from rackwright.design.model import DesignProduct, Objective
 from rackwright.design.solve import LayoutCut, LayoutProblem, PointCut, RackChoice, solve
+from rackwright.design.worth import is_worth, per, related, unknown_names, weight, worths
+from rackwright.errors import SpecError, SpecErrors
 from rackwright.policy.engine import Result
 
 MOST_CUTS = 200
@@ -42,7 +44,8 @@ class Design:
         survey: the kinds of racks.
         layout: what stands where; None without one that passes.
         verdict: what the policies say of it, or of the last layout that they did not let pass.
-        value: the objective of the layout: accelerators, racks, W, dollars a year or cm of cables.
+        value: the objective of the layout: accelerators, racks, W, dollars a year, cm of cables, tokens a
+            day or TFLOP/s, or the latter per MW, USD or rack.
         bound: no layout has a better one; None where nothing bounds it.
         problem: what the solver was asked last, with all that was cut off; None where it was not.
         racks: of each option of the survey; empty without a layout.
@@ -57,8 +60,8 @@ class Design:
     survey: Survey
     layout: RackLayout | None = None
     verdict: LayoutVerdict | None = None
-    value: int | None = None
-    bound: int | None = None
+    value: float | None = None
+    bound: float | None = None
     problem: LayoutProblem | None = None
     racks: tuple[int, ...] = ()
     judged: int = 0
@@ -98,7 +101,9 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
     base = Design(product, "nothing", wanted.aim, found)
     if not found.options:
         return replace(base, ending="unknown", results=found.unjudged) if found.unjudged else base
-    if wanted.aim == "least-cost" and any(one.dollars is None for one in found.options):
+    if (wanted.aim == "least-cost" or per(wanted.aim) == "cost") and any(
+        one.dollars is None for one in found.options
+    ):
         return replace(base, ending="unpriced", missing=found.unpriced)
     look = _search
     if wanted.aim == "shortest-cables":
@@ -107,6 +112,8 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
             return replace(base, ending="unknown", missing=measured)
         found, look = measured, _shortest
         base = replace(base, survey=found)
+    if is_worth(wanted.aim):
+        return _worthiest(judge, base, most_cuts)
     result = look(judge, replace(base, problem=_problem(judge, found, wanted.aim)), most_cuts)
     if result.ending != "short":
         return result
@@ -126,6 +133,76 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
     )
 
 
+def _worthiest(judge: Judge, base: Design, most_cuts: int) -> Design:
+    """Return the layout with the most tokens or FLOP/s, or the most of them per MW, USD or rack.
+
+    Worth depends on the number of units alone. For each number the layout with the least power, cost or racks is
+    looked for, the number that promises most first, until no other one promises more than what is found.
+
+    Raises:
+        SpecErrors: the workload names no known model or program.
+    """
+    found, aim, builder = base.survey, base.objective, judge.builder
+    wanted, facility = builder.document.wanted, builder.document.facility
+    if wanted.workload and (wrong := list(unknown_names(wanted.workload))):
+        raise SpecErrors(
+            [
+                SpecError(
+                    text, hint=hint, location=builder.tree.locate(("wanted", "workload", field))
+                )
+                for field, text, hint in wrong
+            ]
+        )
+    most = _search(
+        judge, replace(base, problem=_problem(judge, found, "most-accelerators")), most_cuts
+    )
+    if most.layout is None or not most.passes:
+        return most
+    each = found.options[0].accelerators // found.options[0].units
+    plan = judge.load(builder.blueprint(most.layout)).plan
+    worth = worths(wanted, facility.name, plan, most.layout.units, each)
+    if worth.missing:
+        return replace(base, ending="unknown", missing=worth.missing)
+    weights = [weight(aim, one) for one in found.options]
+    least = min(w / one.units for w, one in zip(weights, found.options, strict=True))
+    promises = {
+        count: related(aim, value, max(1.0, count * least))
+        for count, value in worth.values.items()
+        if value > worth.values.get(count - 1, 0.0)
+    }
+    best: Design | None = None
+    judged, exact = most.judged, most.ending == "optimal"
+    for count, promise in sorted(promises.items(), key=lambda one: (-one[1], one[0])):
+        if best is not None and best.value is not None and promise <= best.value:
+            break
+        problem = replace(
+            _problem(judge, found, "fewest-racks"),
+            choices=[
+                RackChoice(one.position_class, one.units, w, 1)
+                for one, w in zip(found.options, weights, strict=True)
+            ],
+            units=count,
+            cuts=most.problem.cuts if most.problem else (),
+        )
+        now = _search(judge, replace(base, problem=problem), most_cuts)
+        judged += now.judged
+        exact = exact and now.ending in {"optimal", "short"}
+        if now.passes and now.value is not None:
+            value = related(aim, worth.values[count], now.value)
+            if best is None or best.value is None or value > best.value:
+                best = replace(now, value=value)
+    if best is None:
+        return replace(most, ending="nothing", judged=judged)
+    ending: Ending = "optimal" if exact else "bounded"
+    return replace(
+        best,
+        ending=ending,
+        bound=best.value if exact else None,
+        judged=judged,
+        problem=most.problem,
+    )
+
+
 def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
     """Return the problem for the solver."""
     builder = judge.builder
@@ -139,7 +216,7 @@ def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
             "least-power": power,
             "least-cost": one.dollars or 0,
             "shortest-cables": one.cable_cm or 0,
-        }[aim]
+        }.get(aim, 1)
         tie = math.ceil(power / 100) if aim == "fewest-racks" else 1
         choices.append(RackChoice(one.position_class, one.units, weight, tie))
     units = None

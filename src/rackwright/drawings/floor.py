@@ -94,7 +94,6 @@ def draw_floor(
     site: SitePlan,
     hall: str,
     measure: FloorMeasure = "power",
-    results: Sequence[Result] = (),
     colours: FloorColours | None = None,
     *,
     legend: bool = True,
@@ -105,11 +104,10 @@ def draw_floor(
         site: the site.
         hall: name of the hall.
         measure: what racks are coloured by.
-        results: of policies, for the headroom.
-        colours: made before, so that all halls of a site share one scale.
+        colours: scale that all halls of a site share; with that of the headroom, which needs results.
         legend: draw the legend as well.
     """
-    colours = colours or colours_of(site, measure, results)
+    colours = colours or colours_of(site, measure, ())
     rows: dict[str, list[_Cell]] = {}
     for number_, racks in enumerate(site.racks):
         if racks.hall == hall:

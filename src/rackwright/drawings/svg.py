@@ -31,12 +31,11 @@ class Drawing:
     height: float
     body: str
 
-    def inline(self, name: str = "") -> str:
+    def inline(self) -> str:
         """Return the drawing as an element of a page, whose style it takes."""
         return element(
             "svg",
             f"<title>{words(self.title)}</title>{self.body}",
-            id=name or None,
             viewBox=f"0 0 {number(self.width)} {number(self.height)}",
             width=self.width,
             height=self.height,

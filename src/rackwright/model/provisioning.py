@@ -11,7 +11,7 @@ from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.operations import FirmwareComponent
-from rackwright.model.users import ControlPath
+from rackwright.model.users import ControlPath, PublicKey
 
 _IN_PLACE = OnChange("in place", "used when hosts are discovered or provisioned next")
 _FLASHED = OnChange("drain", "firmware is written on idle nodes")
@@ -76,6 +76,38 @@ class Controllers(Model):
     networks of kind ``bmc`` if omitted."""
 
 
+class Engine(Model):
+    """Ironic of a site."""
+
+    url: Annotated[
+        str,
+        Field(
+            pattern=r"^(https://[A-Za-z0-9.\[\]:_-]+|http://(127\.[0-9.]+|localhost)(:[0-9]+)?)(/[!-~]*)?$"
+        ),
+        HARDWARE,
+        _IN_PLACE,
+    ]
+    """Address of Ironic's API: ``https://``, or ``http://`` on the machine that runs ``provision``."""
+    user: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9._@+-]{1,64}$"), HARDWARE, _IN_PLACE] = (
+        None
+    )
+    """User of the API. No credentials are sent if omitted."""
+    password_file: Annotated[ControlPath | None, HARDWARE, _IN_PLACE] = None
+    """File with the password of the user, one line, readable by its owner only."""
+    ca: Annotated[ControlPath | None, HARDWARE, _IN_PLACE] = None
+    """Certificates (PEM) of the authority of the API. Those that the machine trusts if omitted."""
+    conductor_group: Annotated[Name | None, HARDWARE, _IN_PLACE] = None
+    """Group of conductors that look after the site. Any conductor if omitted."""
+    driver: Annotated[Literal["redfish", "fake-hardware"], HARDWARE, _IN_PLACE] = "redfish"
+    """Driver of the hosts. ``fake-hardware`` rehearses: Ironic pretends, and no machine is touched."""
+
+    @model_validator(mode="after")
+    def _has_a_password(self) -> Engine:
+        if (self.user is None) != (self.password_file is None):
+            raise ValueError("'user' and 'password_file' of the engine need each other")
+        return self
+
+
 class Image(Model):
     """Disk image with an operating system."""
 
@@ -130,16 +162,6 @@ class ProvisionedGroup(Model):
     """Way in which the agent is started on hosts."""
     secure_boot: Annotated[bool | None, HARDWARE, _REIMAGED] = None
     """True if hosts start signed software only. Left as it is if omitted."""
-    measurements: Annotated[
-        dict[
-            Annotated[str, Field(pattern=r"^([0-9]|1[0-9]|2[0-3])$")],
-            Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")],
-        ],
-        HARDWARE,
-        _IN_PLACE,
-    ] = {}
-    """Values of the TPM's registers (PCR, SHA-256 bank) that a host must prove before it is installed, by
-    number. No proof is asked for if omitted."""
 
 
 class PowerOnLimits(Model):
@@ -157,6 +179,8 @@ class Provisioning(Model):
     """Provisioning of the hosts of a site, from their controllers to their operating system."""
 
     bmc: Annotated[Controllers, PART]
+    engine: Annotated[Engine | None, PART, _IN_PLACE] = None
+    """Ironic that installs the hosts. Machines are discovered only if omitted."""
     serials: Annotated[
         dict[Name, Serial],
         HARDWARE,
@@ -172,6 +196,14 @@ class Provisioning(Model):
     groups: Annotated[tuple[ProvisionedGroup, ...], PART, _IN_PLACE] = ()
     power_on: Annotated[PowerOnLimits | None, PART, _IN_PLACE] = None
     """Most hosts that are powered on together. 16 of the site if omitted."""
+    at_once: Annotated[int, Field(gt=0, le=10_000), HARDWARE, _IN_PLACE] = 100
+    """Most hosts that are inspected, cleaned or installed at the same time. 100 if omitted."""
+    ssh_user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$"), HARDWARE, _IN_PLACE] = (
+        "root"
+    )
+    """User of installed hosts that ``provision`` logs in as, with the keys of ``ssh_keys``."""
+    ssh_keys: Annotated[tuple[PublicKey, ...], HARDWARE, _IN_PLACE] = ()
+    """Public keys that installed hosts accept for their first user."""
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Provisioning:

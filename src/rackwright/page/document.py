@@ -24,6 +24,7 @@ from rackwright.drawings.style import STYLE
 from rackwright.page.budget_rows import BudgetRow, budget_rows
 from rackwright.page.changes import view_change
 from rackwright.page.finding_rows import MOST_FINDINGS, FindingRow, finding_rows, pieces
+from rackwright.page.jobs import job_views
 from rackwright.page.places import Places
 from rackwright.page.racks import Elevations
 from rackwright.page.site_views import view_site
@@ -86,6 +87,7 @@ def render_page(
         "more_findings": max(0, len(rows) - MOST_FINDINGS),
         "change": None if comparison is None else view_change(comparison),
         "uncompared": None if uncompared is None else printable(uncompared),
+        "jobs": list(job_views(plan)),
         "measures": MEASURES,
         "sites": sites,
         "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape # nosec B704

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
+from rackwright.plan.workload.economy import TokenPrice
 from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.cost/v1"
@@ -19,9 +20,15 @@ _CENT = Decimal("0.01")
 
 
 def render_text(
-    blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
+    blueprint: str,
+    summary: CostSummary,
+    comparisons: Sequence[RentComparison] | None,
+    tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
 ) -> str:
-    """Return the total, each site with its groups, what is missing, and where the prices come from."""
+    """Return the total, each site with its groups, what is missing, and where the prices come from.
+
+    ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons.
+    """
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -36,7 +43,7 @@ def render_text(
     for provider in dict.fromkeys(site.provider for site in summary.sites):
         lines.append(f"not counted ({provider}): {NOT_COUNTED[provider]}")
     if comparisons is not None:
-        lines += ["", *_comparison_lines(comparisons)]
+        lines += ["", *_comparison_lines(comparisons, tokens or {})]
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +59,10 @@ def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
 
 
 def render_json(
-    blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
+    blueprint: str,
+    summary: CostSummary,
+    comparisons: Sequence[RentComparison] | None,
+    tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
 ) -> str:
     """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -77,8 +87,24 @@ def render_json(
         ],
     }
     if comparisons is not None:
-        document["comparisons"] = [_comparison(comparison) for comparison in comparisons]
+        document["comparisons"] = [
+            {**_comparison(one), "per_trillion_tokens": _tokens((tokens or {}).get(one.site, ()))}
+            for one in comparisons
+        ]
     return json_text(document)
+
+
+def _tokens(prices: Sequence[TokenPrice]) -> list[dict[str, Any]]:
+    return [
+        {
+            "workload": one.workload,
+            "dollars": {
+                name: {"low": price.low, "value": price.value, "high": price.high}
+                for name, price in one.dollars.items()
+            },
+        }
+        for one in prices
+    ]
 
 
 def amount_text(amount: Amount) -> str:
@@ -128,7 +154,9 @@ def _price_text(price: UsedPrice) -> str:
     )
 
 
-def _comparison_lines(comparisons: Sequence[RentComparison]) -> Iterator[str]:
+def _comparison_lines(
+    comparisons: Sequence[RentComparison], tokens: Mapping[str, Sequence[TokenPrice]]
+) -> Iterator[str]:
     if not comparisons:
         yield "owned against rented: no bare-metal site has accelerators"
     for comparison in comparisons:
@@ -144,6 +172,14 @@ def _comparison_lines(comparisons: Sequence[RentComparison]) -> Iterator[str]:
         if owned is not None and rented:
             share = (owned / rented * 100).quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
             yield f"  owning costs {share} % of renting on demand"
+            if owned < rented:
+                yield f"  owning is cheaper where the accelerators are used more than {share} % of the time"
+        for one in tokens.get(comparison.site, ()):
+            told = (
+                f"{name} {price.value:,.0f} ({price.low:,.0f} to {price.high:,.0f})"
+                for name, price in one.dollars.items()
+            )
+            yield f"  USD per T tokens of '{printable(one.workload)}': {', '.join(told)}"
         for text in dict.fromkeys((*comparison.owned.missing, *comparison.rented.missing)):
             yield f"  missing: {printable(text)}"
 

@@ -49,44 +49,62 @@ def amount(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
+def headline(one: Prediction) -> str:
+    """Return a workload with its model and its place."""
     workload = one.workload
-    yield f"{printable(workload.name)}: {printable(workload.model)}, {workload.precision}, on {_where(one)}"
+    what = f"{printable(workload.model)}, {workload.precision}, on {_where(one)}"
+    return f"{printable(workload.name)}: {what}"
+
+
+def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a workload that has a step, each with its name."""
+    workload, step = one.workload, one.step
+    if step is None or one.a_day is None:
+        return
+    kept = "" if one.effective is None else f", {one.effective:.1%} of the time effective"
+    yield "tokens a day", f"{_between(one.a_day)}{kept}"
+    if one.days is not None and workload.tokens is not None:
+        days = one.days
+        told = f"{days.value:,.1f} days ({days.low:,.1f} to {days.high:,.1f})"
+        yield "the whole run", f"{told} for {amount(workload.tokens)} tokens"
+    if spent is not None and spent.dollars is not None:
+        low, high = spent.dollars.low, spent.dollars.high
+        yield "per T tokens", f"{spent.dollars.value:,.0f} USD ({low:,.0f} to {high:,.0f})"
+    if spent is not None and spent.kwh is not None:
+        low, high = spent.kwh.low / 1e3, spent.kwh.high / 1e3
+        yield "per T tokens", f"{spent.kwh.value / 1e3:,.0f} MWh ({low:,.0f} to {high:,.0f})"
+    each = step.tokens_per_second
+    yield "each", f"{each:,.0f} tokens/s, {step.flops / 1e12:,.0f} TFLOP/s of the model"
+    yield "layout", f"{one.layout}{'' if workload.layout else ' (found)'}"
+    yield "memory", _memory(one)
+    for cause, share in one.lost.by_cause().items() if one.lost else ():
+        yield "lost", f"{share:.1%} to {cause}"
+    if one.slowed is not None:
+        low, high = 1 - one.slowed.high, 1 - one.slowed.low
+        yield "lost", f"{1 - one.slowed.value:.1%} to the power cap ({low:.1%} to {high:.1%})"
+    for text in (*one.missing, *(spent.missing if spent else ())):
+        yield "not counted", printable(text)
+
+
+def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
+    yield headline(one)
     if one.problem is not None:
         yield f"  no prediction: {printable(one.problem)}"
         return
-    if one.step is None or one.a_day is None or one.speed is None:
+    step = one.step
+    if step is None:
         yield f"  unknown: {'; '.join(map(printable, one.missing))}"
         return
-    step = one.step
-    kept = "" if one.effective is None else f", {one.effective:.1%} of the time effective"
-    yield f"  tokens a day   {_between(one.a_day)}{kept}"
-    if one.days is not None and workload.tokens is not None:
-        days = one.days
-        yield (
-            f"  the whole run  {days.value:,.1f} days ({days.low:,.1f} to {days.high:,.1f}) "
-            f"for {amount(workload.tokens)} tokens"
-        )
-    if spent is not None and spent.dollars is not None:
-        low, high = spent.dollars.low, spent.dollars.high
-        yield f"  per T tokens   {spent.dollars.value:,.0f} USD ({low:,.0f} to {high:,.0f})"
-    if spent is not None and spent.kwh is not None:
-        low, high = spent.kwh.low / 1e3, spent.kwh.high / 1e3
-        yield f"  per T tokens   {spent.kwh.value / 1e3:,.0f} MWh ({low:,.0f} to {high:,.0f})"
-    each = step.tokens_per_second
-    yield f"  each           {each:,.0f} tokens/s, {step.flops / 1e12:,.0f} TFLOP/s of the model"
-    yield f"  layout         {one.layout}{'' if workload.layout else ' (found)'}"
-    yield f"  memory         {_memory(one)}"
-    yield f"  step           {step.seconds:,.2f} s"
+    for name, text in facts(one, spent):
+        yield f"  {name:<14} {text}"
+    yield f"  {'step':<14} {step.seconds:,.2f} s"
     longest = max(step.by_part().values())
     for name, seconds in step.by_part().items():
         share = seconds / step.seconds
         if share >= 0.005:
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
-    for text in (*one.missing, *(spent.missing if spent else ())):
-        yield f"  not counted    {printable(text)}"
     for change in list(changes(one))[:3]:
-        yield f"  would bring    +{change.gain:.1%}: {printable(change.field)}, {change.what}"
+        yield f"  {'would bring':<14} +{change.gain:.1%}: {printable(change.field)}, {change.what}"
 
 
 def _where(one: Prediction) -> str:
@@ -107,8 +125,11 @@ def _memory(one: Prediction) -> str:
         return ""
     need = step.memory
     total = need.total(step.repeated) / 1e9
-    layers = step.repeated.layers
-    again = f", {layers:.0%} of the layers recomputed" if layers else ""
+    again = ""
+    if step.repeated.layers:
+        again = f", {step.repeated.layers:.0%} of the layers recomputed"
+    elif step.repeated.passes:
+        again = f", {step.repeated.passes:.0%} of norms and activation functions recomputed"
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 
@@ -126,6 +147,8 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
         "tokens_per_second": _range(one.speed),
         "days": _range(one.days),
         "effective": one.effective,
+        "slowed_by_power_cap": _range(one.slowed),
+        "lost": one.lost.by_cause() if one.lost else None,
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),
     }

@@ -166,7 +166,7 @@ def test_a_mistake_in_the_facility_is_told_where_it_is_written() -> None:
         ({"blueprint": {"sites": []}}, "'sites' of the blueprint is written by the design itself"),
         (
             {"wanted": {**a_wish(), "objective": "least-cost"}},
-            "'accelerators: most' and the objective 'most-accelerators' belong together",
+            "'accelerators: most' belongs to the objective 'most-accelerators'",
         ),
         ({"facility": a_facility(halls=[a_hall(rows=[])])}, "no hall has a rack position"),
         (

@@ -242,3 +242,36 @@ def test_the_page_shows_what_changes_against_a_base(tmp_path: Path) -> None:
     (tmp_path / "plant.yaml").rename(tmp_path / "other.yaml")
     run_here(tmp_path, *[word.replace("plant.yaml", "other.yaml") for word in arguments])
     assert "What changes" in (tmp_path / "p.html").read_text("utf-8")
+
+
+def test_jobs_are_shown_with_their_step_and_what_would_change_it() -> None:
+    plan, report = judged("workloads")
+    page = render_page(plan, report)
+    (found,) = plan.predictions
+    assert found.step is not None
+    jobs = page.partition('<section id="jobs">')[2].partition("</section>")[0]
+    assert "pretrain: llama3.1-70b, fp8, on 512 × H200 SXM of sjc1/dgx" in jobs
+    drawn = [
+        part for part, one in found.step.by_part().items() if one >= 0.005 * found.step.seconds
+    ]
+    assert jobs.count('class="track"') == len(drawn)
+    assert all(f">{part}</text>" in jobs for part in drawn)
+    assert f"<td>{drawn[0]}, " in jobs
+    assert "no failures, no checkpoints" in jobs
+
+
+def test_a_job_without_a_prediction_says_why(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text("workloads: [{name: pretrain, layout: {tensor: 3}}]\n")
+    loaded = load_plan(FIXTURES / "workloads.yaml", [layer])
+    page = render_page(loaded.plan, check_plan(loaded))
+    jobs = page.partition('<section id="jobs">')[2].partition("</section>")[0]
+    assert "No prediction: " in jobs
+    assert "does not divide 64 heads" in jobs
+    assert "<svg" not in jobs
+
+
+def test_a_page_without_workloads_has_no_section_of_them(
+    fabric: tuple[Plan, Report, str],
+) -> None:
+    assert 'id="jobs"' not in fabric[2]

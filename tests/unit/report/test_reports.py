@@ -112,6 +112,14 @@ def test_colour_only_when_asked_for() -> None:
     assert "\033" not in render_text(report)
 
 
+def test_a_large_json_report_is_written_in_parts_that_end_with_lines() -> None:
+    report = Report("atlas", (FAIL,) * 4001, 1)
+    parts = list(render_json(report))
+    assert len(parts) == 4
+    assert all(part.endswith("\n") for part in parts)
+    assert len(json.loads("".join(parts))["results"]) == 4001
+
+
 def test_json_holds_everything() -> None:
     document = json.loads("".join(render_json(Report("atlas", (FAIL,), 1))))
     assert document["schema"] == SCHEMA == "rackwright.check/v2"

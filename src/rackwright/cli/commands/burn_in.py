@@ -171,9 +171,11 @@ class _Session:
         serials: Mapping[str, Mapping[str, str]],
     ) -> Suite:
         """Run the suite; the nodes that may take jobs do so afterwards, the others are drained."""
+        from rackwright.nodelife.burnin.gate import validating_nodes
         from rackwright.nodelife.burnin.suite import NodeResult, Suite, run_groups, run_nodes
 
         began = time.time()
+        self.jobs.direct = validating_nodes(ledger, self.states)
         lost = [self._lost(node, unreachable) for node in chosen]
         ready = [node for node, why in zip(chosen, lost, strict=True) if why is None]
         waiting = [node.name for node in ready if self._waits(node)]
@@ -183,7 +185,8 @@ class _Session:
         try:
             self._open(ready, waiting, request)
             results = run_nodes(ready, self.jobs, ledger, floors, asked, serials)
-            made = run_groups(self.plan, ready, results, self.jobs, asked, tell_progress)
+            shared = [node for node in ready if node.name not in self.jobs.direct]
+            made = run_groups(self.plan, shared, results, self.jobs, asked, tell_progress)
         finally:
             self._close(results, waiting)
         for node, why in zip(chosen, lost, strict=True):
@@ -209,7 +212,7 @@ class _Session:
         state = self.states.get(node.name)
         if state is None:
             return "Slurm does not know it"
-        if state.takes_jobs or self._waits(node):
+        if state.takes_jobs or self._waits(node) or node.name in self.jobs.direct:
             return None
         return f"out of service: {state.reason or plain_state(state.state)}"
 
@@ -227,7 +230,7 @@ class _Session:
         from rackwright.nodelife.slurm_nodes import give_back
 
         if waiting:
-            names = compress_hostlist([node.name for node in ready])
+            names = compress_hostlist([n.name for n in ready if n.name not in self.jobs.direct])
             self.jobs.reserve(self.executor.controllers[0], names, 2 * longest_minutes(request))
             self.executor.update(waiting, [give_back(waiting, [REASON])])
 
@@ -241,7 +244,7 @@ class _Session:
         updates = [
             drain([name], reason(f"burn-in: {failed[name][0]}"))
             for name in failed
-            if self.arguments.drain or name in waiting
+            if (self.arguments.drain or name in waiting) and name not in self.jobs.direct
         ]
         if left := [name for name in waiting if name not in passed and name not in failed]:
             updates.append(drain(left, REASON))

@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
+    from rackwright.plan.workload.economy import token_prices
     from rackwright.report.cost import render_json, render_text
 
     if arguments.region is not None and not arguments.compare:
@@ -52,8 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
+    tokens = {one.site: list(token_prices(plan, plan.predictions, one)) for one in comparisons or ()}
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, summary, comparisons))
+    sys.stdout.write(render(plan.name, summary, comparisons, tokens))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
     return ExitCode.CLEAN

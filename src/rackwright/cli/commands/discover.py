@@ -13,8 +13,8 @@ from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
-    from rackwright.metal.access import BmcAccess
-    from rackwright.metal.expected import ExpectedMachine
+    from rackwright.metal.discovery.access import ControllerAccess
+    from rackwright.metal.discovery.expected import ExpectedMachine
     from rackwright.plan.expansion import SitePlan
 
 
@@ -66,21 +66,22 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: there are no addresses, no credentials, or a file cannot be read.
     """
     from rackwright.cli.options.outputs import write_file
-    from rackwright.metal.compare import compare
-    from rackwright.metal.discover import Discoverer
-    from rackwright.metal.expected import bmc_addresses, expected_machines
-    from rackwright.metal.layer import SCHEMA, as_data, exit_code, layer, text_report
+    from rackwright.metal.chosen import bare_metal_site
+    from rackwright.metal.discovery.compare import compare
+    from rackwright.metal.discovery.discover import Discoverer
+    from rackwright.metal.discovery.expected import bmc_addresses, expected_machines
+    from rackwright.metal.discovery.layer import SCHEMA, as_data, exit_code, layer, text_report
     from rackwright.plan.load import load_plan
 
     plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
-    site = _site(plan.onprem, arguments.site)
+    site = bare_metal_site(plan.onprem, arguments.site)
     machines = expected_machines(plan, site)
     addresses = bmc_addresses(plan, site, tuple(arguments.range))
     access = _access(arguments, site, machines)
     reader = Discoverer(access.credentials(), access.session(), access.port, access.manners)
     # A range that was given may be a part of the site.
     within = set(addresses) if arguments.range else None
-    asked = [one for one in machines if within is None or one.bmc in within]
+    asked = [one for one in machines if within is None or one.bmc is None or one.bmc in within]
     required = [one.bmc for one in asked if one.bmc is not None]
     found = reader.discover(addresses, required, tell_progress)
     layouts = [planned.layout for planned in site.fabrics if planned.layout is not None]
@@ -95,34 +96,15 @@ def run(arguments: argparse.Namespace) -> int:
     return int(exit_code(lines))
 
 
-def _site(sites: tuple[SitePlan, ...], name: str | None) -> SitePlan:
-    """Return the bare-metal site that is meant.
-
-    Raises:
-        UsageError: there is none, or several.
-    """
-    found = [site for site in sites if name in {None, site.name}]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        named = "" if name is None else f" '{name}'"
-        raise UsageError(f"the blueprint has no bare-metal site{named}")
-    raise UsageError(
-        "the blueprint has several bare-metal sites",
-        hint=f"say which: --site {found[0].name}",
-    )
-
-
 def _access(
     arguments: argparse.Namespace, site: SitePlan, machines: tuple[ExpectedMachine, ...]
-) -> BmcAccess:
+) -> ControllerAccess:
     """Return how the controllers are reached, the command line before the blueprint.
 
     Raises:
         UsageError: no user or no password is given.
     """
-    from rackwright.metal.access import BmcAccess
-    from rackwright.metal.redfish import Manners
+    from rackwright.metal.chosen import BMC_PORT, access_by
 
     provisioning = site.provisioning
     bmc = None if provisioning is None else provisioning.bmc
@@ -133,14 +115,13 @@ def _access(
             f"how to log in to the controllers of '{site.name}' is not stated",
             hint="give 'provisioning.bmc' in the blueprint, or --user and --password-file",
         )
-    ca = arguments.ca or (bmc.ca if bmc else None)
-    return BmcAccess(
+    return access_by(
         user=user,
         password_file=str(password),
-        ca=None if ca is None else str(ca),
+        ca=arguments.ca or (bmc.ca if bmc else None),
         verify=bmc.verify if bmc else "name",
-        port=arguments.port or (bmc.port if bmc else 443),
-        hosts={one.bmc: one.host for one in machines if one.bmc is not None},
-        manners=Manners(answer_s=arguments.answer_within),
+        port=arguments.port or (bmc.port if bmc else BMC_PORT),
+        machines=machines,
+        answer_s=arguments.answer_within,
         plain=arguments.plain_http,
     )

@@ -66,8 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
     now = time.time()
-    writes = arguments.action == "note"
-    with open_ledger(store_path(plan.name), create=writes) as ledger:
+    with open_ledger(store_path(plan.name)) as ledger:
         match arguments.action:
             case "show":
                 document = _history(ledger, arguments.name)

@@ -67,6 +67,22 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--restore", action="store_true", help="give back every limit that was sent"
     )
+    parser.add_argument(
+        "--openadr",
+        metavar="URL",
+        help="keep the events of an OpenADR 2.0b server until interrupted",
+    )
+    parser.add_argument(
+        "--ven", default="rackwright", metavar="NAME", help="name at that server (rackwright)"
+    )
+    parser.add_argument(
+        "--level",
+        action="append",
+        default=[],
+        metavar="N=SHARE",
+        help="share of the contract at a SIMPLE level, like 1=85%%; repeatable",
+    )
+    parser.add_argument("--once", action="store_true", help="end after one event of the server")
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_ways(parser)
     add_reach(parser)
@@ -86,6 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
     cluster = _cluster(loaded, site.name)
     if arguments.restore:
         return _restore(arguments, cluster)
+    if arguments.openadr is not None:
+        return _listen(arguments, cluster, site)
     budget = _budget(arguments, site)
     classes = _classes(arguments, cluster, site.name)
     made = _plan(cluster, site, budget, classes)
@@ -271,6 +289,68 @@ def _sent(
             forks=arguments.forks,
             say=tell_progress,
         )
+
+
+def _listen(arguments: argparse.Namespace, cluster: Plan, site: SitePlan) -> int:
+    """Keep the events of a grid: accepted where the budget can be kept, sent at the start, given back at the end.
+
+    Raises:
+        UsageError: the site has no contract, of which events state a share.
+    """
+    from rackwright.errors import RackwrightError
+    from rackwright.fleet.caps import PowerBudget
+    from rackwright.fleet.openadr import GridEvent, Handlers, listen
+
+    contract = site.totals.contract_w
+    if contract is None:
+        raise UsageError("the site has no 'contract', of which events of the grid state a share")
+    levels = {int(name): _target(value, contract) / contract for name, value in _levels(arguments)}
+
+    def plan_for(event: GridEvent) -> tuple[PowerBudget, CapPlan, Mapping[str, str]] | None:
+        budget = PowerBudget(site_w=event.share * contract, reason=f"OpenADR event {event.id}")
+        try:
+            classes = _classes(arguments, cluster, site.name)
+        except RackwrightError as error:
+            say(str(error))
+            return None
+        made = _plan(cluster, site, budget, classes)
+        if made.refused:
+            say(f"event {event.id} is opted out of: {made.refused}")
+            return None
+        return budget, made, classes
+
+    def begin(event: GridEvent) -> None:
+        found = plan_for(event)  # again: other jobs run by now
+        if found is None:
+            return
+        budget, made, classes = found
+        say(f"event {event.id}: {made.hosts:,} hosts get a limit until {event.end:%H:%M:%S} UTC")
+        if arguments.send:
+            _send(arguments, cluster, site, budget, classes, made)
+
+    def end(event: GridEvent) -> None:
+        say(f"event {event.id} has ended")
+        if arguments.send:
+            _tell(_sent(arguments, cluster, None, "restored"))
+
+    handlers = Handlers(lambda event: plan_for(event) is not None, begin, end)
+    listen(arguments.openadr, arguments.ven, levels, handlers, once=arguments.once)
+    return ExitCode.CLEAN
+
+
+def _levels(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
+    """Return the levels with their shares.
+
+    Raises:
+        UsageError: one is no level.
+    """
+    found = []
+    for text in arguments.level:
+        name, _, share = text.partition("=")
+        if not name.isdigit() or not share.endswith("%"):
+            raise UsageError(f"'{text}' is no level", hint="write it like 1=85%")
+        found.append((name, share))
+    return found
 
 
 def _restore(arguments: argparse.Namespace, cluster: Plan) -> int:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.files import write_changed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rackwright.plan.workload.prediction import Prediction
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``predict``."""
     add_blueprint(parser)
     parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument(
+        "--write-astra",
+        type=Path,
+        metavar="DIR",
+        help="write inputs of ASTRA-sim for each workload into a folder of this directory",
+    )
     parser.add_argument("--workload", metavar="NAME", help="predict this workload alone")
 
 
@@ -21,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print tokens a day of each workload. It informs only.
 
     Raises:
-        UsageError: the blueprint has no workloads, or none of that name.
+        UsageError: the blueprint has no workloads, none of that name, or none that ASTRA-sim could be given.
     """
     from rackwright.plan.load import load_plan
     from rackwright.plan.workload.economy import economy
@@ -40,4 +54,26 @@ def run(arguments: argparse.Namespace) -> int:
     economies = [economy(plan, plan.cost, one) for one in found]
     render = render_json if arguments.json else render_text
     sys.stdout.write(render(plan.name, found, economies))
+    if arguments.write_astra is not None:
+        _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN
+
+
+def _write_astra(folder: Path, found: Sequence[Prediction]) -> None:
+    """Write the inputs of ASTRA-sim of all workloads that have a prediction.
+
+    Raises:
+        UsageError: none has one.
+    """
+    from rackwright.render.astra import astra_files
+
+    written = 0
+    for one in found:
+        for name, text in (astra_files(one) or {}).items():
+            path = folder / one.workload.name / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_changed(path, text)
+            sys.stderr.write(f"{path}\n")
+            written += 1
+    if not written:
+        raise UsageError("no workload has a prediction that could be written for ASTRA-sim")

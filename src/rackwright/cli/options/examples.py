@@ -56,6 +56,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "predict": (
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
+        "predict site/blueprint.yaml --write-astra astra",
     ),
     "fleet": (
         "fleet site/blueprint.yaml",
@@ -170,6 +171,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "discover site/blueprint.yaml --output machines.yaml",
         "discover site/blueprint.yaml --range 10.21.0.16-10.21.0.47 --json",
     ),
+    "provision": (
+        "provision site/blueprint.yaml --dry-run",
+        "provision site/blueprint.yaml --hosts dgx-[01-08] --until imaged",
+        "provision site/blueprint.yaml --status --json",
+        "provision site/blueprint.yaml --retry",
+    ),
+    "decommission": ("decommission site/blueprint.yaml --hosts dgx-[01-08] --yes",),
     "configure": (
         "configure site/blueprint.yaml --check",
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
@@ -181,10 +189,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "burn-in site/blueprint.yaml --groups node,pair,rack,leaf,hall",
         "burn-in site/blueprint.yaml --duration '72 h' --output markdown=burn-in.md --output layer=burn-in.yaml",
     ),
-    "ledger": (
-        "ledger show gpu-1",
-        "ledger lemons",
-        "ledger packet 1650223012345 --output packet.tar.gz",
+    "ledger": ("ledger show gpu-1 --blueprint site/blueprint.yaml",),
+    "ledger show": ("ledger show gpu-1 --blueprint site/blueprint.yaml",),
+    "ledger lemons": ("ledger lemons --blueprint site/blueprint.yaml --days 90",),
+    "ledger spares": ("ledger spares --blueprint site/blueprint.yaml",),
+    "ledger note": ("ledger note 1650223012345 'riser reseated' --blueprint site/blueprint.yaml",),
+    "ledger packet": (
+        "ledger packet 1650223012345 --blueprint site/blueprint.yaml --output packet.tar.gz --attach nvidia-bug-report.log.gz",
     ),
     "lab": ("lab up --blueprint site/blueprint.yaml",),
     "lab up": ("lab up --blueprint site/blueprint.yaml",),

@@ -71,9 +71,13 @@ class DesignOfProductDocument(TypedDict):
     """Accelerators of the layout; 0 without one."""
     units: Count
     """Units of the product."""
-    value: int | None
-    """The objective of the layout: accelerators, racks, W, dollars a year or cm of cables; null without a layout."""
-    bound: int | None
+    value: float | None
+    """The objective of the layout; null without one.
+
+    Accelerators, racks, W, dollars a year, cm of cables, tokens a day or TFLOP/s; the latter also per MW or rack, and
+    tokens or EFLOP per dollar.
+    """
+    bound: float | None
     """No layout is better than this; null where nothing bounds it."""
     power_w: float | None
     """Power of its racks, in W."""

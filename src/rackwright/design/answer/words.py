@@ -11,9 +11,11 @@ from rackwright.design.document import PositionClass
 from rackwright.design.model import DesignWish, Objective
 from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design
+from rackwright.design.worth import is_worth
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.engine import Result
+from rackwright.report.prediction import amount
 
 _Amount = TypeVar("_Amount", int, float)
 _MOST_FINDINGS = 10
@@ -34,6 +36,14 @@ _COUNTED: dict[Objective, str] = {
     "least-power": "W",
     "least-cost": "USD/year",
     "shortest-cables": "m of cable",
+    "most-tokens": "tokens/day",
+    "tokens-per-power": "tokens/day per MW",
+    "tokens-per-cost": "tokens/USD",
+    "tokens-per-rack": "tokens/day per rack",
+    "most-flops": "TFLOP/s",
+    "flops-per-power": "TFLOP/s per MW",
+    "flops-per-cost": "EFLOP/USD",
+    "flops-per-rack": "TFLOP/s per rack",
 }
 
 
@@ -70,6 +80,8 @@ def value_text(objective: Objective, value: float) -> str:
         return format_quantity(value, unit)
     if objective == "shortest-cables":
         return f"{value / 100:,.1f} {unit}"
+    if is_worth(objective):
+        return f"{amount(value) if 'tokens' in objective else f'{value:,.4g}'} {unit}"
     return f"{value:,.0f} {unit.removesuffix('s') if round(value) == 1 else unit}"
 
 
@@ -116,7 +128,9 @@ def _judged(best: Design, wanted: DesignWish) -> str:
         "least-power": "the least power",
         "least-cost": "the least cost",
         "shortest-cables": "the shortest cables",
-    }[wanted.aim]
+    }.get(wanted.aim)
+    if aim is None:
+        aim = f"{value_text(best.objective, best.value or 0)}, the most"
     if best.ending == "optimal":
         return f"{aim}, which is optimal"
     bound = (
@@ -267,8 +281,10 @@ def _gain(before: Design, after: Design) -> str:
     if most:
         less = before.layout.count - after.layout.count if not more else 0
         return f"saves {value_text('fewest-racks', less)}" if less > 0 else ""
-    less = (before.value or 0) - (after.value or 0)
-    return f"saves {value_text(after.objective, less)}" if less > 0 else ""
+    saved = (before.value or 0) - (after.value or 0)
+    if is_worth(after.objective):
+        return f"gives {value_text(after.objective, -saved)} more" if saved < 0 else ""
+    return f"saves {value_text(after.objective, saved)}" if saved > 0 else ""
 
 
 def barred_texts(outcome: DesignOutcome) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rackwright.nodelife.ledger import SuiteResult
+from rackwright.nodelife.ledger import Ledger, SuiteResult
 from rackwright.nodelife.slurm_nodes import PREFIX, NodeState
 from rackwright.plan.model import Plan
 
@@ -16,6 +16,27 @@ def is_required(plan: Plan) -> bool:
     """Return True if the blueprint lets nodes take jobs only after a passed burn-in."""
     burn_in = plan.operations.burn_in if plan.operations else None
     return bool(burn_in and burn_in.required)
+
+
+def validating_nodes(ledger: Ledger, states: Mapping[str, NodeState]) -> frozenset[str]:
+    """Return the nodes that the repair loop has drained and emptied, and wants to be proven.
+
+    They stay drained: the loop takes them back, by the result.
+    """
+    if not ledger.has("repair"):
+        return frozenset()
+    from rackwright.nodelife.repair.journal import Journal
+    from rackwright.nodelife.repair.states import State
+
+    wanted = {one.node for one in Journal(ledger.connection).in_states([State.VALIDATING])}
+    return frozenset(name for name in wanted if name in states and is_empty(states[name]))
+
+
+def is_empty(state: NodeState) -> bool:
+    """Return True if a node is drained by Rackwright, answers, and has no job left."""
+    words = set(state.state.upper().split("+"))
+    drained = "DRAIN" in words and words & {"IDLE"} and "*" not in state.state
+    return bool(drained) and (state.reason or "").startswith(PREFIX)
 
 
 def waiting_nodes(

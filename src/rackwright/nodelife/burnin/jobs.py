@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,8 @@ class SlurmJobs:
     forks: int
     say: Callable[[str], None]
     reservation: str = ""
+    direct: Collection[str] = ()
+    """Nodes that are drained for their repair: the program runs there without a job, which Slurm would not start."""
 
     def load(self, nodes: Sequence[BurnInNode], request: Mapping[str, Any]) -> Mapping[str, dict[str, Any] | str]:  # fmt: skip
         """Run the program on each node at the same time, as far as ``forks`` go."""
@@ -100,6 +102,7 @@ class SlurmJobs:
                     "node": node.name,
                     "accelerators": node.accelerators,
                     "request": dict(request),
+                    "direct": node.name in self.direct,
                 }
             }
             for node in nodes

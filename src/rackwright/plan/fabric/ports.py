@@ -147,7 +147,7 @@ def _spines(layout: Layout, leaves: int, up: int) -> int:
     down = layout.tiers[1].radix
     blocks, each = _cut(layout, 0, leaves)
     if len(layout.tiers) == 3:
-        down = down_ports(down, tier_ratio(layout, 1))
+        down = down_ports(down, layout.fabric.tiers[1].oversubscription or 1.0)
         if not _sized_by_cables(layout):
             return blocks * ceil_div(each * up, down)
     if layout.rack_sets is None:
@@ -158,7 +158,7 @@ def _spines(layout: Layout, leaves: int, up: int) -> int:
 def _cores(layout: Layout, spines: int) -> int:
     """Return the fewest cores above ``spines``."""
     spine, core = layout.tiers[1], layout.tiers[2]
-    ratio, below = tier_ratio(layout, 1), layout.down_links(1)
+    ratio, below = layout.fabric.tiers[1].oversubscription or 1.0, layout.down_links(1)
     blocks, each = _cut(layout, 1, spines)
     if not below or not _sized_by_cables(layout):
         up = spine.radix - down_ports(spine.radix, ratio)
@@ -194,13 +194,6 @@ def _room(layout: Layout, tier: int) -> int:
     if facts.uplinks:
         return facts.uplinks
     return facts.radix - (max(layout.leaf_use) if tier == 0 else layout.down_links(tier) or 0)
-
-
-def tier_ratio(layout: Layout, tier: int) -> float:
-    """Downward over upward bandwidth that the switches of a tier are sized for."""
-    if tier == 0:
-        return layout.fabric.oversubscription
-    return layout.fabric.tiers[tier].oversubscription or 1.0
 
 
 def leaf_split(layout: Layout) -> tuple[int, int]:

@@ -17,7 +17,7 @@ PRIVATE = ((64_512, 65_534), (4_200_000_000, 4_294_967_294))
 _LAST_UNICAST = int(IPv4Address("223.255.255.255"))
 """Last IPv4 address before those of multicast."""
 _EXAMPLE = 4_200_000_001
-"""BGP number that a fabric without any is given as an example."""
+"""BGP number that a hint proposes where a fabric has none yet."""
 
 
 def asn_of(planned: FabricPlan, tier: int, index: int) -> int | None:

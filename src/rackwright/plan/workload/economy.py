@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rackwright.plan.cost.aws import TERMS
+from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.workload.prediction import Prediction
@@ -23,6 +26,45 @@ class Economy:
     kwh: Bounds | None
     dollars: Bounds | None
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """Dollars of 10¹² tokens of one workload, by who owns the accelerators.
+
+    Attributes:
+        dollars: range by ``owned``, ``on demand`` and other terms; those without a price are left out.
+    """
+
+    workload: str
+    dollars: Mapping[str, Bounds]
+
+
+def token_prices(
+    plan: Expansion, predictions: Iterable[Prediction], comparison: RentComparison
+) -> Iterator[TokenPrice]:
+    """Yield what 10¹² tokens cost on owned and on rented accelerators, used all the time.
+
+    A job takes the share of both that it has of the site's accelerators. It gets as many tokens a day on rented ones,
+    whose network is another.
+    """
+    site = next(one for one in plan.onprem if one.name == comparison.site)
+    amounts = {
+        "owned": comparison.owned,
+        "on demand": comparison.rented,
+        **{TERMS[offer]: amount for offer, amount in comparison.otherwise},
+    }
+    known = {name: one.per_hour for name, one in amounts.items() if one.per_hour is not None}
+    for found in predictions:
+        if found.workload.site == comparison.site and found.a_day and found.placement and known:
+            share = found.placement.accelerators / site.totals.accelerators
+            yield TokenPrice(
+                found.workload.name,
+                {
+                    name: cost_per_trillion(float(each) * share, found.a_day)
+                    for name, each in known.items()
+                },
+            )
 
 
 def economy(plan: Expansion, costs: CostSummary, prediction: Prediction) -> Economy | None:

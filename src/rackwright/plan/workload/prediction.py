@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rackwright.model.hardware import Accelerators
+from rackwright.model.hardware import Accelerators, fact_value
 from rackwright.model.reliability import JobProfile
+from rackwright.model.storage import Checkpoint
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
@@ -19,6 +20,7 @@ from rackwright.plan.reliability.failures import (
     effective_time,
     failures_a_day,
 )
+from rackwright.plan.storage.filesystem import GIB, file_systems, write_time
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
@@ -32,6 +34,11 @@ from rackwright.plan.workload.transformer import LanguageModel, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
+    from rackwright.plan.records.nodes import NodeGroupPlan
+
+
+CHECKPOINT = 14
+"""Bytes of a parameter in a checkpoint: its weight in bf16, master weight and two moments of Adam in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,7 @@ class JobPlacement:
         hosts: of the job.
         links: what joins them; None where the network is not known.
         missing: what would have to be known.
+        power: share of its TDP that each accelerator may draw under the cap of its group.
     """
 
     board: Accelerators
@@ -50,6 +58,32 @@ class JobPlacement:
     hosts: int
     links: Links | None
     missing: tuple[str, ...] = ()
+    power: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LostTime:
+    """Shares of a job's time, from 0 to 1, that go to other than steps.
+
+    Attributes:
+        failures: restarts, and steps that are repeated.
+        checkpoints: waiting until they are written.
+    """
+
+    failures: float
+    checkpoints: float
+
+    @property
+    def total(self) -> float:
+        """Return both."""
+        return self.failures + self.checkpoints
+
+    def by_cause(self) -> dict[str, float]:
+        """Return the shares by their cause in words."""
+        return {
+            "restarts and repeated steps": self.failures,
+            "writing of checkpoints": self.checkpoints,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +94,12 @@ class Prediction:
         layout: given or found; None where none fits or something is missing.
         step: with that layout.
         speed: tokens in a second of all accelerators, without failures.
-        effective: share of the time that failures and checkpoints leave; None where unknown.
+        lost: share of the time that failures and checkpoints take; None where unknown.
         a_day: tokens of a day, failures included where they are known.
         missing: what would have to be known.
         problem: why there is no prediction, for people.
         memory: bytes of one accelerator; None where it is not known.
+        slowed: speed under a power cap over that without one; None without a cap.
     """
 
     workload: TrainingWorkload
@@ -73,11 +108,17 @@ class Prediction:
     layout: ModelLayout | None = None
     step: StepTime | None = None
     speed: Bounds | None = None
-    effective: float | None = None
+    lost: LostTime | None = None
     a_day: Bounds | None = None
     missing: tuple[str, ...] = ()
     problem: str | None = None
     memory: float | None = None
+    slowed: Bounds | None = None
+
+    @property
+    def effective(self) -> float | None:
+        """Return the share of the time that failures and checkpoints leave; None where unknown."""
+        return None if self.lost is None else 1 - self.lost.total
 
     @property
     def lacking(self) -> tuple[tuple[str, Path], ...]:
@@ -147,7 +188,11 @@ def _predicted(
     low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
     value = step.tokens / step.seconds
     speed = Bounds(value * low, value, value * high)
-    effective, missing = _effective(plan, workload, placement)
+    slowed = _slowed(step, placement.power) if placement.power < 1 else None
+    if slowed is not None:
+        speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
+    lost, missing = _lost(plan, workload, placement)
+    effective = 1.0 if lost is None else 1 - lost.total
     return Prediction(
         workload,
         path,
@@ -155,11 +200,28 @@ def _predicted(
         layout=layout,
         step=step,
         speed=speed,
-        effective=effective,
-        a_day=tokens_a_day(speed, 1.0 if effective is None else effective),
+        lost=lost,
+        a_day=tokens_a_day(speed, effective),
         missing=missing,
         memory=accelerator.memory,
+        slowed=slowed,
     )
+
+
+def _slowed(step: StepTime, power: float) -> Bounds:
+    """Return the speed of a step with ``power`` of the accelerators' TDP over that with all of it.
+
+    Products and attention draw all that there is (docs/workloads.md has an H100 at its cap). The power of CMOS rises with
+    the clock at one voltage, and with its third power where the voltage follows it: clocks fall to between ``power`` and
+    its cube root.
+    """
+    bound = step.parts.products + step.parts.attention + step.output
+    share = bound / step.seconds
+
+    def speed(clock: float) -> float:
+        return 1 / (1 - share + share / clock)
+
+    return Bounds(speed(power), speed(power ** (2 / 3)), speed(power ** (1 / 3)))
 
 
 def job_of(workload: TrainingWorkload) -> TrainingJob:
@@ -287,7 +349,27 @@ def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None
     )
     if count > domain and not rail:
         return JobPlacement(board, count, hosts, None, missing)
-    return JobPlacement(board, count, hosts, links)
+    power = _power_share(group)
+    if power is None:
+        told = f"power of '{group.product.id}' and TDP of its accelerators, which its 'power_cap' lowers"
+        return JobPlacement(board, count, hosts, None, (told,))
+    return JobPlacement(board, count, hosts, links, power=power)
+
+
+def _power_share(group: NodeGroupPlan) -> float | None:
+    """Return the share of its TDP that an accelerator may draw under its group's cap; None if unknown.
+
+    All other parts of a node draw what they draw without the cap.
+    """
+    cap, board = group.spec.power_cap, group.product.accelerators
+    if cap is None:
+        return 1.0
+    most = fact_value(group.product.max_power)
+    each = fact_value(board.tdp) if board is not None else None
+    if board is None or most is None or not each:
+        return None
+    left = each - max(0.0, most - cap) / board.count
+    return max(left, fact_value(board.min_power) or 0.1 * each) / each
 
 
 def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tuple[str, ...]]:
@@ -316,30 +398,49 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tu
     return 0.0, 1 << 30, 1.0, (missing,)
 
 
-def _effective(
+def _lost(
     plan: Expansion, workload: TrainingWorkload, placement: JobPlacement
-) -> tuple[float | None, tuple[str, ...]]:
-    """Return the share of time that failures and checkpoints leave, and what is missing for it."""
+) -> tuple[LostTime | None, tuple[str, ...]]:
+    """Return the share of time that failures and checkpoints take, and what is missing for it."""
     profile = _profile(plan, workload)
     if profile is None or plan.reliability is None:
         return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
     asked = replace_hosts(profile, workload, placement.hosts)
     failures = failures_a_day(asked, plan.reliability)
+    stall = profile.checkpoint_stall
+    if stall is None:
+        stall = _write_seconds(plan, workload)
     wanted = {
         "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
         f"'restart' of the job '{profile.name}'": profile.restart,
         f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
-        f"'checkpoint_stall' of the job '{profile.name}'": profile.checkpoint_stall,
+        f"'checkpoint_stall' of the job '{profile.name}', or one file system of '{workload.site}' with a "
+        "write throughput whose workload has a 'checkpoint'": stall,
     }
     missing = tuple(name for name, value in wanted.items() if value is None)
     if missing:
         return None, missing
-    return effective_time(
-        failures or 0.0,
-        profile.restart or 0.0,
-        profile.checkpoint_interval or DAY,
-        profile.checkpoint_stall or 0.0,
-    ), ()
+    interval = profile.checkpoint_interval or DAY
+    kept = effective_time(failures or 0.0, profile.restart or 0.0, interval, stall or 0.0)
+    saving = (stall or 0.0) / (interval + (stall or 0.0))
+    return LostTime(failures=1 - saving - kept, checkpoints=saving), ()
+
+
+def _write_seconds(plan: Expansion, workload: TrainingWorkload) -> float | None:
+    """Return the time in which all weights and the optimizer are written, in s, while the job waits.
+
+    They go to the one file system of the site that takes checkpoints; None where it is not known. An adapter of LoRA
+    is no copy of the model.
+    """
+    systems = [
+        one
+        for one in file_systems(plan)
+        if one.site == workload.site and isinstance(one.workload.checkpoint, Checkpoint)
+    ]
+    if workload.task == "lora" or len(systems) != 1 or not systems[0].write.value:
+        return None
+    size = CHECKPOINT * model_of(workload).parameters
+    return write_time(size / GIB, systems[0].write.value)
 
 
 def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,60 @@ def test_a_rate_that_nobody_states_is_missing(tmp_path: Path) -> None:
     (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability={"jobs": RELIABILITY["jobs"]})
     assert found.effective is None
     assert any("node_failures_per_1000_days" in text for text in found.missing)
+
+
+@pytest.mark.parametrize("targets", [128, 64])
+def test_checkpoints_stall_as_long_as_storage_takes_to_write_them(
+    tmp_path: Path, targets: int
+) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    (big,) = RELIABILITY["jobs"]
+    free = {key: value for key, value in big.items() if key != "checkpoint_stall"}
+    document["sites"][0]["file_systems"] = [
+        {
+            "name": "scratch",
+            "kind": "lustre",
+            "mount": "/scratch",
+            "networks": [{"name": "o2ib"}],
+            "management": {"servers": "dgx"},
+            "metadata": {"servers": "dgx"},
+            "objects": {
+                "servers": "dgx",
+                "count": targets,
+                "target_write": "5000 MB/s",
+                "server_write": "500000 MB/s",
+            },
+            "workload": {"checkpoint": {"size": "1 GiB"}},
+        }
+    ]
+    path = tmp_path / "blueprint.yaml"
+    jobs = [{**JOB, "job": "big"}]
+    more = {"reliability": {**RELIABILITY, "jobs": [free]}, "workloads": jobs}
+    path.write_text(yaml.safe_dump({**document, **more}))
+    (found,) = load_plan(path).plan.predictions
+    stall = 14 * 70.55e9 / (targets * 5e9)
+    lost = 64 * 6.5e-3 * (600 + 1800) / 86400
+    assert found.effective == pytest.approx((1 - lost) / (1 + stall / 3600), rel=1e-4)
+
+
+def test_the_order_of_groups_changes_nothing(tmp_path: Path) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    (group,) = document["sites"][0]["node_groups"]
+    groups = [{**group, "count": 32}, {**group, "name": "other", "count": 32}]
+    found = []
+    for order in (groups, groups[::-1]):
+        document["sites"][0]["node_groups"] = order
+        path = tmp_path / "blueprint.yaml"
+        path.write_text(yaml.safe_dump({**document, "workloads": [JOB]}))
+        (one,) = load_plan(path).plan.predictions
+        found.append((one.a_day, one.layout, one.placement))
+    assert found[0] == found[1]
+
+
+def test_units_of_the_batch_change_nothing(tmp_path: Path) -> None:
+    (millions,) = predict(tmp_path, JOB)
+    (plain,) = predict(tmp_path, {**JOB, "batch": "4194304 tokens"})
+    assert millions.a_day == plain.a_day
 
 
 def test_a_layout_that_does_not_divide_is_told(tmp_path: Path) -> None:
@@ -169,3 +225,103 @@ def test_half_the_hosts_lose_a_little_less_than_half_of_the_tokens(tmp_path: Pat
     assert compare_yields(plans[0], plans[0]) == ()
     (new,) = compare_yields(None, plans[0])
     assert (new.before, new.gain) == (None, None)
+
+
+def capped(folder: Path, cap: str | None) -> Prediction:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    if cap is not None:
+        document["sites"][0]["node_groups"][0]["power_cap"] = cap
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [JOB]}))
+    (found,) = load_plan(path).plan.predictions
+    return found
+
+
+def test_a_power_cap_slows_a_job_within_the_bounds_of_its_clocks(tmp_path: Path) -> None:
+    free, found = capped(tmp_path, None), capped(tmp_path, "8.8 kW")
+    assert free.slowed is None
+    assert found.placement is not None
+    assert found.placement.power == pytest.approx(1 - (10_200 - 8_800) / 8 / 700)
+    assert found.slowed is not None
+    assert found.placement.power < found.slowed.low < found.slowed.value < found.slowed.high < 1
+    assert found.a_day is not None
+    assert free.a_day is not None
+    assert found.a_day.low < free.a_day.low
+    assert found.a_day.value == pytest.approx(free.a_day.value * found.slowed.value)
+
+
+def test_a_lower_power_cap_is_never_faster(tmp_path: Path) -> None:
+    speeds = []
+    for cap in ("7 kW", "8 kW", "9 kW", "10 kW", "10.2 kW"):
+        one = capped(tmp_path, cap).a_day
+        assert one is not None
+        speeds.append(one.value)
+    assert speeds == sorted(speeds)
+    free = capped(tmp_path, None).a_day
+    assert free is not None
+    assert speeds[-1] == free.value
+
+
+FIXTURE: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).parents[4] / "policies/fixtures/workloads.yaml").read_text(encoding="utf-8")
+)
+STORAGE: dict[str, Any] = {
+    "name": "scratch",
+    "kind": "lustre",
+    "mount": "/scratch",
+    "networks": [{"name": "o2ib"}],
+    "management": {"servers": "dgx"},
+    "metadata": {"servers": "dgx"},
+    "objects": {
+        "servers": "dgx",
+        "count": 64,
+        "target_write": "500 MB/s",
+        "server_write": "5000 MB/s",
+    },
+    "workload": {"checkpoint": {"size": "1 GiB"}},
+}
+
+
+def optics_saved(site: dict[str, Any]) -> None:
+    site["fabric"] |= {"oversubscription": 12, "unit_hosts": 16}
+
+
+def a_feed_lost_and_capped(site: dict[str, Any]) -> None:
+    site["node_groups"][0]["power_cap"] = "8 kW"
+
+
+def storage_halved(site: dict[str, Any]) -> None:
+    site["file_systems"][0]["objects"]["count"] = 32
+    site["file_systems"][0]["objects"]["server_write"] = "2500 MB/s"
+
+
+@pytest.mark.parametrize(
+    ("change", "least", "most"),
+    [
+        (optics_saved, -0.3, -0.05),
+        (a_feed_lost_and_capped, -0.4, -0.1),
+        (storage_halved, -0.1, -0.05),
+    ],
+)
+def test_pull_requests_that_save_cost_tokens(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], least: float, most: float
+) -> None:
+    plans = []
+    for changed in (False, True):
+        document = copy.deepcopy(FIXTURE)
+        (site,) = document["sites"]
+        site["file_systems"] = [copy.deepcopy(STORAGE)]
+        del document["reliability"]["jobs"][0]["checkpoint_stall"]
+        document["workloads"][0] |= {
+            "model": "deepseek-v3",
+            "sequence": 4096,
+            "layout": {"tensor": 1, "pipeline": 2, "expert": 256},
+        }
+        if changed:
+            change(site)
+        path = tmp_path / f"{changed}.yaml"
+        path.write_text(yaml.safe_dump(document))
+        plans.append(load_plan(path).plan)
+    (found,) = compare_yields(*plans)
+    assert found.gain is not None
+    assert least < found.gain < most

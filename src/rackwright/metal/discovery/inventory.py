@@ -9,8 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rackwright.harmless import visible
-from rackwright.metal.machines import DiscoveredMachine, HeardNeighbour, MachinePort
-from rackwright.metal.redfish import BmcError, BmcState, MissingResourceError, Redfish, link_of
+from rackwright.metal.discovery.machines import DiscoveredMachine, HeardNeighbour, MachinePort
+from rackwright.metal.discovery.redfish import (
+    BmcError,
+    BmcState,
+    MissingResourceError,
+    Redfish,
+    link_of,
+)
 
 WRONG_BY_S = 300.0
 """Seconds by which a controller's clock may be wrong: certificates and tickets depend on it."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from rackwright.metal.inventory import read_machine
-from rackwright.metal.machines import DiscoveredMachine
-from rackwright.metal.redfish import BmcError, BmcState, Credentials, Manners, Redfish
+from rackwright.metal.discovery.inventory import read_machine
+from rackwright.metal.discovery.machines import DiscoveredMachine
+from rackwright.metal.discovery.redfish import BmcError, BmcState, Credentials, Manners, Redfish
 
 READ_TOGETHER = 64
 """Controllers that are read at the same time."""

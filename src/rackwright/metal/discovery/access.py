@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import UsageError
-from rackwright.metal.redfish import Credentials, Manners, Redfish, tls_context
+from rackwright.metal.discovery.redfish import Credentials, Manners, Redfish, tls_context
 
 _HOST = "{host}"
 _LONGEST_PASSWORD = 1024
@@ -35,7 +35,7 @@ def read_password(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class BmcAccess:
+class ControllerAccess:
     """Access to the controllers of a site.
 
     Attributes:

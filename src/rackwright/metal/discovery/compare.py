@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from rackwright.brownfield.products import letters
-from rackwright.metal.expected import ExpectedMachine
-from rackwright.metal.machines import DiscoveredMachine
-from rackwright.metal.redfish import BmcState
+from rackwright.metal.discovery.expected import ExpectedMachine
+from rackwright.metal.discovery.machines import DiscoveredMachine
+from rackwright.metal.discovery.redfish import BmcState
 from rackwright.plan.fabric.discovered.differences import CableComparison
 from rackwright.plan.fabric.discovered.lldp import Neighbour, SeenInterface
 from rackwright.plan.fabric.discovered.neighbours import NeighbourTables

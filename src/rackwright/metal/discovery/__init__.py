@@ -1,0 +1,1 @@
+"""Machines as their management controllers describe them, against the blueprint."""

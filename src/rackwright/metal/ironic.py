@@ -1,0 +1,228 @@
+"""Client of Ironic's REST API: nodes, ports and provision states."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackwright.errors import ExternalToolError
+from rackwright.harmless import visible
+
+VERSION = "1.95"
+"""Version of the API that is asked for; Ironic 25 of 2024 and later have it."""
+TIMEOUT = 60.0
+"""Seconds until a request is given up."""
+LARGEST_ANSWER = 256 * 1024 * 1024
+"""Bytes of one answer."""
+FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "last_error", "maintenance",
+          "inspection_finished_at", "provision_updated_at", "instance_info", "properties", "extra", "reservation",
+          "driver", "clean_step")  # fmt: skip
+_LONGEST = 400
+
+
+class IronicError(ExternalToolError):
+    """Ironic does not answer, or refuses.
+
+    Args:
+        summary: what happened.
+        status: of the answer; None without one.
+    """
+
+    code = "ironic"
+
+    def __init__(self, summary: str, *, hint: str | None = None, status: int | None = None) -> None:
+        super().__init__(summary, hint=hint)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class IronicNode:
+    """Node as Ironic has it; the attributes are fields of its API."""
+
+    uuid: str
+    name: str
+    provision_state: str
+    target: str | None
+    power_state: str | None
+    last_error: str | None
+    maintenance: bool
+    inspected: bool
+    instance_info: Mapping[str, Any]
+    extra: Mapping[str, Any]
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows nothing: the password would be sent along."""
+
+    def redirect_request(self, *arguments: Any, **keywords: Any) -> None:
+        """Follow no redirect."""
+
+
+@dataclass(frozen=True)
+class Ironic:
+    """Ironic at an address.
+
+    Attributes:
+        base: address of its API.
+        user: of the API; None sends no credentials.
+        tls: settings for https.
+    """
+
+    base: str
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    tls: ssl.SSLContext | None = field(default=None, repr=False)
+
+    def nodes(self) -> dict[str, IronicNode]:
+        """Return every node by name.
+
+        Raises:
+            IronicError: they do not come.
+        """
+        path: str | None = f"/v1/nodes?limit=1000&fields={','.join(FIELDS)}"
+        found: dict[str, IronicNode] = {}
+        while path is not None:
+            page = self._send("GET", path, None)
+            for row in page.get("nodes", ()):
+                node = _node(row)
+                found[node.name] = node
+            following = page.get("next")
+            path = None if following is None else _path_of(str(following))
+        return found
+
+    def create_node(self, body: Mapping[str, Any]) -> None:
+        """Create a node.
+
+        Raises:
+            IronicError: Ironic refuses.
+        """
+        self._send("POST", "/v1/nodes", body)
+
+    def update_node(self, name: str, patch: Sequence[Mapping[str, Any]]) -> None:
+        """Change a node by a JSON patch.
+
+        Raises:
+            IronicError: Ironic refuses.
+        """
+        self._send("PATCH", f"/v1/nodes/{name}", list(patch))
+
+    def delete_node(self, name: str) -> None:
+        """Forget a node; the machine stays as it is.
+
+        Raises:
+            IronicError: Ironic refuses.
+        """
+        self._send("DELETE", f"/v1/nodes/{name}", None)
+
+    def ports(self, name: str) -> tuple[str, ...]:
+        """Return the Ethernet addresses of a node's ports.
+
+        Raises:
+            IronicError: they do not come.
+        """
+        told = self._send("GET", f"/v1/ports?node={name}&fields=address", None)
+        return tuple(str(one["address"]) for one in told.get("ports", ()))
+
+    def create_port(self, body: Mapping[str, Any]) -> None:
+        """Create a port.
+
+        Raises:
+            IronicError: Ironic refuses, as where another node has the address.
+        """
+        self._send("POST", "/v1/ports", body)
+
+    def set_provision_state(self, name: str, target: str, **more: Any) -> None:
+        """Begin the way of a node to another state.
+
+        Raises:
+            IronicError: Ironic refuses, as where the node is on another way.
+        """
+        self._send("PUT", f"/v1/nodes/{name}/states/provision", {"target": target, **more})
+
+    def set_power_state(self, name: str, target: str) -> None:
+        """Switch a node on or off.
+
+        Raises:
+            IronicError: Ironic refuses.
+        """
+        self._send("PUT", f"/v1/nodes/{name}/states/power", {"target": target})
+
+    def _send(self, method: str, path: str, payload: Any) -> Any:
+        headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "X-OpenStack-Ironic-API-Version": VERSION,
+        }
+        if self.user is not None:
+            pair = f"{self.user}:{self.password or ''}".encode()
+            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode('ascii')}"
+        request = urllib.request.Request(  # noqa: S310 - the blueprint's field takes no other scheme
+            f"{self.base.rstrip('/')}{path}",
+            method=method,
+            data=None if payload is None else json.dumps(payload).encode(),
+            headers=headers,
+        )
+        opener = urllib.request.build_opener(
+            _NoRedirect, urllib.request.HTTPSHandler(context=self.tls)
+        )
+        what = f"{method} {path.partition('?')[0]}"
+        try:
+            with opener.open(request, timeout=TIMEOUT) as answer:
+                text = answer.read(LARGEST_ANSWER + 1)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _refusal(what, error) from None
+        except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError) as error:
+            reason = visible(str(getattr(error, "reason", None) or type(error).__name__))
+            raise IronicError(
+                f"'{what}' had no answer: {reason[:_LONGEST]}",
+                hint="is Ironic running? 'provision' goes on from what it has",
+            ) from None
+        if len(text) > LARGEST_ANSWER:
+            raise IronicError(f"'{what}' was answered with more than {LARGEST_ANSWER:,} bytes")
+        try:
+            return json.loads(text) if text else {}
+        except ValueError:
+            raise IronicError(f"'{what}' was not answered with JSON") from None
+
+
+def _node(row: Mapping[str, Any]) -> IronicNode:
+    error = row.get("last_error")
+    return IronicNode(
+        uuid=str(row["uuid"]),
+        name=str(row.get("name") or row["uuid"]),
+        provision_state=str(row["provision_state"]),
+        target=row.get("target_provision_state"),
+        power_state=row.get("power_state"),
+        last_error=None if error is None else visible(str(error))[:_LONGEST],
+        maintenance=bool(row.get("maintenance")),
+        inspected=row.get("inspection_finished_at") is not None,
+        instance_info=row.get("instance_info") or {},
+        extra=row.get("extra") or {},
+    )
+
+
+def _path_of(url: str) -> str:
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.path}?{parts.query}"
+
+
+def _refusal(what: str, error: urllib.error.HTTPError) -> IronicError:
+    try:
+        told = json.loads(error.read(100_000))
+        message = told.get("error_message", told)
+        message = json.loads(message) if isinstance(message, str) else message
+        said = str(message.get("faultstring", message))
+    except (ValueError, AttributeError, OSError, http.client.HTTPException):
+        said = ""
+    text = f"'{what}' was answered with {error.code}"
+    shown = visible(said)[:_LONGEST]
+    return IronicError(f"{text}: {shown}" if shown else text, status=error.code)

@@ -1,0 +1,145 @@
+"""Journal of provisioning: each act is written before it is begun, so that a run goes on after a kill."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rackwright.nodelife.store import Part, open_store, transaction
+
+PART = Part(
+    "provisioning",
+    (
+        """
+        CREATE TABLE provisioned_steps (
+            site TEXT NOT NULL, host TEXT NOT NULL, step TEXT NOT NULL, at REAL NOT NULL, note TEXT NOT NULL,
+            PRIMARY KEY (site, host, step)
+        ) STRICT;
+        CREATE TABLE provisioning_acts (
+            id INTEGER PRIMARY KEY, site TEXT NOT NULL, host TEXT NOT NULL, step TEXT NOT NULL, act TEXT NOT NULL,
+            begun REAL NOT NULL, ended REAL, outcome TEXT
+        ) STRICT;
+        CREATE INDEX provisioning_acts_of ON provisioning_acts (site, host, step);
+        CREATE TABLE provisioning_failures (
+            site TEXT NOT NULL, host TEXT NOT NULL, step TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL,
+            PRIMARY KEY (site, host)
+        ) STRICT;
+        """,
+    ),
+)
+
+
+@dataclass
+class HostRecord:
+    """Progress of one host.
+
+    Attributes:
+        done: steps that are proven, with a note on what was seen.
+        acts: number of acts of the step that is not done yet, by name.
+        begun: time of the last act; None before the first.
+        last: answer to the last act that failed.
+        failure: step and reason for which the host is left alone; None for a host that goes on.
+    """
+
+    done: dict[str, str] = field(default_factory=dict)
+    acts: dict[str, int] = field(default_factory=dict)
+    begun: float | None = None
+    last: str | None = None
+    failure: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class ProvisioningJournal:
+    """Progress of the hosts of one site."""
+
+    connection: sqlite3.Connection
+    site: str
+    now: Callable[[], float]
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write everything inside at once: the disk is waited for once, not for each host."""
+        with transaction(self.connection):
+            yield
+
+    def records(self) -> dict[str, HostRecord]:
+        """Return the progress of every host that was begun."""
+        found: dict[str, HostRecord] = {}
+        ask = self.connection.execute
+        for host, step, note in ask(
+            "SELECT host, step, note FROM provisioned_steps WHERE site = ? ORDER BY at",
+            (self.site,),
+        ):
+            found.setdefault(host, HostRecord()).done[step] = note
+        for host, step, act, count, begun in ask(
+            "SELECT host, step, act, count(*), max(begun) FROM provisioning_acts WHERE site = ?"
+            " AND outcome IS NOT 'void' GROUP BY host, step, act",
+            (self.site,),
+        ):
+            record = found.setdefault(host, HostRecord())
+            if step not in record.done:
+                record.acts[act] = count
+                record.begun = max(record.begun or 0.0, begun)
+        for host, step, reason in ask(
+            "SELECT host, step, reason FROM provisioning_failures WHERE site = ?", (self.site,)
+        ):
+            found.setdefault(host, HostRecord()).failure = (step, reason)
+        return found
+
+    def begin(self, host: str, step: str, act: str) -> int:
+        """Write that an act is begun, before it is, and return its number."""
+        with transaction(self.connection) as write:
+            row = write.execute(
+                "INSERT INTO provisioning_acts (site, host, step, act, begun) VALUES (?, ?, ?, ?, ?)",
+                (self.site, host, step, act, self.now()),
+            )
+        return int(row.lastrowid or 0)
+
+    def end(self, number: int, outcome: str) -> None:
+        """Write how an act was answered."""
+        with transaction(self.connection) as write:
+            write.execute(
+                "UPDATE provisioning_acts SET ended = ?, outcome = ? WHERE id = ?",
+                (self.now(), outcome, number),
+            )
+
+    def pass_step(self, host: str, step: str, note: str) -> None:
+        """Write that a step is proven."""
+        with transaction(self.connection) as write:
+            write.execute(
+                "INSERT OR REPLACE INTO provisioned_steps VALUES (?, ?, ?, ?, ?)",
+                (self.site, host, step, self.now(), note),
+            )
+
+    def fail(self, host: str, step: str, reason: str) -> None:
+        """Write that a host is left alone, and why."""
+        with transaction(self.connection) as write:
+            write.execute(
+                "INSERT OR REPLACE INTO provisioning_failures VALUES (?, ?, ?, ?, ?)",
+                (self.site, host, step, self.now(), reason),
+            )
+
+    def forget(self, host: str, *, failure_alone: bool) -> None:
+        """Write that a host may be tried again, or begins at the beginning."""
+        tables = ("provisioning_failures", "provisioning_acts", "provisioned_steps")
+        with transaction(self.connection) as write:
+            if failure_alone:
+                write.execute(
+                    "UPDATE provisioning_acts SET outcome = 'void' WHERE site = ? AND host = ?",
+                    (self.site, host),
+                )
+            for table in tables[:1] if failure_alone else tables:
+                write.execute(
+                    f"DELETE FROM {table} WHERE site = ? AND host = ?",  # noqa: S608 - own names
+                    (self.site, host),
+                )
+
+
+@contextmanager
+def open_journal(path: Path, site: str, now: Callable[[], float]) -> Iterator[ProvisioningJournal]:
+    """Yield the journal of a site in the file of its cluster."""
+    with open_store(path, [PART]) as connection:
+        yield ProvisioningJournal(connection, site, now)

@@ -1,0 +1,289 @@
+"""Reconciler: brings hosts from their controllers to their operating system, one act a host at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from rackwright.errors import RackwrightError
+from rackwright.metal.ironic import Ironic, IronicError, IronicNode
+from rackwright.metal.journal import HostRecord, ProvisioningJournal
+from rackwright.metal.lifecycle import (
+    SWITCHES_ON,
+    Act,
+    Do,
+    Failed,
+    Passed,
+    ProvisioningStep,
+    Seen,
+    Wait,
+    decide,
+)
+from rackwright.metal.nodes import (
+    REHEARSAL,
+    HostPlan,
+    config_drive,
+    firmware_steps,
+    instance_patch,
+    node_body,
+    port_body,
+)
+from rackwright.metal.waves import PowerLimits, PowerPlace, admitted
+from rackwright.model.provisioning import Provisioning
+
+ASKED_TOGETHER = 16
+"""Requests to Ironic, and hosts that are reached, at the same time."""
+_SWITCHING = frozenset({"inspecting", "cleaning", "deploying"})
+"""States in which a machine may be switched on at any moment; in the states that wait it runs."""
+_BUSY = frozenset({*_SWITCHING, "inspect wait", "clean wait", "wait call-back"})
+_LOCKED = 409
+
+
+Reader = Callable[[Sequence[HostPlan]], Mapping[str, Seen]]
+"""Reads the machine of each host by its controller."""
+Runner = Callable[[Act, Sequence[HostPlan]], Mapping[str, str | None]]
+"""Does an act of the last steps, and returns for each host why it failed; None where it did not."""
+
+
+@dataclass(frozen=True)
+class ProvisioningOutcome:
+    """End of a run.
+
+    Attributes:
+        records: progress by host.
+        left: hosts that are neither done nor left alone: the run was told to end before.
+    """
+
+    records: Mapping[str, HostRecord]
+    left: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> Mapping[str, tuple[str, str]]:
+        """Hosts that are left alone, with step and reason."""
+        return {host: one.failure for host, one in self.records.items() if one.failure is not None}
+
+
+@dataclass
+class Reconciler:
+    """Hosts of one site on their way.
+
+    Attributes:
+        cluster: name of the cluster.
+        plans: hosts, in the order in which they are switched on.
+        passwords: of the controllers, by host.
+        limits: most hosts that are switched on together.
+        until: last step.
+        keys: public keys that hosts accept.
+        say: tells each step.
+        poll_s: seconds between two looks at Ironic.
+    """
+
+    cluster: str
+    plans: Sequence[HostPlan]
+    provisioning: Provisioning
+    ironic: Ironic
+    journal: ProvisioningJournal
+    read: Reader
+    run_on_hosts: Runner
+    passwords: Callable[[HostPlan], str]
+    limits: PowerLimits
+    until: ProvisioningStep = ProvisioningStep.ACCEPTED
+    say: Callable[[str], None] = lambda _: None
+    poll_s: float = 5.0
+    sleep: Callable[[float], None] = time.sleep
+    _records: dict[str, HostRecord] = field(default_factory=dict, init=False)
+
+    def run(self) -> ProvisioningOutcome:
+        """Take every host to the last step, or to a failure with its reason.
+
+        Raises:
+            IronicError: Ironic does not answer.
+        """
+        self._records = self.journal.records()
+        while True:
+            nodes = self.ironic.nodes()
+            begun, waiting = self._look(nodes)
+            if not begun and not waiting:
+                break
+            if not begun:
+                self.sleep(self.poll_s)
+        hosts = {plan.name for plan in self.plans}
+        return ProvisioningOutcome(
+            {host: one for host, one in self._records.items() if host in hosts}
+        )
+
+    def _look(self, nodes: Mapping[str, IronicNode]) -> tuple[int, int]:
+        """Decide for every host, and return how many acts were begun and how many hosts wait."""
+        todo: list[tuple[HostPlan, Do]] = []
+        unread: list[HostPlan] = []
+        waiting = 0
+        with self.journal.together():
+            for plan in self.plans:
+                decision = self._settle(plan, nodes, None)
+                if isinstance(decision, Wait):
+                    waiting += 1
+                elif isinstance(decision, Do):
+                    if decision.act is Act.READ:
+                        unread.append(plan)
+                    else:
+                        todo.append((plan, decision))
+        if unread:
+            seen = self.read(unread)
+            with self.journal.together():
+                for plan in unread:
+                    own = seen.get(plan.name, Seen(None, ("its controller was not read",)))
+                    decision = self._settle(plan, nodes, own)
+                    if isinstance(decision, Do) and decision.act is not Act.READ:
+                        todo.append((plan, decision))
+                    elif decision is not None:
+                        waiting += 1
+        allowed = self._allowed(todo, nodes)
+        waiting += len(todo) - len(allowed)
+        late = {Act.REACH, Act.CONFIGURE, Act.ACCEPT}
+        early = [one for one in allowed if one[1].act not in late]
+        if early:
+            # Each act is in the journal before any is begun.
+            with self.journal.together():
+                numbers = [self._write(plan, do) for plan, do in early]
+            with ThreadPoolExecutor(ASKED_TOGETHER) as pool:
+                answers = list(
+                    pool.map(lambda one: self._ask(one[0], one[1], nodes.get(one[0].name)), early)
+                )
+            with self.journal.together():
+                for (plan, do), number, answer in zip(early, numbers, answers, strict=True):
+                    self._note(plan, do, number, answer)
+            # What Ironic did not take is asked again after a pause, not at once.
+            begun = sum(1 for answer in answers if answer is None)
+            return begun, waiting + len(allowed) - begun
+        begun = 0
+        for act in (Act.REACH, Act.CONFIGURE, Act.ACCEPT):
+            batch = [(plan, do) for plan, do in allowed if do.act is act]
+            if batch:
+                self._run_late(act, batch)
+                begun += len(batch)
+        return begun, waiting
+
+    def _settle(
+        self, plan: HostPlan, nodes: Mapping[str, IronicNode], seen: Seen | None
+    ) -> Wait | Do | None:
+        """Write what is proven or failed, and return what is left to do for a host."""
+        record = self._records.setdefault(plan.name, HostRecord())
+        while True:
+            if self.until in record.done:
+                return None
+            decision = decide(
+                plan, record, nodes.get(plan.name), seen, self.cluster, self.journal.now()
+            )
+            if isinstance(decision, Passed):
+                self.journal.pass_step(plan.name, decision.step, decision.note)
+                record.done[decision.step] = decision.note
+                record.acts, record.begun = {}, None
+                self.say(
+                    f"{plan.name}: {decision.step.value}"
+                    + (f": {decision.note}" if decision.note else "")
+                )
+            elif isinstance(decision, Failed):
+                self.journal.fail(plan.name, decision.step, decision.reason)
+                record.failure = (decision.step.value, decision.reason)
+                self.say(f"{plan.name}: not {decision.step.value}: {decision.reason}")
+            else:
+                return decision
+
+    def _allowed(
+        self, todo: Sequence[tuple[HostPlan, Do]], nodes: Mapping[str, IronicNode]
+    ) -> list[tuple[HostPlan, Do]]:
+        """Return the acts that may begin now: those that switch machines on keep the limits."""
+        states = {plan.name: nodes[plan.name].provision_state
+                  for plan in self.plans if plan.name in nodes}  # fmt: skip
+        room = self.provisioning.at_once - sum(1 for state in states.values() if state in _BUSY)
+        switching = [plan.place for plan in self.plans if states.get(plan.name) in _SWITCHING]
+        waiting: list[tuple[str, PowerPlace]] = [
+            (plan.name, plan.place) for plan, do in todo if do.act in SWITCHES_ON
+        ]
+        chosen = set(admitted(waiting, switching, self.limits)[: max(room, 0)])
+        return [(plan, do) for plan, do in todo if do.act not in SWITCHES_ON or plan.name in chosen]
+
+    def _write(self, plan: HostPlan, do: Do) -> int:
+        name = f"{do.act} {do.detail}".strip()
+        record = self._records[plan.name]
+        record.acts[name] = record.acts.get(name, 0) + 1
+        record.begun = self.journal.now()
+        return self.journal.begin(plan.name, do.step, name)
+
+    def _note(self, plan: HostPlan, do: Do, number: int, answer: IronicError | None) -> None:
+        if answer is None:
+            self.journal.end(number, "begun")
+            return
+        if answer.status == _LOCKED and "lock" in answer.summary:
+            # Ironic does something else with the node at this moment: this was no try.
+            name = f"{do.act} {do.detail}".strip()
+            self._records[plan.name].acts[name] -= 1
+            self.journal.end(number, "void")
+            return
+        self.journal.end(number, answer.summary)
+        if answer.status is not None and 400 <= answer.status < 500:
+            self.journal.fail(plan.name, do.step, answer.summary)
+            self._records[plan.name].failure = (do.step.value, answer.summary)
+            self.say(f"{plan.name}: not {do.step.value}: {answer.summary}")
+
+    def _ask(self, plan: HostPlan, do: Do, node: IronicNode | None) -> IronicError | None:
+        """Begin an act, and return why Ironic refuses it."""
+        try:
+            self._begin(plan, do, node)
+        except IronicError as error:
+            return error
+        return None
+
+    def _begin(self, plan: HostPlan, do: Do, node: IronicNode | None) -> None:
+        engine = self.provisioning.engine
+        assert engine is not None  # noqa: S101 - the command checks it
+        ironic, name = self.ironic, plan.name
+        if do.act is Act.CREATE:
+            body = node_body(
+                plan, self.cluster, engine, self.provisioning.bmc, self.passwords(plan)
+            )
+            ironic.create_node(body)
+        elif do.act is Act.MANAGE:
+            if node is not None and do.step is ProvisioningStep.ENROLLED:
+                port = port_body(plan, node.uuid)
+                if port is not None and port["address"] not in ironic.ports(name):
+                    ironic.create_port(port)
+            ironic.set_provision_state(name, "manage")
+        elif do.act is Act.UPDATE:
+            rehearsal = engine.driver == REHEARSAL
+            steps = firmware_steps(plan, do.detail, rehearsal=rehearsal)
+            ironic.set_provision_state(name, "clean", clean_steps=steps)
+        elif do.act is Act.DEPLOY:
+            ironic.update_node(name, instance_patch(plan))
+            drive = config_drive(plan, self.provisioning.ssh_keys)
+            ironic.set_provision_state(name, "active", configdrive=drive)
+        else:
+            ironic.set_provision_state(name, do.act.value)
+
+    def _run_late(self, act: Act, batch: Sequence[tuple[HostPlan, Do]]) -> None:
+        with self.journal.together():
+            numbers = {plan.name: self._write(plan, do) for plan, do in batch}
+        try:
+            reasons: Mapping[str, str | None] = self.run_on_hosts(act, [plan for plan, _ in batch])
+        except RackwrightError as error:
+            reasons = {plan.name: error.summary for plan, _ in batch}
+        with self.journal.together():
+            for plan, do in batch:
+                reason = reasons.get(plan.name, "it was left out")
+                self.journal.end(numbers[plan.name], reason or "done")
+                record = self._records[plan.name]
+                if reason is None:
+                    self.journal.pass_step(plan.name, do.step, "")
+                    record.done[do.step] = ""
+                    record.acts, record.begun = {}, None
+                    self.say(f"{plan.name}: {do.step.value}")
+                else:
+                    record.last = reason
+                    self.say(f"{plan.name}: {act.value}: {reason}")
+
+
+def rehearsed(plans: Iterable[HostPlan]) -> dict[str, Seen]:
+    """Return what is seen of machines in a rehearsal, which has none."""
+    return {plan.name: Seen(None) for plan in plans}

@@ -1,0 +1,82 @@
+"""Order in which hosts are switched on, so that inrush currents do not add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PowerPlace:
+    """Place of a host in the supply.
+
+    Attributes:
+        rack: in which it stands.
+        feeds: power sources of that rack.
+    """
+
+    rack: str
+    feeds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLimits:
+    """Most hosts that are switched on at the same time.
+
+    Attributes:
+        together: of the site.
+        per_rack: of one rack; None without a limit.
+        per_feed: on one power source; None without a limit.
+    """
+
+    together: int
+    per_rack: int | None = None
+    per_feed: int | None = None
+
+
+def admitted(
+    waiting: Iterable[tuple[str, PowerPlace]],
+    switching: Iterable[PowerPlace],
+    limits: PowerLimits,
+) -> tuple[str, ...]:
+    """Return the hosts that may be switched on now, in the order in which they wait.
+
+    Args:
+        waiting: hosts that are to be switched on, with their places.
+        switching: places of the hosts that are being switched on.
+        limits: that hold for both together.
+    """
+    busy = tuple(switching)
+    total = len(busy)
+    racks = Counter(place.rack for place in busy)
+    feeds = Counter(feed for place in busy for feed in place.feeds)
+    chosen: list[str] = []
+    for host, place in waiting:
+        if total >= limits.together:
+            break
+        if limits.per_rack is not None and racks[place.rack] >= limits.per_rack:
+            continue
+        if limits.per_feed is not None and any(
+            feeds[feed] >= limits.per_feed for feed in place.feeds
+        ):
+            continue
+        chosen.append(host)
+        total += 1
+        racks[place.rack] += 1
+        feeds.update(place.feeds)
+    return tuple(chosen)
+
+
+def waves(
+    hosts: Sequence[tuple[str, PowerPlace]], limits: PowerLimits
+) -> tuple[tuple[str, ...], ...]:
+    """Return hosts in waves that keep the limits, each host once, if no wave overlaps the next one."""
+    left = list(hosts)
+    made = []
+    while left:
+        wave = admitted(left, (), limits)
+        taken = set(wave)
+        made.append(wave)
+        left = [one for one in left if one[0] not in taken]
+    return tuple(made)

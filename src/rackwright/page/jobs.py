@@ -1,0 +1,55 @@
+"""Training jobs of a plan as views of the page: what each gets, its step, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from rackwright.drawings.job import draw_job
+from rackwright.plan.model import Plan
+from rackwright.plan.workload.changes import changes
+from rackwright.plan.workload.economy import economy
+from rackwright.report.prediction import facts, headline
+from rackwright.report.wording import printable
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """One workload.
+
+    Attributes:
+        headline: model, precision and place.
+        problem: why there is no prediction; empty where there is one.
+        facts: names and values.
+        drawing: bars of its step; empty without one.
+        bottleneck: part that takes most of the step, with its share.
+        changes: gain, field and change, the largest gain first.
+    """
+
+    headline: str
+    problem: str
+    facts: Sequence[tuple[str, str]]
+    drawing: Markup
+    bottleneck: str
+    changes: Sequence[tuple[str, str, str]]
+
+
+def job_views(plan: Plan) -> Iterator[JobView]:
+    """Yield each workload of a plan."""
+    for one in plan.predictions:
+        if one.step is None:
+            problem = "; ".join(printable(text) for text, _ in one.lacking)
+            yield JobView(headline(one), problem, (), Markup(), "", ())
+            continue
+        part, seconds = next(iter(one.step.by_part().items()))
+        drawing = draw_job(printable(one.workload.name), one.step).inline()
+        yield JobView(
+            headline(one),
+            "",
+            tuple(facts(one, economy(plan, plan.cost, one))),
+            Markup(drawing),  # noqa: S704 - drawings escape # nosec B704
+            f"{part}, {seconds / one.step.seconds:.0%} of the step",
+            tuple((f"+{c.gain:.1%}", printable(c.field), c.what) for c in list(changes(one))[:3]),
+        )
