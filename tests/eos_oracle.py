@@ -184,7 +184,7 @@ def structured(switch: SwitchConfig) -> dict[str, Any]:
 def install(folder: Path) -> Path:
     """Install PyAVD into an environment of its own, and return its Python."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    pip = [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(folder / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, f"pyavd=={VERSION}"], check=True, timeout=900)
     return folder / "bin/python"
 

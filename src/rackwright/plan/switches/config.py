@@ -32,6 +32,7 @@ from rackwright.plan.switches.vlans import HostVlans, host_vlans, vlan_problems
 _LARGEST_MTU = {"cumulus": 9216, "sonic": 9216}
 """Largest MTU in bytes that NVUE and SONiC's model of ports accept."""
 _EOS_KEYS = 2
+"""Public keys that EOS takes of one account."""
 _CUMULUS_PRIORITY = 3
 """Priority that the RoCE profile of Cumulus Linux makes lossless."""
 

@@ -42,7 +42,7 @@ class SwitchWave:
 
 @dataclass
 class _Wired:
-    """What is cabled with what in one fabric.
+    """Cables of one fabric, as devices above and below each other.
 
     Attributes:
         below: devices below each switch.
