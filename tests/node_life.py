@@ -13,8 +13,8 @@ from typing import Any
 
 from rackwright.catalog.fault_table import builtin_faults
 from rackwright.nodelife.repair.actuator import RUNNING, ActionError, NodeView, Progress
-from rackwright.nodelife.repair.budgets import Limits
-from rackwright.nodelife.repair.controller import Controller
+from rackwright.nodelife.repair.budgets import RepairLimits
+from rackwright.nodelife.repair.controller import RepairController
 from rackwright.nodelife.repair.journal import PART, ActionRecord, Journal
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap
@@ -188,16 +188,16 @@ def open_journal() -> KillingConnection:
 def controller(
     cluster: FakeCluster,
     connection: sqlite3.Connection,
-    limits: Limits | None = None,
+    limits: RepairLimits | None = None,
     parts: PartMap | None = None,
-) -> Controller:
+) -> RepairController:
     """Return a controller as a process begins one."""
-    return Controller(
+    return RepairController(
         TABLE,
         Journal(connection),
         cluster,
         cluster,
-        limits or Limits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000),
+        limits or RepairLimits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000),
         {"all": frozenset(cluster.names)},
         parts or PartMap({}),
         wall=lambda: 0.0,

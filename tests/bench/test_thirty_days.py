@@ -14,9 +14,9 @@ from collections import Counter
 import pytest
 
 from node_life import FakeCluster, controller, fault, open_journal
-from rackwright.nodelife.repair.budgets import Limits
+from rackwright.nodelife.repair.budgets import RepairLimits
 from rackwright.nodelife.repair.controller import finish_by_hand
-from rackwright.nodelife.repair.states import State
+from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
@@ -88,7 +88,7 @@ def test_thirty_days_of_a_large_hall() -> None:
     random_, parts = random.Random(88554), hall()
     faults, failures, lemons = story(random_, parts)
     cluster = FakeCluster(NODES)
-    limits = Limits(most_nodes=5.0, nodes_per_hour=10, storm_nodes=20)
+    limits = RepairLimits(most_nodes=5.0, nodes_per_hour=10, storm_nodes=20)
     loop = controller(cluster, open_journal(), limits, parts)
     heapq.heapify(faults)
     named: dict[int, set[str]] = {}
@@ -102,20 +102,23 @@ def test_thirty_days_of_a_large_hall() -> None:
             number += 1
             at, node, name = heapq.heappop(faults)
             events.append((node, fault(name, at)))
-        busy = loop.journal.in_states(set(State) - {State.HEALTHY})
+        busy = loop.journal.in_states(set(RepairState) - {RepairState.HEALTHY})
         moving = any(
-            one.state is not State.PROBATION and not one.waits.startswith("by hand") for one in busy
+            one.state is not RepairState.PROBATION and not one.waits.startswith("by hand")
+            for one in busy
         )
         if not events and (not busy or (not moving and int(now) % 7200)):
             continue
-        before = {one.node for one in busy if one.state is not State.SUSPECT}
+        before = {one.node for one in busy if one.state is not RepairState.SUSPECT}
         loop.run_pass(events, now)
         for shared in loop.shared:
             for index in failures:
                 if 0 <= now - (3 * index + 1.5) * DAY < DAY:
                     named.setdefault(index, set()).add(f"{shared.part.kind} {shared.part.name}")
-        for one in loop.journal.in_states(set(State) - {State.HEALTHY, State.SUSPECT}):
-            if one.node in before or one.state is State.PROBATION:
+        for one in loop.journal.in_states(
+            set(RepairState) - {RepairState.HEALTHY, RepairState.SUSPECT}
+        ):
+            if one.node in before or one.state is RepairState.PROBATION:
                 continue
             for index, part in failures.items():
                 if (
@@ -124,7 +127,7 @@ def test_thirty_days_of_a_large_hall() -> None:
                     and one.fault == FAILURES[index][1]
                 ):
                     drained_of_parts[index] += 1
-        for one in loop.journal.in_states([State.REPAIRING, State.RMA]):
+        for one in loop.journal.in_states([RepairState.REPAIRING, RepairState.RMA]):
             if now - hands.setdefault(one.node, now) > 8 * 3600:
                 finish_by_hand(loop.journal, one.node, "swapped", now)
                 cluster.nodes[one.node].power = True

@@ -27,7 +27,7 @@ import pytest
 import yaml
 
 from rackwright.catalog.fault_table import builtin_faults
-from rackwright.model.faults import BY_HAND, Action, Fault
+from rackwright.model.faults import BY_HAND, Fault, FaultAction
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.render.slurm import render_slurm
@@ -374,7 +374,9 @@ def test_forty_faults_are_found_and_repaired_as_the_table_says(hall: Hall) -> No
                     node, since,
                 )  # fmt: skip
                 action = chosen[0][1] if chosen else fault.action.value
-                expected = Action.REPLACE if fault.action is Action.POWER_OFF else fault.action
+                expected = (
+                    FaultAction.REPLACE if fault.action is FaultAction.POWER_OFF else fault.action
+                )
                 if fault.severity.leaves_service and action != expected.value:
                     wrong.append(f"{fault.id}: {action} instead of {expected}")
                 if fault.severity.leaves_service and expected not in BY_HAND:

@@ -11,8 +11,8 @@ from pathlib import Path
 from rackwright.catalog.files import own_files
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.model.faults import (
-    Action,
     Fault,
+    FaultAction,
     FaultFile,
     FaultSeverity,
     FaultSource,
@@ -26,24 +26,24 @@ from rackwright.resources import bundled
 LINK_XIDS = range(144, 151)
 """Xid errors of NVLink from Blackwell on, whose class is in the bits of the message."""
 
-_IMMEDIATE: Mapping[str, tuple[FaultSeverity, Action]] = {
-    "IGNORE": (FaultSeverity.INFO, Action.NONE),
-    "OPEN": (FaultSeverity.WATCH, Action.WATCH),
-    "RESTART_APP": (FaultSeverity.INFO, Action.USER),
-    "RESET_GPU": (FaultSeverity.DRAIN, Action.RESET_GPU),
-    "RESTART_BM": (FaultSeverity.FATAL, Action.COLD_CYCLE),
-    "RESTART_VM": (FaultSeverity.DRAIN, Action.REBOOT),
-    "CONTACT_SUPPORT": (FaultSeverity.WATCH, Action.TICKET),
-    "CHECK_MECHANICALS": (FaultSeverity.DRAIN, Action.RESEAT),
-    "UPDATE_SWFW": (FaultSeverity.WATCH, Action.UPDATE),
-    "CHECK_UVM": (FaultSeverity.WATCH, Action.TICKET),
+_IMMEDIATE: Mapping[str, tuple[FaultSeverity, FaultAction]] = {
+    "IGNORE": (FaultSeverity.INFO, FaultAction.NONE),
+    "OPEN": (FaultSeverity.WATCH, FaultAction.WATCH),
+    "RESTART_APP": (FaultSeverity.INFO, FaultAction.USER),
+    "RESET_GPU": (FaultSeverity.DRAIN, FaultAction.RESET_GPU),
+    "RESTART_BM": (FaultSeverity.FATAL, FaultAction.COLD_CYCLE),
+    "RESTART_VM": (FaultSeverity.DRAIN, FaultAction.REBOOT),
+    "CONTACT_SUPPORT": (FaultSeverity.WATCH, FaultAction.TICKET),
+    "CHECK_MECHANICALS": (FaultSeverity.DRAIN, FaultAction.RESEAT),
+    "UPDATE_SWFW": (FaultSeverity.WATCH, FaultAction.UPDATE),
+    "CHECK_UVM": (FaultSeverity.WATCH, FaultAction.TICKET),
 }
 """Severity and first action for each immediate action of NVIDIA's catalogue."""
-_LATER: Mapping[str, tuple[Action, ...]] = {
-    "CONTACT_SUPPORT": (Action.TICKET,),
-    "CHECK_APP/CUDA": (Action.USER,),
-    "INVESTIGATE_SW": (Action.UPDATE,),
-    "INVESTIGATE_LINK_SI": (Action.CLEAN,),
+_LATER: Mapping[str, tuple[FaultAction, ...]] = {
+    "CONTACT_SUPPORT": (FaultAction.TICKET,),
+    "CHECK_APP/CUDA": (FaultAction.USER,),
+    "INVESTIGATE_SW": (FaultAction.UPDATE,),
+    "INVESTIGATE_LINK_SI": (FaultAction.CLEAN,),
 }
 
 
@@ -169,11 +169,13 @@ def _unclaimed(file: FaultFile, claimed: Iterable[int | None]) -> Iterable[Fault
     for xid, text, immediate, later in file.xids:
         if xid in claimed or file.xid_source is None or xid in LINK_XIDS:
             continue
-        severity, action = _IMMEDIATE.get(immediate, (FaultSeverity.WATCH, Action.TICKET))
+        severity, action = _IMMEDIATE.get(immediate, (FaultSeverity.WATCH, FaultAction.TICKET))
         again = _LATER.get(later, ())
         if severity.leaves_service:
             again = (
-                (Action.REBOOT, Action.TICKET) if action is Action.RESET_GPU else (Action.TICKET,)
+                (FaultAction.REBOOT, FaultAction.TICKET)
+                if action is FaultAction.RESET_GPU
+                else (FaultAction.TICKET,)
             )
         yield Fault(
             id=f"xid-{xid:03d}",

@@ -41,7 +41,7 @@ class LastSteps:
     within_s: float = REACHED_WITHIN_S
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    command: tuple[str, ...] = field(default=(sys.executable, "-m", "rackwright"))
+    command: tuple[str, ...] = field(default=(sys.executable, "-P", "-m", "rackwright"))
 
     def __call__(self, act: Act, plans: Sequence[HostPlan]) -> Mapping[str, str | None]:
         """Return, for each host, why the act failed; None where it did not."""

@@ -41,7 +41,7 @@ class FaultSeverity(StrEnum):
         return self in {FaultSeverity.DEGRADED, FaultSeverity.DRAIN, FaultSeverity.FATAL}
 
 
-class Action(StrEnum):
+class FaultAction(StrEnum):
     """Step of a repair, from nothing at all to the return of a part."""
 
     NONE = "none"
@@ -74,10 +74,17 @@ class Action(StrEnum):
 
 
 BY_HAND = frozenset(
-    {Action.UPDATE, Action.RESEAT, Action.CLEAN, Action.REPLACE, Action.RMA, Action.TICKET}
+    {
+        FaultAction.UPDATE,
+        FaultAction.RESEAT,
+        FaultAction.CLEAN,
+        FaultAction.REPLACE,
+        FaultAction.RMA,
+        FaultAction.TICKET,
+    }
 )
 """Actions that a person takes."""
-PASSIVE = frozenset({Action.NONE, Action.WATCH, Action.USER, Action.PATH})
+PASSIVE = frozenset({FaultAction.NONE, FaultAction.WATCH, FaultAction.USER, FaultAction.PATH})
 """Actions that leave the node in service."""
 
 
@@ -151,7 +158,7 @@ class Signal(Model):
                 return self
 
 
-class Example(Model):
+class FaultExample(Model):
     """A recording and the faults that are found in it."""
 
     name: str
@@ -185,9 +192,9 @@ class Fault(Model):
     severity: FaultSeverity
     """Consequence of the fault for the node and its jobs."""
     signals: Annotated[tuple[Signal, ...], Field(min_length=1)]
-    action: Action
+    action: FaultAction
     """First step of the repair."""
-    again: tuple[Action, ...] = ()
+    again: tuple[FaultAction, ...] = ()
     """Steps when the fault returns after the repair before it, in their order; a person decides after the last."""
     service: Annotated[str, Field(pattern=r"^[A-Za-z0-9@._-]+$")] | None = None
     """Service of systemd that ``restart-service`` restarts."""
@@ -201,19 +208,19 @@ class Fault(Model):
     """Action in the maker's own words: the immediate one, then the one after investigation."""
     note: Prose | None = None
     """Sentences on the fault or its repair for people."""
-    examples: tuple[Example, ...] = ()
+    examples: tuple[FaultExample, ...] = ()
 
     @model_validator(mode="after")
     def _fits(self) -> Fault:
         if self.severity.leaves_service and self.action in PASSIVE:
             raise ValueError(f"a node that leaves service for '{self.id}' never comes back by '{self.action}'")  # fmt: skip
         steps = (self.action, *self.again)
-        if (Action.RESTART_SERVICE in steps) != (self.service is not None):
+        if (FaultAction.RESTART_SERVICE in steps) != (self.service is not None):
             raise ValueError("'restart-service' and 'service' belong together")
         return self
 
     @property
-    def ladder(self) -> tuple[Action, ...]:
+    def ladder(self) -> tuple[FaultAction, ...]:
         """Steps of the repair, the first one and those when the fault returns."""
         return (self.action, *self.again)
 

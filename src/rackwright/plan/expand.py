@@ -56,7 +56,7 @@ from rackwright.plan.racks.placement import (
 from rackwright.plan.racks.tap_offs import check_tap_offs, tap_offs
 from rackwright.plan.reliability.failures import check_reliability
 from rackwright.plan.reliability.interconnect import check_interconnects
-from rackwright.plan.slurm.nodes import check_daemons
+from rackwright.plan.slurm.references import check_daemons
 from rackwright.plan.storage.filesystem import check_file_systems
 from rackwright.plan.storage.quotas import find_quota_problems
 from rackwright.reading.suggest import did_you_mean

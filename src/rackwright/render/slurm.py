@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address
-from typing import Any
 
-import yaml
-
-from rackwright.model.names import compress_hostlist
 from rackwright.model.queues import Partition, Preemption
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.scheduler_settings import Priority, slurm_time
@@ -25,7 +21,7 @@ from rackwright.plan.slurm.nodes import (
     PartitionSets,
 )
 from rackwright.plan.slurm.settings import shares, sizes
-from rackwright.plan.slurm.topology import PlannedTopology
+from rackwright.render.slurm_topology import topology_conf, topology_yaml
 
 FILES = (
     "slurm.conf",
@@ -65,10 +61,10 @@ def render_slurm(plan: Plan) -> Mapping[str, str]:
         "slurm.conf": _slurm_conf(plan, slurm),
         "gres.conf": _gres_conf(slurm.nodes),
         "cgroup.conf": _cgroup_conf(scheduler),
-        "topology.conf": _topology_conf(networks[0]),
+        "topology.conf": topology_conf(networks[0]),
     }
     if scheduler.release >= (25, 5):
-        files["topology.yaml"] = _topology_yaml(networks)
+        files["topology.yaml"] = topology_yaml(networks)
     return {
         file: f"{HEADER} '{plan.name}'; change it there.\n{text}" for file, text in files.items()
     }
@@ -442,60 +438,3 @@ def _cgroup_conf(scheduler: Scheduler) -> str:
     lines = [f"CgroupPlugin={cgroup.plugin}"]
     lines += [f"{key}={'yes' if answer else 'no'}" for key, answer in answers.items()]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _topology_conf(topology: PlannedTopology) -> str:
-    """Return the cluster's own topology; a release that reads topology.yaml ignores this file."""
-    lines = []
-    for switch in topology.switches:
-        below = (
-            f"Nodes={compress_hostlist(switch.nodes)}"
-            if switch.nodes
-            else f"Switches={compress_hostlist(switch.children)}"
-        )
-        lines.append(f"SwitchName={switch.name} {below}")
-    lines += [
-        f"BlockName={block.name} Nodes={compress_hostlist(block.nodes)}"
-        for block in topology.blocks
-    ]
-    if topology.block_sizes:
-        lines.append(f"BlockSizes={','.join(map(str, topology.block_sizes))}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-class _Indented(yaml.SafeDumper):
-    """Lists stand deeper than their key, as linters of YAML want them."""
-
-    def increase_indent(self, flow: Any = None, indentless: Any = None) -> None:
-        super().increase_indent(bool(flow), indentless=False)
-
-
-def _topology_yaml(networks: Sequence[PlannedTopology]) -> str:
-    made = []
-    for index, network in enumerate(networks):
-        entry: dict[str, object] = {"topology": network.kind, "cluster_default": index == 0}
-        match network.kind:
-            case "tree":
-                entry["tree"] = {
-                    "switches": [
-                        {"switch": switch.name, "nodes": compress_hostlist(switch.nodes)}
-                        if switch.nodes
-                        else {
-                            "switch": switch.name,
-                            "children": compress_hostlist(switch.children),
-                        }
-                        for switch in network.switches
-                    ]
-                }
-            case "block":
-                entry["block"] = {
-                    "block_sizes": list(network.block_sizes),
-                    "blocks": [
-                        {"block": block.name, "nodes": compress_hostlist(block.nodes)}
-                        for block in network.blocks
-                    ],
-                }
-            case _:
-                entry["flat"] = True
-        made.append(entry)
-    return yaml.dump(made, Dumper=_Indented, sort_keys=False, width=10**6)

@@ -17,7 +17,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
 
 if TYPE_CHECKING:
-    from rackwright.nodelife.repair.controller import Controller
+    from rackwright.nodelife.repair.controller import RepairController
     from rackwright.nodelife.repair.watching import RecordingFolder
     from rackwright.plan.model import Plan
 
@@ -135,7 +135,7 @@ def _run(arguments: argparse.Namespace, plan: Plan) -> int:
 
 
 def _one_pass(
-    controller: Controller, recordings: RecordingFolder | None, clock: object
+    controller: RepairController, recordings: RecordingFolder | None, clock: object
 ) -> str | None:
     """Make one pass; the reason it could not be made."""
     from rackwright.nodelife.repair.slurm_actuator import SlurmActuator
@@ -158,7 +158,7 @@ def _one_pass(
 
 def _controller(
     arguments: argparse.Namespace, plan: Plan, journal: object, path: Path
-) -> tuple[Controller, RecordingFolder | None]:
+) -> tuple[RepairController, RecordingFolder | None]:
     from rackwright.catalog.fault_table import faults_for
     from rackwright.cli.options.hosts import connections, controllers
     from rackwright.nodelife.repair.access import (
@@ -172,7 +172,7 @@ def _controller(
     from rackwright.nodelife.repair.actuator import Actuator, Validator
     from rackwright.nodelife.repair.bmc import read_bmcs
     from rackwright.nodelife.repair.budgets import limits_of
-    from rackwright.nodelife.repair.controller import Controller
+    from rackwright.nodelife.repair.controller import RepairController
     from rackwright.nodelife.repair.dry import DryActuator
     from rackwright.nodelife.repair.journal import Journal
     from rackwright.nodelife.repair.slurm_actuator import HealthCheckValidator, SlurmActuator
@@ -202,7 +202,7 @@ def _controller(
     if arguments.dry_run:
         actuator = validator = DryActuator(actuator)
     repair = plan.operations.repair if plan.operations else None
-    made = Controller(
+    made = RepairController(
         faults_for(arguments.blueprint),
         journal,
         actuator,
@@ -216,10 +216,12 @@ def _controller(
     return made, None if folder is None else RecordingFolder(folder)
 
 
-def _print(arguments: argparse.Namespace, controller: Controller, problem: str | None) -> None:
-    from rackwright.nodelife.repair.states import State
+def _print(
+    arguments: argparse.Namespace, controller: RepairController, problem: str | None
+) -> None:
+    from rackwright.nodelife.repair.states import RepairState
 
-    records = controller.journal.in_states(set(State) - {State.HEALTHY})
+    records = controller.journal.in_states(set(RepairState) - {RepairState.HEALTHY})
     if problem is not None:
         say(f"nothing was done: {problem}")
     if arguments.json:

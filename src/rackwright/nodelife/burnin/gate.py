@@ -26,9 +26,9 @@ def validating_nodes(ledger: Ledger, states: Mapping[str, NodeState]) -> frozens
     if not ledger.has("repair"):
         return frozenset()
     from rackwright.nodelife.repair.journal import Journal
-    from rackwright.nodelife.repair.states import State
+    from rackwright.nodelife.repair.states import RepairState
 
-    wanted = {one.node for one in Journal(ledger.connection).in_states([State.VALIDATING])}
+    wanted = {one.node for one in Journal(ledger.connection).in_states([RepairState.VALIDATING])}
     return frozenset(name for name in wanted if name in states and is_empty(states[name]))
 
 

@@ -13,7 +13,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RepairLimits:
     """Limits of one site; numbers that the blueprint leaves out are our judgement.
 
     Attributes:
@@ -42,10 +42,10 @@ class Limits:
     windows: tuple[MaintenanceWindow, ...] = ()
 
 
-def limits_of(repair: Repair | None) -> Limits:
+def limits_of(repair: Repair | None) -> RepairLimits:
     """Return the limits that a blueprint states, with our own for the rest."""
     if repair is None:
-        return Limits()
+        return RepairLimits()
     stated = {
         "most_nodes": repair.most_nodes,
         "nodes_per_hour": repair.nodes_per_hour,
@@ -55,11 +55,11 @@ def limits_of(repair: Repair | None) -> Limits:
         "probation_s": repair.probation,
     }
     known = {name: value for name, value in stated.items() if value is not None}
-    return Limits(**known, windows=repair.windows)  # type: ignore[arg-type]
+    return RepairLimits(**known, windows=repair.windows)  # type: ignore[arg-type]
 
 
 def out_of_partition(
-    limits: Limits, node: str, partitions: Mapping[str, Collection[str]], out: Collection[str]
+    limits: RepairLimits, node: str, partitions: Mapping[str, Collection[str]], out: Collection[str]
 ) -> str | None:
     """Return the reason a node cannot leave its partitions now; None if it can.
 
@@ -79,7 +79,7 @@ def out_of_partition(
     return None
 
 
-def over_hour(limits: Limits, drains: Sequence[float], now: float) -> str | None:
+def over_hour(limits: RepairLimits, drains: Sequence[float], now: float) -> str | None:
     """Return the reason no node can be drained within this hour; None if one can.
 
     A drain of the future is from before the clock went back, and counts.
@@ -90,12 +90,12 @@ def over_hour(limits: Limits, drains: Sequence[float], now: float) -> str | None
     return None
 
 
-def is_storm(limits: Limits, faults: Mapping[str, float], now: float) -> bool:
+def is_storm(limits: RepairLimits, faults: Mapping[str, float], now: float) -> bool:
     """Return True if too many nodes have a new fault at once, by the time of the last one of each node."""
     return sum(at > now - limits.storm_s for at in faults.values()) >= limits.storm_nodes
 
 
-def needs_person(limits: Limits, repairs: Sequence[float], now: float) -> str | None:
+def needs_person(limits: RepairLimits, repairs: Sequence[float], now: float) -> str | None:
     """Return the reason a person decides about a node: too many repairs within a week; None if none does."""
     recent = sum(at > now - WEEK for at in repairs)
     if recent >= limits.repairs_per_week:

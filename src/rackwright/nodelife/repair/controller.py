@@ -8,10 +8,10 @@ from functools import cached_property
 
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import ExternalToolError
-from rackwright.model.faults import BY_HAND, PASSIVE, Action, Fault, FaultSeverity
+from rackwright.model.faults import BY_HAND, PASSIVE, Fault, FaultAction, FaultSeverity
 from rackwright.nodelife.repair.actuator import ActionError, Actuator, NodeView, Progress, Validator
 from rackwright.nodelife.repair.budgets import (
-    Limits,
+    RepairLimits,
     in_window,
     is_storm,
     needs_person,
@@ -19,14 +19,14 @@ from rackwright.nodelife.repair.budgets import (
     over_hour,
 )
 from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
-from rackwright.nodelife.repair.states import OUT, State
+from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap, SharedFault, name_shared
 from rackwright.nodelife.slurm_nodes import reason
 from rackwright.nodelife.store import transaction
 
 PAUSED = "paused"
-_LEVEL = frozenset({State.HEALTHY, State.PROBATION, State.VALIDATING})
+_LEVEL = frozenset({RepairState.HEALTHY, RepairState.PROBATION, RepairState.VALIDATING})
 """States in which a fault that lasts counts although it was seen before."""
 _TAKES = ("node health: ", "rackwright verify: ", "rackwright: repair ", "Not responding", "Prolog error",
           "Epilog error", "Kill task failed", "Node unexpectedly rebooted")  # fmt: skip
@@ -35,7 +35,7 @@ _RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
 
 
 @dataclass
-class Controller:
+class RepairController:
     """Takes nodes from fault to fixed.
 
     Attributes:
@@ -50,7 +50,7 @@ class Controller:
     journal: Journal
     actuator: Actuator
     validator: Validator
-    limits: Limits
+    limits: RepairLimits
     partitions: Mapping[str, Collection[str]]
     parts: PartMap
     wall: Callable[[], float]
@@ -89,7 +89,7 @@ class Controller:
         if self.journal.setting(PAUSED):
             self.told.append("paused: no node is touched")
             return
-        for record in self.journal.in_states(set(State) - {State.HEALTHY}):
+        for record in self.journal.in_states(set(RepairState) - {RepairState.HEALTHY}):
             try:
                 self._advance(record, now)
             except ActionError as error:
@@ -121,15 +121,15 @@ class Controller:
             self.journal.note(node, now, f"{fault.id}: {fault.severity}, {fault.action}")
             return
         known = {"fault": fault.id, "device": event.device, "severity": fault.severity.value}
-        if record.state is State.HEALTHY:
+        if record.state is RepairState.HEALTHY:
             self.journal.step(node, "suspect", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
-        elif record.state is State.PROBATION:
+        elif record.state is RepairState.PROBATION:
             again = record.rung + 1 if record.fault == fault.id else 0
             self.journal.step(node, "suspect", now, f"again: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state is State.VALIDATING:
+        elif record.state is RepairState.VALIDATING:
             again = record.rung + 1 if record.fault == fault.id else record.rung
             self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state in {State.SUSPECT, State.DRAINING} and _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]:  # fmt: skip
+        elif record.state in {RepairState.SUSPECT, RepairState.DRAINING} and _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]:  # fmt: skip
             self.journal.change(node, now, f"worse: {event.text}", **known, rung=0)
         else:
             self.journal.note(node, now, f"{fault.id} as well: {event.text}")
@@ -142,13 +142,13 @@ class Controller:
         for shared in self.shared:
             for node in shared.nodes:
                 record = self.journal.node(node)
-                if record.state is State.SUSPECT and record.incident != shared.part.title:
+                if record.state is RepairState.SUSPECT and record.incident != shared.part.title:
                     self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
 
     def _release(self, now: float) -> None:
         """Let nodes go that were held back for a part that shows no new fault; they never left service."""
         named = {shared.part.title for shared in self.shared}
-        for record in self.journal.in_states([State.SUSPECT]):
+        for record in self.journal.in_states([RepairState.SUSPECT]):
             if record.incident and record.incident not in named:
                 text = f"no new fault of {record.incident}"
                 self.journal.step(record.node, "clear", now, text, incident="")
@@ -169,21 +169,21 @@ class Controller:
         if record.state in OUT and self._taken(record, view, now):
             return
         match record.state:
-            case State.SUSPECT:
+            case RepairState.SUSPECT:
                 self._from_suspect(record, fault, view, now)
-            case State.DRAINING:
+            case RepairState.DRAINING:
                 self._from_draining(record, fault, view, now)
-            case State.DIAGNOSING:
+            case RepairState.DIAGNOSING:
                 self._from_diagnosing(record, fault, now)
-            case State.REPAIRING:
+            case RepairState.REPAIRING:
                 self._from_repairing(record, fault, now)
-            case State.RMA:
+            case RepairState.RMA:
                 self._from_rma(record, now)
-            case State.VALIDATING:
+            case RepairState.VALIDATING:
                 self._from_validating(record, view, now)
-            case State.PROBATION if now - record.since >= self.limits.probation_s:
+            case RepairState.PROBATION if now - record.since >= self.limits.probation_s:
                 self.journal.step(record.node, "clear", now, "probation has passed")
-            case State.PROBATION | State.HEALTHY:
+            case RepairState.PROBATION | RepairState.HEALTHY:
                 pass
 
     def _taken(self, record: NodeRecord, view: NodeView, now: float) -> bool:
@@ -195,7 +195,10 @@ class Controller:
             or (view.reason or "").startswith(drained.argument)
         ):
             return False
-        if record.state is State.VALIDATING and self.journal.action(record, "resume") is not None:
+        if (
+            record.state is RepairState.VALIDATING
+            and self.journal.action(record, "resume") is not None
+        ):
             return False  # our own return of it, which a kill has cut short
         if not view.in_service and view.reason is None:
             return False
@@ -209,7 +212,7 @@ class Controller:
         return drains[-1] if drains else None
 
     def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
-        if fault.action is Action.POWER_OFF:
+        if fault.action is FaultAction.POWER_OFF:
             self._power_off(record, now)
             return
         begun = self.journal.action(record, "drain") is not None
@@ -287,17 +290,17 @@ class Controller:
                 record, "evidence", " ".join(fault.evidence), now, self.actuator.act, may_fail=True
             )
         ladder = [step for step in fault.ladder if step not in PASSIVE]
-        step = ladder[record.rung] if record.rung < len(ladder) else Action.TICKET
-        if step is Action.POWER_OFF:  # it is off; hands are next
-            step = Action.REPLACE
+        step = ladder[record.rung] if record.rung < len(ladder) else FaultAction.TICKET
+        if step is FaultAction.POWER_OFF:  # it is off; hands are next
+            step = FaultAction.REPLACE
         if (hands := self.journal.action(record, "hands")) is not None:
-            step = Action(hands.argument)
+            step = FaultAction(hands.argument)
         elif step not in BY_HAND and self.journal.action(record, "repair") is None:
             times = self.journal.times("repair", record.node)
             if (why := needs_person(self.limits, times, now)) is not None:
-                step = Action.TICKET
+                step = FaultAction.TICKET
                 self.journal.note(record.node, now, why)
-        if step is Action.RMA:
+        if step is FaultAction.RMA:
             self._hands(record, "return_part", step, now)
         elif step in BY_HAND:
             self._hands(record, "repair", step, now)
@@ -305,7 +308,7 @@ class Controller:
             self.journal.intend(record, "repair", step.value, "", now)
             self.journal.step(record.node, "repair", now, step.value)
 
-    def _hands(self, record: NodeRecord, step: str, action: Action, now: float) -> None:
+    def _hands(self, record: NodeRecord, step: str, action: FaultAction, now: float) -> None:
         """Wait for a person: the worklist shows the node."""
         self.journal.intend(record, "hands", action.value, "", now)
         made = self.journal.step(record.node, step, now, f"by hand: {action.value}")
@@ -439,7 +442,11 @@ def finish_by_hand(journal: Journal, node: str, text: str, now: float) -> bool:
     """Write that a person has done what a node waits for; True if it waits for that."""
     record = journal.node(node)
     action = journal.action(record, "hands")
-    if record.state not in {State.REPAIRING, State.RMA} or action is None or action.phase == "done":
+    if (
+        record.state not in {RepairState.REPAIRING, RepairState.RMA}
+        or action is None
+        or action.phase == "done"
+    ):
         return False
     journal.set_phase(action, "done", now, text)
     return True

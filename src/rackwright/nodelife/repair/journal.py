@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rackwright.nodelife.repair.states import State, after
+from rackwright.nodelife.repair.states import RepairState, after
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.store import Part, transaction
 
@@ -63,7 +63,7 @@ class NodeRecord:
     """
 
     node: str
-    state: State = State.HEALTHY
+    state: RepairState = RepairState.HEALTHY
     fault: str = ""
     device: str = ""
     severity: str = ""
@@ -102,7 +102,7 @@ class Journal:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self._nodes = {
-            row["node"]: NodeRecord(**{**dict(row), "state": State(row["state"])})
+            row["node"]: NodeRecord(**{**dict(row), "state": RepairState(row["state"])})
             for row in connection.execute("SELECT * FROM repair_nodes")
         }
 
@@ -252,7 +252,7 @@ class Journal:
                 (name, json.dumps(value)),
             )
 
-    def in_states(self, states: Iterable[State]) -> list[NodeRecord]:
+    def in_states(self, states: Iterable[RepairState]) -> list[NodeRecord]:
         """Return the nodes in any of the states, by name."""
         wanted = set(states)
         return sorted((r for r in self._nodes.values() if r.state in wanted), key=lambda r: r.node)

@@ -8,7 +8,7 @@ from functools import cache
 from transitions import Machine, MachineError
 
 
-class State(StrEnum):
+class RepairState(StrEnum):
     """State of a node in its repair."""
 
     HEALTHY = "healthy"
@@ -24,21 +24,29 @@ class State(StrEnum):
     """A part goes back to its maker; the node waits for hands."""
 
 
-OUT = frozenset({State.DRAINING, State.DIAGNOSING, State.REPAIRING, State.VALIDATING, State.RMA})
+OUT = frozenset(
+    {
+        RepairState.DRAINING,
+        RepairState.DIAGNOSING,
+        RepairState.REPAIRING,
+        RepairState.VALIDATING,
+        RepairState.RMA,
+    }
+)
 """States in which a node takes no jobs."""
 
-STEPS: tuple[tuple[str, tuple[State, ...], State], ...] = (
-    ("suspect", (State.HEALTHY, State.PROBATION), State.SUSPECT),
-    ("clear", (State.SUSPECT, State.PROBATION), State.HEALTHY),
-    ("drain", (State.SUSPECT,), State.DRAINING),
-    ("empty", (State.DRAINING,), State.DIAGNOSING),
-    ("repair", (State.DIAGNOSING,), State.REPAIRING),
-    ("return_part", (State.DIAGNOSING,), State.RMA),
-    ("repaired", (State.REPAIRING, State.RMA), State.VALIDATING),
-    ("not_repaired", (State.REPAIRING,), State.DIAGNOSING),
-    ("failed", (State.VALIDATING,), State.DIAGNOSING),
-    ("passed", (State.VALIDATING,), State.PROBATION),
-    ("taken", tuple(sorted(OUT)), State.HEALTHY),
+STEPS: tuple[tuple[str, tuple[RepairState, ...], RepairState], ...] = (
+    ("suspect", (RepairState.HEALTHY, RepairState.PROBATION), RepairState.SUSPECT),
+    ("clear", (RepairState.SUSPECT, RepairState.PROBATION), RepairState.HEALTHY),
+    ("drain", (RepairState.SUSPECT,), RepairState.DRAINING),
+    ("empty", (RepairState.DRAINING,), RepairState.DIAGNOSING),
+    ("repair", (RepairState.DIAGNOSING,), RepairState.REPAIRING),
+    ("return_part", (RepairState.DIAGNOSING,), RepairState.RMA),
+    ("repaired", (RepairState.REPAIRING, RepairState.RMA), RepairState.VALIDATING),
+    ("not_repaired", (RepairState.REPAIRING,), RepairState.DIAGNOSING),
+    ("failed", (RepairState.VALIDATING,), RepairState.DIAGNOSING),
+    ("passed", (RepairState.VALIDATING,), RepairState.PROBATION),
+    ("taken", tuple(sorted(OUT)), RepairState.HEALTHY),
 )
 """Name of each step, the states that it leaves, and the state that it leads to. ``taken`` is the way of a
 node that an operator has taken over: it is theirs, and no longer under repair."""
@@ -55,19 +63,19 @@ def _machine() -> tuple[Machine, _Node]:
     node = _Node()
     machine = Machine(
         node,
-        states=[state.value for state in State],
+        states=[state.value for state in RepairState],
         transitions=[
             {"trigger": name, "source": [state.value for state in before], "dest": to.value}
             for name, before, to in STEPS
         ],
-        initial=State.HEALTHY.value,
+        initial=RepairState.HEALTHY.value,
         auto_transitions=False,
     )
     return machine, node
 
 
 @cache
-def after(state: State, step: str) -> State:
+def after(state: RepairState, step: str) -> RepairState:
     """Return the state after a step.
 
     Raises:
@@ -79,4 +87,4 @@ def after(state: State, step: str) -> State:
         node.trigger(step)  # type: ignore[attr-defined]
     except (MachineError, AttributeError) as error:
         raise ValueError(f"no step '{step}' from {state}: {error}") from None
-    return State(node.state)
+    return RepairState(node.state)

@@ -13,12 +13,11 @@ from rackwright.plan.slurm.departures import Departure, departures
 from rackwright.plan.slurm.nodes import (
     NodeSet,
     PartitionSets,
-    check_numbers,
-    check_references,
     covers,
     node_sets,
     partition_sets,
 )
+from rackwright.plan.slurm.references import check_numbers, check_references
 from rackwright.plan.slurm.settings import check_settings
 from rackwright.plan.slurm.state import StateStorage, state_storage
 from rackwright.plan.slurm.topology import PlannedTopology, topologies

@@ -22,9 +22,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import names_of, numbered_hostlist
 from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.problems import PlanProblem
 from rackwright.plan.slurm.gres import MOST_INSTANCES, Gres, gres_of, is_mig, stated_gres
-from rackwright.reading.suggest import did_you_mean
 
 SCHEDULER: Path = ("scheduler",)
 """Place of the scheduler in a blueprint."""
@@ -401,107 +399,3 @@ def _hosts(plan: Expansion, wanted: Collection[str] | None) -> Iterator[tuple[Se
         for nodes in cloud.groups:
             if may_have(nodes.spec.name):
                 yield nodes.host_names, cloud.spec.name
-
-
-def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Names that lead nowhere, and names that two sites use."""
-    scheduler = scheduler_of(plan)
-    problems: list[PlanProblem] = []
-    name = scheduler.cluster or plan.name
-    if len(name) > LONGEST_CLUSTER:
-        message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
-        problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
-    problems += _check_groups(plan, sets)
-    seen: dict[str, NodeSet] = {}
-    for nodes in sets:
-        twin = seen.setdefault(nodes.group, nodes)
-        if twin is not nodes:
-            message = f"the sites '{twin.site}' and '{nodes.site}' both have nodes '{nodes.group}'"
-            hint = "rename one: a host has one name in the whole cluster"
-            problems.append(PlanProblem((*nodes.path, "name"), message, hint))
-    return problems
-
-
-def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    scheduler = scheduler_of(plan)
-    groups = [nodes.group for nodes in sets]
-    lists = [
-        *((place_of(plan, "partitions", n), e.groups) for n, e in enumerate(scheduler.partitions)),
-        *((place_of(plan, "nodes", n), e.groups) for n, e in enumerate(scheduler.nodes)),
-    ]
-    named = [
-        ((*part, "groups", place), name)
-        for part, names in lists
-        for place, name in enumerate(names)
-    ]
-    return [
-        PlanProblem(
-            where,
-            f"there is no group of compute nodes '{name}'",
-            did_you_mean(name, groups) or f"there are: {', '.join(groups) or 'none'}",
-        )
-        for where, name in named
-        if name not in groups
-    ]
-
-
-def check_daemons(plan: Expansion) -> list[PlanProblem]:
-    """Controllers and databases that no host can run; empty where there is no scheduler."""
-    scheduler, sites = plan.scheduler, plan.site_names
-    if scheduler is None:
-        return []
-    for index, site in enumerate(scheduler.sites):
-        if site not in sites:
-            message = f"there is no site '{site}'"
-            return [PlanProblem((*SCHEDULER, "sites", index), message, did_you_mean(site, sites))]
-    wanted = [
-        ((*SCHEDULER, "controllers", index, "host"), controller.host)
-        for index, controller in enumerate(scheduler.controllers)
-        if controller.address is None
-    ]
-    accounting = scheduler.accounting
-    if accounting is not None and accounting.address is None:
-        wanted.append(((*SCHEDULER, "accounting", "host"), accounting.host))
-    backup = accounting.backup if accounting is not None else None
-    names = {name for _, name in wanted} | ({backup} if backup else set())
-    hosts = known_hosts(plan, names)
-    problems = []
-    for where, name in wanted:
-        if name not in hosts:
-            message = f"there is no host '{name}' in the sites of the cluster"
-            hint = did_you_mean(name, known_hosts(plan))
-            hint = hint or "give its 'address' if it stands elsewhere"
-            problems.append(PlanProblem(where, message, hint))
-        elif len(hosts[name]) > 1:
-            message = f"several sites have a host '{name}': {', '.join(hosts[name])}"
-            problems.append(
-                PlanProblem(
-                    where, message, "restrict 'scheduler.sites' to one, or give its 'address'"
-                )
-            )
-    if accounting is not None and backup in hosts:
-        problems.append(
-            PlanProblem(
-                (*SCHEDULER, "accounting", "backup"),
-                f"slurmdbd on '{backup}' would have a database of its own, in which the jobs, "
-                f"accounts and limits of '{accounting.host}' are not",
-                "leave 'backup' out; or run both on hosts outside the blueprint that share one "
-                "database, and give the 'address' of the first",
-            )
-        )
-    return problems
-
-
-def check_numbers(sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Numbers that Slurm needs and that are unknown; none is guessed."""
-    problems = []
-    for nodes in sets:
-        for what in nodes.unknown:
-            message = f"the {what} are unknown" if what[0] == "C" else f"the {what} is unknown"
-            hint = f"add it to the catalogue entry, or to 'scheduler.nodes' for '{nodes.group}'"
-            problems.append(PlanProblem((*nodes.path, "type"), message, hint))
-        if nodes.uneven and nodes.gres is None:
-            message = f"the accelerators of {nodes.entry} cannot be shared out to its hosts evenly"
-            hint = f"give 'gres' in 'scheduler.nodes' for '{nodes.group}'"
-            problems.append(PlanProblem((*nodes.path, "type"), message, hint))
-    return problems

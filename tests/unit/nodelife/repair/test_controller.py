@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_life import TABLE, FakeCluster, KilledError, controller, fault, open_journal
-from rackwright.nodelife.repair.budgets import Limits
-from rackwright.nodelife.repair.controller import PAUSED, Controller, finish_by_hand
-from rackwright.nodelife.repair.states import State
+from rackwright.nodelife.repair.budgets import RepairLimits
+from rackwright.nodelife.repair.controller import PAUSED, RepairController, finish_by_hand
+from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
 
 DAY = 86_400.0
-LIMITS = Limits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000)
+LIMITS = RepairLimits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000)
 
 
-def passes(loop: Controller, events: list[tuple[str, FaultEvent]], count: int = 12, start: float = 10.0, step: float = 60.0) -> float:  # fmt: skip
+def passes(loop: RepairController, events: list[tuple[str, FaultEvent]], count: int = 12, start: float = 10.0, step: float = 60.0) -> float:  # fmt: skip
     now = start
     for number in range(count):
         loop.run_pass(events if number == 0 else [], now)
@@ -24,7 +24,7 @@ def passes(loop: Controller, events: list[tuple[str, FaultEvent]], count: int = 
     return now
 
 
-def state(loop: Controller, node: str) -> State:
+def state(loop: RepairController, node: str) -> RepairState:
     return loop.journal.node(node).state
 
 
@@ -33,7 +33,7 @@ def test_lost_gpu_is_power_cycled_proven_and_taken_back() -> None:
     cluster.nodes["a"].jobs = 2
     loop = controller(cluster, open_journal())
     now = passes(loop, [("a", fault("gpu-off-bus"))])
-    assert state(loop, "a") is State.PROBATION
+    assert state(loop, "a") is RepairState.PROBATION
     assert [action.kind for action in loop.journal.actions("a")] == [
         "drain", "requeue", "evidence", "repair", "power-off", "power-on", "validate", "resume",
     ]  # fmt: skip
@@ -41,7 +41,7 @@ def test_lost_gpu_is_power_cycled_proven_and_taken_back() -> None:
     assert cluster.nodes["a"].boots == 1
     assert cluster.breaches == []
     loop.run_pass([], now + DAY)
-    assert state(loop, "a") is State.HEALTHY
+    assert state(loop, "a") is RepairState.HEALTHY
 
 
 def test_jobs_of_a_fault_that_is_not_fatal_end_by_themselves() -> None:
@@ -49,11 +49,11 @@ def test_jobs_of_a_fault_that_is_not_fatal_end_by_themselves() -> None:
     cluster.nodes["a"].jobs = 1
     loop = controller(cluster, open_journal())
     now = passes(loop, [("a", fault("gpu-memory-contained"))])
-    assert state(loop, "a") is State.DRAINING
+    assert state(loop, "a") is RepairState.DRAINING
     assert loop.journal.node("a").waits == "1 jobs still run"
     cluster.nodes["a"].jobs = 0
     passes(loop, [], start=now)
-    assert state(loop, "a") is State.PROBATION
+    assert state(loop, "a") is RepairState.PROBATION
 
 
 def test_fault_that_returns_goes_up_the_ladder_to_hands_and_back() -> None:
@@ -61,11 +61,11 @@ def test_fault_that_returns_goes_up_the_ladder_to_hands_and_back() -> None:
     loop = controller(cluster, open_journal())
     now = passes(loop, [("a", fault("gpu-memory-uncontained", 1.0))])
     now = passes(loop, [("a", fault("gpu-memory-uncontained", 2.0))], start=now)
-    assert state(loop, "a") is State.RMA
+    assert state(loop, "a") is RepairState.RMA
     assert finish_by_hand(loop.journal, "a", "GPU 3 swapped", now)
     assert not finish_by_hand(loop.journal, "a", "twice", now)
     passes(loop, [], start=now)
-    assert state(loop, "a") is State.PROBATION
+    assert state(loop, "a") is RepairState.PROBATION
     assert cluster.breaches == []
 
 
@@ -75,7 +75,7 @@ def test_suite_that_fails_leads_up_the_ladder_and_a_third_repair_to_a_person() -
     passes(loop, [("a", fault("gpu-context-timeout"))], count=30)
     repairs = [one.argument for one in loop.journal.actions("a") if one.kind == "repair"]
     assert repairs == ["reset-gpu", "reboot"]
-    assert state(loop, "a") is State.REPAIRING
+    assert state(loop, "a") is RepairState.REPAIRING
     assert loop.journal.node("a").waits == "by hand: ticket"
     assert cluster.nodes["a"].drained is not None
 
@@ -94,19 +94,19 @@ def test_third_repair_within_a_week_waits_for_a_person() -> None:
 
 def test_share_of_a_partition_holds_and_the_rest_waits_its_turn() -> None:
     cluster = FakeCluster([f"n{n}" for n in range(20)])
-    limits = Limits(most_nodes=10.0, nodes_per_hour=1000, storm_nodes=1000)
+    limits = RepairLimits(most_nodes=10.0, nodes_per_hour=1000, storm_nodes=1000)
     loop = controller(cluster, open_journal(), limits)
     events = [(f"n{n}", fault("gpu-context-timeout")) for n in range(9)]
     loop.run_pass(events, 10.0)
     assert sum(one.drained is not None for one in cluster.nodes.values()) == 2
     passes(loop, [], count=60, start=70.0)
     assert cluster.most_out == 2
-    assert all(state(loop, f"n{n}") is State.PROBATION for n in range(9))
+    assert all(state(loop, f"n{n}") is RepairState.PROBATION for n in range(9))
 
 
 def test_storm_drains_nothing_until_it_is_over() -> None:
     cluster = FakeCluster([f"n{n}" for n in range(30)])
-    limits = Limits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=20)
+    limits = RepairLimits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=20)
     loop = controller(cluster, open_journal(), limits)
     loop.run_pass([(f"n{n}", fault("gpu-context-timeout")) for n in range(25)], 10.0)
     assert cluster.most_out == 0
@@ -123,7 +123,7 @@ def test_pause_touches_nothing_and_forgets_nothing() -> None:
     assert cluster.nodes["a"].drained is None
     loop.journal.set(PAUSED, False)
     passes(loop, [], start=now)
-    assert state(loop, "a") is State.PROBATION
+    assert state(loop, "a") is RepairState.PROBATION
 
 
 def test_node_that_an_operator_takes_is_left_alone() -> None:
@@ -135,9 +135,9 @@ def test_node_that_an_operator_takes_is_left_alone() -> None:
     loop.run_pass(events, 10.0)
     cluster.nodes["a"].drained = "mine now"
     passes(loop, [], start=70.0)
-    assert state(loop, "a") is State.HEALTHY
+    assert state(loop, "a") is RepairState.HEALTHY
     assert cluster.nodes["a"].drained == "mine now"
-    assert state(loop, "b") is State.PROBATION
+    assert state(loop, "b") is RepairState.PROBATION
     assert loop.journal.node("c").waits == "it is out of service already: new cable"
     assert cluster.nodes["c"].drained == "new cable"
 
@@ -147,14 +147,14 @@ def test_node_that_took_itself_out_is_taken_over_and_repaired() -> None:
     cluster.nodes["a"].drained = "node health: [gpu-off-bus] Xid 79"
     loop = controller(cluster, open_journal())
     passes(loop, [("a", FaultEvent("gpu-off-bus", "", 0.0, "node health"))])
-    assert state(loop, "a") is State.PROBATION
+    assert state(loop, "a") is RepairState.PROBATION
     assert cluster.nodes["a"].drained is None
 
 
 def test_leaking_node_is_off_at_once_whatever_the_limits_say() -> None:
     cluster = FakeCluster(["a", "b"])
     cluster.nodes["a"].jobs = 1
-    loop = controller(cluster, open_journal(), Limits(nodes_per_hour=1, storm_nodes=2))
+    loop = controller(cluster, open_journal(), RepairLimits(nodes_per_hour=1, storm_nodes=2))
     loop.run_pass([("b", fault("gpu-context-timeout"))], 10.0)
     loop.run_pass([("a", fault("coolant-leak"))], 70.0)
     assert not cluster.nodes["a"].power
@@ -212,7 +212,7 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
     """None returns untested, none is rebooted under a job, limits hold, and nothing is done twice."""
     broken: set[str] = set()
     cluster = FakeCluster([f"n{n}" for n in range(5)], heals=lambda name: name not in broken)
-    limits = Limits(most_nodes=40.0, nodes_per_hour=3, storm_nodes=50)
+    limits = RepairLimits(most_nodes=40.0, nodes_per_hour=3, storm_nodes=50)
     connection = open_journal()
     loop = controller(cluster, connection, limits)
     now, number = 10.0, 0
@@ -271,11 +271,13 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
     for at in drains:
         assert sum(at <= other < at + 3600 for other in drains) <= 3 + len(leaks)
     for record in loop.journal.nodes.values():
-        if record.state in {State.HEALTHY, State.SUSPECT} and record.node not in {
+        if record.state in {RepairState.HEALTHY, RepairState.SUSPECT} and record.node not in {
             one.node for one in leaks
         }:
             reason = cluster.nodes[record.node].drained
-            assert reason is None or reason == "an operator's" or record.state is State.SUSPECT
+            assert (
+                reason is None or reason == "an operator's" or record.state is RepairState.SUSPECT
+            )
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -293,7 +295,7 @@ def test_kill_at_each_call_of_a_repair_resumes_and_does_nothing_twice(before: bo
             except KilledError:
                 loop = controller(cluster, connection)
             now += 60
-        assert state(loop, "a") is State.PROBATION, calls
+        assert state(loop, "a") is RepairState.PROBATION, calls
         assert cluster.breaches == []
         assert cluster.nodes["a"].boots == 1
         assert set(cluster.done.values()) == {1}
@@ -303,7 +305,7 @@ def test_job_that_starts_between_two_looks_is_not_reset_under() -> None:
     cluster = FakeCluster(["a", "b"])
     loop = controller(cluster, open_journal())
     now = passes(loop, [("a", fault("gpu-context-timeout"))], count=3)
-    assert state(loop, "a") is State.REPAIRING
+    assert state(loop, "a") is RepairState.REPAIRING
     cluster.race = "a"
     passes(loop, [], count=1, start=now)
     assert cluster.done == {}
@@ -318,4 +320,4 @@ def test_kill_at_each_statement_of_a_first_pass_hides_no_fault() -> None:
             controller(cluster, connection).run_pass([("a", fault("gpu-off-bus"))], 10.0)
         loop = controller(cluster, connection)
         passes(loop, [("a", fault("gpu-off-bus"))], start=20.0)
-        assert state(loop, "a") is State.PROBATION, left
+        assert state(loop, "a") is RepairState.PROBATION, left

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rackwright.catalog.fault_table import LINK_XIDS, builtin_faults
-from rackwright.model.faults import Action, FaultSeverity
+from rackwright.model.faults import FaultAction, FaultSeverity
 from rackwright.nodelife.signs.detect import detect, detect_in
 from rackwright.nodelife.signs.fault_examples import run_examples
 from rackwright.nodelife.signs.recordings import read_recording
@@ -31,8 +31,8 @@ def test_faults_without_an_example_are_those_of_the_catalogue_of_xids() -> None:
 
 
 def test_every_xid_of_the_catalogue_is_found_with_its_documented_action() -> None:
-    actions = {"RESET_GPU": {Action.RESET_GPU, Action.RESET_FABRIC}, "RESTART_BM": {Action.COLD_CYCLE},
-               "RESTART_VM": {Action.REBOOT}, "RESTART_APP": {Action.USER, Action.RESET_GPU}}  # fmt: skip
+    actions = {"RESET_GPU": {FaultAction.RESET_GPU, FaultAction.RESET_FABRIC}, "RESTART_BM": {FaultAction.COLD_CYCLE},
+               "RESTART_VM": {FaultAction.REBOOT}, "RESTART_APP": {FaultAction.USER, FaultAction.RESET_GPU}}  # fmt: skip
     for number in range(1, 173):
         if number in {*LINK_XIDS, 154}:
             continue
@@ -43,7 +43,7 @@ def test_every_xid_of_the_catalogue_is_found_with_its_documented_action() -> Non
             immediate = (fault.documented or "").partition(" / ")[0]
             if immediate in actions and number not in {48, 143}:
                 assert fault.action in actions[immediate], (number, immediate)
-    assert TABLE.get("xid-143").action is Action.REBOOT, "a count that is short is not reset"
+    assert TABLE.get("xid-143").action is FaultAction.REBOOT, "a count that is short is not reset"
 
 
 def test_rules_of_nvlink_errors_are_found_in_both_forms_of_their_message() -> None:
@@ -113,7 +113,10 @@ def test_reason_in_slurm_names_the_fault_by_its_id_or_xid() -> None:
 def test_what_leaves_service_has_a_way_back_and_a_person_at_its_end() -> None:
     for fault in TABLE.faults.values():
         if fault.severity.leaves_service:
-            assert fault.action not in {Action.NONE, Action.WATCH, Action.USER, Action.PATH}, (
-                fault.id
-            )
+            assert fault.action not in {
+                FaultAction.NONE,
+                FaultAction.WATCH,
+                FaultAction.USER,
+                FaultAction.PATH,
+            }, fault.id
     assert TABLE.faults["gpu-page-fault"].severity is FaultSeverity.INFO

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from node_life import TABLE, FakeCluster, controller, fault, open_journal
-from rackwright.nodelife.repair.states import State
+from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.signs.shared import PartMap, SharedPart, name_shared
 
 NODES = [f"n{number:04d}" for number in range(2048)]
@@ -72,7 +72,7 @@ def test_nodes_of_a_shared_part_are_not_drained_one_by_one() -> None:
     assert cluster.most_out == 0
     (shared,) = loop.shared
     assert str(shared) == "leaf leaf-1 (r4 U40): port-down on 32 of its 32 nodes"
-    assert all(loop.journal.node(node).state is State.SUSPECT for node in leaf)
+    assert all(loop.journal.node(node).state is RepairState.SUSPECT for node in leaf)
     assert loop.journal.node(leaf[0]).waits == "shared with others: leaf leaf-1 (r4 U40)"
     again = controller(cluster, loop.journal.connection, parts=parts)
     again.run_pass([], 200.0)
@@ -80,7 +80,7 @@ def test_nodes_of_a_shared_part_are_not_drained_one_by_one() -> None:
     loop = again
     loop.run_pass([], 1000.0)
     assert loop.shared == ()
-    assert all(loop.journal.node(node).state is State.HEALTHY for node in leaf), (
+    assert all(loop.journal.node(node).state is RepairState.HEALTHY for node in leaf), (
         "they never left service"
     )
     assert cluster.most_out == 0
