@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -28,13 +29,20 @@ Cable = tuple[str, str, str, str]
 @contextlib.contextmanager
 def root_with_lldpd() -> Iterator[Path]:
     """Yield a root of Debian 12 with lldpd, over that of the lab."""
+    with root_with("lldpd") as root:
+        yield root
+
+
+@contextlib.contextmanager
+def root_with(*packages: str) -> Iterator[Path]:
+    """Yield a root of Debian 12 with packages, over that of the lab."""
     from chroots import install_packages
     from rackwright_lab.base import make_base
     from rackwright_lab.repository import scratch
 
     base = make_base(lambda line: None)
     with scratch(base) as root:
-        install_packages(root, "bookworm", "lldpd")
+        install_packages(root, "bookworm", *packages)
         yield root
 
 
@@ -88,8 +96,8 @@ def _answer(root: Path, folder: Path) -> None:
         )
     for device in devices:
         _wait((root / f"run/{device}.socket").exists)
-        for setting in ("tx-hold 100", "tx-interval 1", "portidsubtype ifname"):
-            _lldpcli(root, device, "configure", "lldp", *setting.split())
+    for device in devices:
+        _wait(partial(speaks_often, partial(_lldpcli, root, device)))
     for device in devices:
         _wait(partial(_has_heard, root, device, sum(device in {c[0], c[2]} for c in cables)))
     for form in FORMS:
@@ -99,6 +107,21 @@ def _answer(root: Path, folder: Path) -> None:
             (folder / form / f"{device}.{'txt' if form == 'plain' else form}").write_text(told)
     for daemon in daemons:
         daemon.terminate()
+
+
+def speaks_often(lldpcli: Callable[..., str]) -> bool:
+    """Have a daemon speak each second; return True once it does.
+
+    A daemon that has just started may forget what it is told, and stay silent until it is told to resume.
+    """
+    for setting in ("tx-hold 100", "tx-interval 1", "portidsubtype ifname"):
+        lldpcli("configure", "lldp", *setting.split())
+    lldpcli("resume")
+    shown = lldpcli("show", "configuration")
+    return all(
+        re.search(rf"Transmit {word}: {number}\b", shown)
+        for word, number in (("delay", 1), ("hold", 100))
+    )
 
 
 def _has_heard(root: Path, device: str, wanted: int) -> bool:

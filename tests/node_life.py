@@ -60,6 +60,7 @@ class FakeCluster:
     breaches: list[str] = field(default_factory=list)
     done: Counter[tuple[str, int, int, str]] = field(default_factory=Counter)
     most_out: int = 0
+    _idle: dict[str, NodeView] = field(default_factory=dict)
     race: str = ""
     """Node that an operator gives back, and a job starts on, right after the loop has looked at all."""
 
@@ -82,9 +83,11 @@ class FakeCluster:
         for name in nodes:
             node = self.nodes[name]
             up = node.power and node.left == 0
-            found[name] = NodeView(
-                name, node.drained is None, node.drained, node.jobs, str(node.boots), up
-            )
+            if node.drained is None and not node.jobs and not node.boots and up:
+                found[name] = self._idle.setdefault(name, NodeView(name, in_service=True, boot="0"))
+                continue
+            in_service, boot = node.drained is None, str(node.boots)
+            found[name] = NodeView(name, in_service, node.drained, node.jobs, boot, up)
         if self.race and len(nodes) > 1:
             self.nodes[self.race].drained, self.nodes[self.race].jobs, self.race = None, 1, ""
         return found

@@ -42,6 +42,7 @@ class Node:
             "free": [{"path": str(folder), "percent": 0}],
             "services": ["munge"],
             "xids": [79, 95],
+            "xid_words": {"79": "GPU has fallen off the bus"},
             "verdict": str(folder / "verdict.json"),
         }
         for number in range(2):

@@ -179,7 +179,7 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
         found.update((name, "file system", system.name) for system in site.spec.file_systems)
     for cloud in plan.aws:
         for group in cloud.spec.node_groups:
-            found[cloud.spec.name, group.type] += group.count
+            found[cloud.spec.name, group.type] += group.most
         for server in (cloud.spec.head, cloud.spec.login):
             if server is not None:
                 found[cloud.spec.name, server.type] += server.count

@@ -131,14 +131,6 @@ def test_node_without_a_passed_burn_in_takes_no_jobs(cluster: Cluster, tmp_path:
     cluster.on("head-1", f"scancel {job}", check=False)
 
 
-SMI = """#!/bin/sh
-# Tells of one GPU with a serial number; the rest is asked of the stand-in of the lab.
-[ "$*" = "--query --xml-format" ] || exec /usr/bin/nvidia-smi.lab "$@"
-echo '<nvidia_smi_log><gpu id="0000:1b:00.0"><persistence_mode>Enabled</persistence_mode><serial>SERIAL</serial>'
-echo '<uuid>GPU-1</uuid><ecc_mode><current_ecc>Enabled</current_ecc></ecc_mode></gpu></nvidia_smi_log>'
-"""
-
-
 def test_drained_node_is_proven_without_a_job_and_stays_drained(cluster: Cluster) -> None:
     """As the repair loop asks for it: Slurm would start no job there."""
     with open_store(store_path("bench"), [PART]) as connection:
@@ -153,18 +145,24 @@ def test_drained_node_is_proven_without_a_job_and_stays_drained(cluster: Cluster
     cluster.on("head-1", "scontrol update NodeName=gpu-2 State=RESUME")
 
 
+SMI = """#!/bin/sh
+# Tells of one GPU with a serial number; these hosts have no driver, not even a stand-in.
+[ "$*" = "--query --xml-format" ] || exit 1
+echo '<nvidia_smi_log><gpu id="0000:1b:00.0"><serial>SERIAL</serial><uuid>GPU-1</uuid></gpu></nvidia_smi_log>'
+"""
+
+
 def test_swapped_part_is_seen_by_verify(cluster: Cluster) -> None:
     smi = cluster.root("gpu-1") / "usr/bin/nvidia-smi"
-    cluster.on("gpu-1", "mv /usr/bin/nvidia-smi /usr/bin/nvidia-smi.lab")
     try:
         for serial in ("1650111", "1650222"):
             smi.write_text(SMI.replace("SERIAL", serial))
             smi.chmod(0o755)
             cluster.rackwright("verify", "--limit", "gpu-1")
     finally:
-        cluster.on("gpu-1", "mv /usr/bin/nvidia-smi.lab /usr/bin/nvidia-smi")
+        smi.unlink()
     history = cluster.ledger("show", "gpu-1")
     moves = [entry["text"] for entry in history["entries"] if entry["what"] == "move"]
-    assert moves[-1] == "gpu-1: GPU in 0000:1b:00.0 is 1650222; it was 1650111"
+    assert moves == ["gpu-1: GPU in 0000:1b:00.0 is 1650222; it was 1650111"]
     (place,) = cluster.ledger("show", "1650111")["places"]
     assert (place["node"], place["until"] is not None) == ("gpu-1", True)

@@ -19,7 +19,7 @@ from fabric_factories import a_fabric, a_tier, layout_of
 from factories import some_nodes
 from metal_hall import BLUEPRINT, layer, plan_of
 from metal_machines import IronicMachine, environment, fake_system, fronts, sushy
-from rackwright.metal.discovery.access import BmcAccess
+from rackwright.metal.discovery.access import ControllerAccess
 from rackwright.metal.discovery.compare import MachineState, Matched, compare
 from rackwright.metal.discovery.discover import Discoverer
 from rackwright.metal.discovery.expected import ExpectedMachine, expected_machines
@@ -51,7 +51,7 @@ def discover(
     secret = folder / "password"
     secret.touch(0o600)
     secret.write_text(f"{password}\n")
-    access = BmcAccess(
+    access = ControllerAccess(
         USER, str(secret), str(folder / "bmc-ca.pem"), "name", port, {}, MANNERS, plain
     )
     reader = Discoverer(access.credentials(), access.session(), port, MANNERS)

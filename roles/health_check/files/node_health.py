@@ -35,6 +35,8 @@ from xml.etree import ElementTree as ET
 SETTINGS = "/etc/rackwright/node-health.json"
 STATE = "/run/rackwright-node-health.json"
 VERDICT = "/run/rackwright-node-verdict.json"
+REPAIRED = "/run/rackwright-repaired"
+"""Seconds since the epoch of the last repair of this boot: Xid errors before it are over."""
 VERDICT_S = 900
 """Age up to which the prolog trusts a verdict, unless the settings have ``verdict_s``."""
 DRIVER_S = 20
@@ -49,20 +51,6 @@ WINDOW_S = 720
 """Over which errors of a port are counted, as NVIDIA's UFM does (12 minutes)."""
 ERRORS_PER_BIT = 1e-14
 """Symbol errors that UFM takes in that time: 2.88 for a port of 400 Gbps."""
-
-XIDS = {
-    48: "double-bit ECC error",
-    63: "row remapping was recorded",
-    64: "row remapping failed",
-    74: "NVLink error",
-    79: "the GPU has fallen off the bus",
-    92: "high rate of single-bit ECC errors",
-    94: "contained ECC error",
-    95: "uncontained ECC error",
-    119: "the GSP does not answer",
-    120: "GSP error",
-}
-"""Xid errors of hardware, in the words of NVIDIA's catalogue of them."""
 
 NVLINK5_XIDS = range(144, 151)
 """Xid errors of NVLink from Blackwell on, each fatal or not by a word of its own. A fatal one is a reason
@@ -217,7 +205,11 @@ def check_xids(settings):
     wanted = set(settings["xids"])
     if not wanted and not settings.get("gpus"):
         return
-    code, told = run("journalctl", "--dmesg", "--boot", "--no-pager", "--quiet", "--grep=NVRM: Xid")
+    options = ["--dmesg", "--boot", "--no-pager", "--quiet", "--grep=NVRM: Xid"]
+    repaired = number_of(read_text(*os.path.split(settings.get("repaired", REPAIRED))))
+    if repaired:
+        options.append("--since=@{}".format(repaired))
+    code, told = run("journalctl", *options)
     if code not in (0, 1):  # 1: no line has it
         yield "the kernel's messages cannot be read"
         return
@@ -230,7 +222,8 @@ def check_xids(settings):
         elif number in wanted or (number in NVLINK5_XIDS and re.search(r"\bFatal\b", text)):
             seen.add(number)
     for number in sorted(seen):
-        words = "fatal NVLink error" if number in NVLINK5_XIDS else XIDS.get(number)
+        known = settings.get("xid_words") or {}
+        words = "fatal NVLink error" if number in NVLINK5_XIDS else known.get(str(number))
         yield "Xid {}{}".format(number, " ({})".format(words) if words else "")
     for gpu, action in sorted(actions.items()):
         if action != "None":

@@ -70,6 +70,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.fabric",
         "list the cables of a fabric, and route it in a simulator",
     ),
+    "switches": (
+        "rackwright.cli.commands.switches",
+        "list the configured switches, compare them with what runs, order their changes",
+    ),
     "explain": ("rackwright.cli.commands.explain", "document a policy, or the exit codes"),
     "policy": ("rackwright.cli.commands.policy", "list, show and test policies, write new ones"),
     "catalogue": (
@@ -171,7 +175,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "check": ("check", "explain", "diff", "waivers", "baseline", "policy", "ci"),
     "look at a design": ("show", "expand", "draw", "cost", "predict", "bom", "sheets", "fabric", "catalogue"),
     "run a cluster": (
-        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "burn-in", "faults", "repair",
+        "preview", "up", "status", "hosts", "discover", "provision", "decommission", "configure", "verify", "switches",
+        "burn-in", "faults", "repair",
         "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (

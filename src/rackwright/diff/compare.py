@@ -11,7 +11,7 @@ from rackwright.diff.budgets import Budget, budget_changes
 from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
 from rackwright.diff.findings import BAD, Findings, sort_findings
-from rackwright.diff.generated import FileChanges, compare_files
+from rackwright.diff.generated import FileChanges, compare_files, waves_of_switches
 from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, compare_products
 from rackwright.diff.implied_changes import derive
 from rackwright.diff.results import pair
@@ -20,6 +20,7 @@ from rackwright.diff.yields import YieldChange, compare_yields
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
+from rackwright.plan.switches.waves import SwitchWave
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report, Result
@@ -35,6 +36,7 @@ class Comparison:
         before: the verdict on the base; None where it has no such blueprint.
         after: the verdict on the head; None where the blueprint is deleted.
         unlayered: layers that the base does not have.
+        switches: those whose configuration changes, in the order of their changes.
         file: the blueprint, from the top of the repository.
     """
 
@@ -52,6 +54,7 @@ class Comparison:
     updates: tuple[FieldUpdate, ...]
     unlayered: tuple[Path, ...] = ()
     yields: tuple[YieldChange, ...] = ()
+    switches: tuple[SwitchWave, ...] = ()
     file: str = ""
 
     @property
@@ -182,6 +185,7 @@ def compare_plans(
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
         files=files,
+        switches=waves_of_switches(files, newest),
         updates=updates(before, after, moved=bool(budgets or files.changes), accepted=accepted),
         unlayered=unlayered,
     )

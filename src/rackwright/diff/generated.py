@@ -15,10 +15,15 @@ from dataclasses import dataclass
 from rackwright.errors import RackwrightError
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import NoSchedulerError
+from rackwright.plan.switches.waves import SwitchWave, switch_waves
 
 Generator = Callable[[Plan], Mapping[str, str]]
 
-GENERATORS = ("rackwright.render.generated:generate", "rackwright.inventory.variables:generate")
+GENERATORS = (
+    "rackwright.render.generated:generate_cluster",
+    "rackwright.render.generated:generate_switches",
+    "rackwright.inventory.variables:generate",
+)
 """Where each generator is, as ``module:function``."""
 
 CONTEXT = 2
@@ -71,6 +76,31 @@ def compare_files(
         if len(sides) == 2:
             changes += _compare_all(*sides)
     return FileChanges(tuple(changes), tuple(problems))
+
+
+def changed_switches(changes: FileChanges) -> frozenset[str]:
+    """Return the names of the switches whose files change."""
+    parts = (change.name.split("/") for change in changes.changes)
+    return frozenset(part[1] for part in parts if len(part) == 3 and part[0] == "switches")
+
+
+def waves_of_switches(changes: FileChanges, plan: Plan | None) -> tuple[SwitchWave, ...]:
+    """Return the order in which the switches whose files change are changed.
+
+    Args:
+        changes: of the generated files.
+        plan: after the change, or before it where nothing follows.
+    """
+    touched = changed_switches(changes)
+    if plan is None or not touched:
+        return ()
+    fabrics = (
+        (site.name, fabric.layout)
+        for site in plan.onprem
+        for fabric in site.fabrics
+        if fabric.layout is not None and fabric.fabric.switching is not None
+    )
+    return switch_waves(fabrics, touched)
 
 
 def load_generators() -> Sequence[Generator]:

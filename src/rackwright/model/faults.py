@@ -155,6 +155,7 @@ class Example(Model):
     """A recording and the faults that are found in it."""
 
     name: str
+    """Name of the example, in a few words."""
     material: dict[str, Prose]
     """Text of each source: ``kernel``, ``sel``, ``nvidia-smi`` (XML), ``dcgm``, ``amd-smi``, ``ports``, ``redfish`` and others."""
     expect: tuple[FaultId, ...] | None = None
@@ -165,18 +166,24 @@ class FaultSource(Model):
     """Document that states the sign or the action."""
 
     title: str
+    """Name of the document, with its author."""
     date: dt.date
+    """Day on which the document was published or read."""
     confidence: Literal["official", "secondary", "judgement"]
-    """``official`` for the maker's own document, ``secondary`` for others' published rules, ``judgement`` for none."""
+    """Weight of the document: ``official`` is the maker's own, ``secondary`` rules that others have published, ``judgement`` none."""
 
 
 class Fault(Model):
     """One fault."""
 
     id: FaultId
+    """Name by which programs and reasons in Slurm refer to the fault."""
     name: str
+    """Name of the fault in words."""
     subject: Subject
+    """Part that the fault is about."""
     severity: FaultSeverity
+    """Consequence of the fault for the node and its jobs."""
     signals: Annotated[tuple[Signal, ...], Field(min_length=1)]
     action: Action
     """First step of the repair."""
@@ -185,7 +192,7 @@ class Fault(Model):
     service: Annotated[str, Field(pattern=r"^[A-Za-z0-9@._-]+$")] | None = None
     """Service of systemd that ``restart-service`` restarts."""
     evidence: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...] = ()
-    """What is collected before the node is changed, like ``nvidia-bug-report`` or ``sel``."""
+    """Material to collect before the node is changed, like ``nvidia-bug-report`` or ``sel``."""
     shared: bool = False
     """True if a part that several nodes share often causes it: the part is looked for before a node is drained."""
     source: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -193,6 +200,7 @@ class Fault(Model):
     documented: str | None = None
     """Action in the maker's own words: the immediate one, then the one after investigation."""
     note: Prose | None = None
+    """Sentences on the fault or its repair for people."""
     examples: tuple[Example, ...] = ()
 
     @model_validator(mode="after")
@@ -218,16 +226,21 @@ class LinkRow(Model):
     """One class of Xid 144 to 150, by bits of the message."""
 
     xid: int
+    """Number of the Xid, 144 to 150."""
     unit: str
+    """Unit of the link that reports the error."""
     v1: Annotated[str, Field(pattern=r"^[01-]{32}$")]
     """Bits of the first number of a message, of drivers before its new form; ``-`` is any."""
     v2: Annotated[str, Field(pattern=r"^[01-]{32}$")]
-    """The same in the new form."""
+    """Bits of the first number of a message in its new form; ``-`` is any."""
     status: Annotated[str, Field(pattern=r"^0x[0-9a-f]{8}$")]
     """Second number of a message."""
     immediate: str
+    """Action to take at once, as the catalogue names it."""
     later: str
+    """Action after investigation, as the catalogue names it."""
     severity: str
+    """Severity as the catalogue names it."""
 
 
 class FaultFile(Model):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Setting
+from rackwright.model.field_kinds import KEY, PART, POLICIES_ONLY, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import Percent, Seconds
 
@@ -17,11 +17,13 @@ class MaintenanceWindow(Model):
 
     name: Annotated[Name, KEY]
     """Name of the window."""
-    days: Annotated[tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...], HARDWARE] = ()  # fmt: skip
+    days: Annotated[tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...], Setting(looser="either", absent="strict")] = ()  # fmt: skip
     """Days on which the window begins, in UTC. Every day if omitted."""
-    start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), HARDWARE]
+    start: Annotated[
+        str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), Setting(looser="either", absent="strict")
+    ]
     """Time of day at which the window begins, in UTC, like ``02:00``."""
-    duration: Annotated[Seconds, Field(gt=0, le=604_800), HARDWARE]
+    duration: Annotated[Seconds, Field(gt=0, le=604_800), Setting(looser="either", absent="strict")]
     """Length of the window, in h."""
 
 

@@ -51,13 +51,34 @@ def generate(plan: Plan) -> Mapping[str, str]:
         NoSchedulerError: the blueprint has neither a scheduler nor addresses nor switching.
         PlanError: something that the files need is unknown or leads nowhere.
     """
+    files = generate_switches(plan)
+    if files and plan.scheduler is None and not plan.names.networks:
+        return files
+    return {**generate_cluster(plan), **files}
+
+
+def generate_cluster(plan: Plan) -> Mapping[str, str]:
+    """Return the files of names, addresses and Slurm, by their paths in the output folder.
+
+    Raises:
+        NoSchedulerError: the blueprint has neither a scheduler nor addresses.
+        PlanError: something that the files need is unknown or leads nowhere.
+    """
     files = {f"names/{name}": text for name, text in names.render_names(plan).items()}
-    files |= {f"{SWITCHES}/{name}": text for name, text in render_switches(plan).items()}
     if plan.is_federated:
         files |= federation.render_federation(plan)
     elif not files or plan.scheduler is not None:
         files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
     return files
+
+
+def generate_switches(plan: Plan) -> Mapping[str, str]:
+    """Return the files of switches, by their paths in the output folder; none without switching.
+
+    Raises:
+        PlanError: something that the files need is missing, unknown or given twice.
+    """
+    return {f"{SWITCHES}/{name}": text for name, text in render_switches(plan).items()}
 
 
 def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:

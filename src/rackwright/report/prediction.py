@@ -125,8 +125,11 @@ def _memory(one: Prediction) -> str:
         return ""
     need = step.memory
     total = need.total(step.repeated) / 1e9
-    layers = step.repeated.layers
-    again = f", {layers:.0%} of the layers recomputed" if layers else ""
+    again = ""
+    if step.repeated.layers:
+        again = f", {step.repeated.layers:.0%} of the layers recomputed"
+    elif step.repeated.passes:
+        again = f", {step.repeated.passes:.0%} of norms and activation functions recomputed"
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 

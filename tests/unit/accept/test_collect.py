@@ -275,3 +275,17 @@ def test_kind_of_part_that_cannot_be_asked_for_is_unknown(host: Make) -> None:
     found = host(programs=programs)
     assert found["parts"]["dimm"] is None
     assert "Permission denied" in found["problems"]["parts.dimm"]
+
+
+def test_gpu_of_a_real_driver_has_its_serial_number(host: Make) -> None:
+    """What driver 580.159.04 prints of an H100; serial number and UUID are replaced."""
+    recorded = Path(__file__).parent / "recorded/nvidia-smi-query-h100.xml"
+    found = host(programs={**PROGRAMS, "nvidia-smi": f"cat {recorded}"})
+    assert found["parts"]["gpu"] == [
+        {
+            "slot": "00000000:00:06.0",
+            "serial": "1650000000001",
+            "model": "NVIDIA H100 80GB HBM3",
+            "uuid": "GPU-00000000-0000-0000-0000-000000000001",
+        }
+    ]

@@ -76,7 +76,10 @@ def test_a_slurm_that_does_not_answer_ends_with_4(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("blueprint.yaml", "--target", "hosts", "--site", "x"), "--site is for AWS sites"),
+        (
+            ("blueprint.yaml", "--target", "hosts", "--site", "x"),
+            "--site chooses a cluster of a federation",
+        ),
         ((str(AWS), "--target", "local", "--lab", "bench"), "--lab is for '--target hosts'"),
         ((str(AWS), "--target", "local", "--limit", "a"), "--limit is for '--target hosts'"),
         ((str(AWS), "--target", "hosts"), "has no 'scheduler', so there are no nodes to show"),

@@ -18,6 +18,7 @@ from factories import CATALOGUE
 from rackwright.design.document import Builder, RackLayout
 from rackwright.design.model import DesignDocument
 from rackwright.errors import SpecErrors
+from rackwright.policy.policy_sets import RELEASED
 from rackwright.reading.loader import load_text
 
 LOW = {"mode": "air", "power_limit": "25 kW"}
@@ -96,7 +97,7 @@ def test_the_blueprint_has_the_racks_in_which_something_stands() -> None:
             "per_rack": 1,
         },
     ]
-    assert (data["derive"], data["policy_set"], data["profile"]) == ("1", "0.3", "pilot")
+    assert (data["derive"], data["policy_set"], data["profile"]) == ("1", RELEASED, "pilot")
     assert not {"kind", "wanted", "facility", "blueprint"} & data.keys()
 
 

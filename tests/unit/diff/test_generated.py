@@ -64,7 +64,7 @@ def test_what_one_side_cannot_generate_does_not_look_like_a_removed_file() -> No
 
 
 def test_the_files_of_slurm_are_compared() -> None:
-    generator, _ = load_generators()
+    generator, *_ = load_generators()
     before, after = plans(fewer, scheduler=SCHEDULER)
     assert "slurm/slurm.conf" in generator(before)
     found = compare_files(before, after)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 PROGRAM = Path(__file__).parents[3] / "roles/elastic/files/rackwright_elastic.py"
-KNOWN = {
+KNOWN: dict[str, Any] = {
     "cluster": "atlas",
     "site": "cloud",
     "region": "us-east-1",
@@ -151,7 +150,7 @@ def program() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.THREADS = 1
+    module.__dict__["THREADS"] = 1
     return module
 
 
@@ -166,7 +165,7 @@ def slurm() -> Slurm:
 
 
 @pytest.fixture
-def run(program: ModuleType, aws: Aws, slurm: Slurm, tmp_path: Path) -> Iterator[Any]:
+def run(program: ModuleType, aws: Aws, slurm: Slurm, tmp_path: Path) -> Any:
     """Run a job as a process of its own does, which reads the journal again."""
 
     def job(name: str, *nodes: str) -> None:

@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
-    tokens = {one.site: list(token_prices(plan, one)) for one in comparisons or ()}
+    tokens = {
+        one.site: list(token_prices(plan, plan.predictions, one)) for one in comparisons or ()
+    }
     render = render_json if arguments.json else render_text
     sys.stdout.write(render(plan.name, summary, comparisons, tokens))
     if arguments.todo is not None:

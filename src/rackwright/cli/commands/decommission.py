@@ -35,12 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: it is not said that they may be erased, or there is no such host.
         IronicError: Ironic does not answer.
     """
-    from rackwright.cli.options.bmc import hosts_of
+    from rackwright.metal.chosen import hosts_of
     from rackwright.metal.decommission import decommission
     from rackwright.metal.journal import open_journal
     from rackwright.nodelife.store import sole_controller, store_path
 
-    chosen = hosts_of(arguments)
+    chosen = hosts_of(arguments.blueprint, arguments.layer, arguments.site, arguments.hosts)
     names = ", ".join(plan.name for plan in chosen.plans)
     if not arguments.yes:
         raise UsageError(

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.bmc import BMC_PORT, access_by, bare_metal_site
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
-    from rackwright.metal.discovery.access import BmcAccess
+    from rackwright.metal.discovery.access import ControllerAccess
     from rackwright.metal.discovery.expected import ExpectedMachine
     from rackwright.plan.expansion import SitePlan
 
@@ -67,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: there are no addresses, no credentials, or a file cannot be read.
     """
     from rackwright.cli.options.outputs import write_file
+    from rackwright.metal.chosen import bare_metal_site
     from rackwright.metal.discovery.compare import compare
     from rackwright.metal.discovery.discover import Discoverer
     from rackwright.metal.discovery.expected import bmc_addresses, expected_machines
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     reader = Discoverer(access.credentials(), access.session(), access.port, access.manners)
     # A range that was given may be a part of the site.
     within = set(addresses) if arguments.range else None
-    asked = [one for one in machines if within is None or one.bmc in within]
+    asked = [one for one in machines if within is None or one.bmc is None or one.bmc in within]
     required = [one.bmc for one in asked if one.bmc is not None]
     found = reader.discover(addresses, required, tell_progress)
     layouts = [planned.layout for planned in site.fabrics if planned.layout is not None]
@@ -98,12 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _access(
     arguments: argparse.Namespace, site: SitePlan, machines: tuple[ExpectedMachine, ...]
-) -> BmcAccess:
+) -> ControllerAccess:
     """Return how the controllers are reached, the command line before the blueprint.
 
     Raises:
         UsageError: no user or no password is given.
     """
+    from rackwright.metal.chosen import BMC_PORT, access_by
+
     provisioning = site.provisioning
     bmc = None if provisioning is None else provisioning.bmc
     user = arguments.user or (bmc.user if bmc else None)

@@ -9,7 +9,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.bmc import bmc_access, hosts_of
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -65,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no engine, no such host or step, or a file cannot be read.
         IronicError: Ironic does not answer.
     """
+    from rackwright.metal.chosen import bmc_access, hosts_of
     from rackwright.metal.discovery.discover import Discoverer
     from rackwright.metal.journal import open_journal
     from rackwright.metal.last_steps import LastSteps
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.nodelife.store import sole_controller, store_path
 
     until = _step(arguments.until)
-    chosen = hosts_of(arguments)
+    chosen = hosts_of(arguments.blueprint, arguments.layer, arguments.site, arguments.hosts)
     plans, site, provisioning = chosen.plans, chosen.site, chosen.provisioning
     limits = limits_of(provisioning)
     if arguments.dry_run:

@@ -51,6 +51,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "--refresh", action="store_true", help="compare with what is really there"
         )
         parser.add_argument(
+            "--ask-aws",
+            action="store_true",
+            help="ask the account for offerings, quotas and reservations, and for a dry run; end with 5 if it refuses",
+        )
+        parser.add_argument(
             "--expect-no-changes", action="store_true", help="end with 5 when something differs"
         )
     if verb == "up":
@@ -93,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         saved_plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
     refuse_other_account(target, site.region, site.account)
+    if verb == "preview" and arguments.ask_aws and not _account_has(loaded, site, target):
+        return ExitCode.VIOLATION
     found: Bound | None = None
     trouble: RackwrightError | None = None
     foreseen = False
@@ -217,6 +224,19 @@ def _roll(
         return int(ExitCode.OUTDATED if found.outdated else ExitCode.CLEAN)
     fleet = nodes.fleet_in(loaded.plan, site.name)
     return replace_nodes(arguments, loaded, fleet, target, Choice(ends))
+
+
+def _account_has(loaded: LoadedPlan, site: Site, target: Target) -> bool:
+    """Print what the account says of the needs of a site; return False if it refuses one."""
+    from rackwright.provision.access.errors import refusals
+    from rackwright.provision.aws.account import ask_account
+    from rackwright.provision.nodes import planned_site
+
+    with refusals("ec2:DescribeInstanceTypeOfferings"):
+        answers = list(ask_account(planned_site(loaded.plan, site.name), target))
+    for answer in answers:
+        say(f"aws: {answer}")
+    return all(answer.outcome != "refused" for answer in answers)
 
 
 def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:

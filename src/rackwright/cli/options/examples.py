@@ -84,6 +84,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "fabric net": ("fabric net site/blueprint.yaml",),
     "fabric route": ("fabric route site/blueprint.yaml --engine ftree",),
     "fabric compare": ("fabric compare site/blueprint.yaml ibnetdiscover.txt",),
+    "switches": (
+        "switches list site/blueprint.yaml",
+        "switches waves site/blueprint.yaml --running backup",
+    ),
+    "switches list": ("switches list site/blueprint.yaml --json",),
+    "switches compare": ("switches compare site/blueprint.yaml backup",),
+    "switches waves": ("switches waves site/blueprint.yaml --running backup --most 8",),
     "netbox": ("netbox push site/blueprint.yaml --url https://netbox.example.org --dry-run",),
     "netbox pull": ("netbox pull --url https://netbox.example.org --output netbox.json",),
     "netbox push": ("netbox push site/blueprint.yaml --url https://netbox.example.org --dry-run",),

@@ -236,6 +236,20 @@ class UpdateDocument(TypedDict):
 
 
 @with_config(DESCRIBED)
+class SwitchWaveDocument(TypedDict):
+    """Switches that are changed together."""
+
+    site: str
+    """Name of the site."""
+    fabric: str
+    """Name of the fabric."""
+    switches: str
+    """A host list."""
+    cut_off: str
+    """Hosts and switches below that nothing else joins meanwhile; a host list, empty where there are none."""
+
+
+@with_config(DESCRIBED)
 class ComparisonDocument(TypedDict):
     """Output of 'rackwright diff --json'."""
 
@@ -264,6 +278,8 @@ class ComparisonDocument(TypedDict):
     """Node groups whose hosts changed."""
     files: list[FileDocument]
     """Generated files that differ."""
+    switches: list[SwitchWaveDocument]
+    """Switches whose configuration changes, in the order in which they are changed."""
     files_not_compared: list[str]
     """Why files of one side cannot be generated."""
     updates: list[UpdateDocument]

@@ -24,6 +24,7 @@ from rackwright.diff.forms.document import (
 from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
 from rackwright.harmless import json_text
+from rackwright.model.names import compress_hostlist
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.report.json import filled, location_document
@@ -68,6 +69,15 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
         "hardware": [filled(ProductDocument, product) for product in comparison.products],
         "hosts": [filled(HostsDocument, change) for change in comparison.hosts],
         "files": [filled(FileDocument, file) for file in comparison.files.changes],
+        "switches": [
+            {
+                "site": wave.site,
+                "fabric": wave.fabric,
+                "switches": compress_hostlist(wave.switches),
+                "cut_off": compress_hostlist(wave.cut_off),
+            }
+            for wave in comparison.switches
+        ],
         "files_not_compared": list(comparison.files.problems),
         "updates": [_update(update) for update in comparison.updates],
         "layers_not_in_base": [str(path) for path in comparison.unlayered],

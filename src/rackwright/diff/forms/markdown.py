@@ -188,6 +188,8 @@ def _yields(comparison: Comparison) -> str:
 def _details(comparison: Comparison) -> Iterable[str]:
     yield _fold("Update actions", _updates(comparison))
     yield _fold("Hardware", _hardware(comparison))
+    waves = "".join(f"{n}. {_words(str(w))}\n" for n, w in enumerate(comparison.switches, 1))
+    yield _fold("Switches, one wave after the other", waves)
     yield _fold("Fixed", "".join(map(_finding, wording.alike_pairs(comparison.findings.fixed))))
     problems = "".join(
         f"- cannot be compared: {_words(text)}\n" for text in comparison.files.problems

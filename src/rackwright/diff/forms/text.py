@@ -37,6 +37,7 @@ def render_text(comparison: Comparison, *, colour: bool = False, verbose: bool =
         _yields(comparison),
         _section("hardware", _hardware(comparison)),
         _updates(comparison.updates, paint),
+        _section("switches, one wave after the other", _switches(comparison)),
         _files(comparison, verbose=verbose),
     ]
     shown = [part for part in parts if part]
@@ -156,6 +157,11 @@ def _hardware(comparison: Comparison) -> Iterator[str]:
         )
     for change in comparison.hosts:
         yield f"{change.site} {change.group}: {wording.hosts(change)}"
+
+
+def _switches(comparison: Comparison) -> Iterator[str]:
+    for number, wave in enumerate(comparison.switches, 1):
+        yield f"{number}. {printable(str(wave))}"
 
 
 def _updates(updates: Sequence[FieldUpdate], paint: _Paint) -> str:

@@ -35,7 +35,7 @@ def read_password(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class BmcAccess:
+class ControllerAccess:
     """Access to the controllers of a site.
 
     Attributes:

@@ -85,7 +85,9 @@ def _comment(host: str, machine: DiscoveredMachine) -> Iterator[str]:
 
 
 def exit_code(lines: Sequence[Matched]) -> ExitCode:
-    """Return 0 where all is as planned, 6 where some could not be read, 5 where one differs."""
+    """Return 0 where all is as planned, 6 where some could not be read, 5 where one differs, 3 without any."""
+    if not lines:
+        return ExitCode.NOTHING
     states = {state for one in lines for state, _ in one.problems}
     if states - _OPEN:
         return ExitCode.VIOLATION

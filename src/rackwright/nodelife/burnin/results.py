@@ -84,7 +84,7 @@ class Digest:
 
 
 @dataclass
-class NodeReport:
+class LoadReport:
     """Results of one node.
 
     Attributes:
@@ -123,7 +123,7 @@ def read_output(text: str) -> dict[str, dict[str, Any] | str]:
     return found
 
 
-def read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> NodeReport:
+def read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> LoadReport:
     """Return the results in a report.
 
     Args:
@@ -139,8 +139,8 @@ def read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> NodeRe
         raise ValueError(f"the report of a node cannot be read: {error!r}") from None
 
 
-def _read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> NodeReport:
-    made = NodeReport(str(report["node"]), problems=dict(report.get("problems") or {}))
+def _read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> LoadReport:
+    made = LoadReport(str(report["node"]), problems=dict(report.get("problems") or {}))
     own = PartUnderTest(made.node, "node")
     for step, found in report["steps"].items():
         if found is not None:
@@ -173,7 +173,7 @@ def _uuid(value: Any) -> str:
 
 
 def _take(
-    made: NodeReport, part: PartUnderTest, name: str, found: Mapping[str, Any], software: str
+    made: LoadReport, part: PartUnderTest, name: str, found: Mapping[str, Any], software: str
 ) -> None:
     size = int(found.get("size") or found.get("bytes") or 0)
     for key, (words, unit) in RATES.items():

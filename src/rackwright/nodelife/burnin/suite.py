@@ -20,8 +20,8 @@ from rackwright.nodelife.burnin.groups import (
 from rackwright.nodelife.burnin.limits import Judged, RateFloor, RateOutcome, judge
 from rackwright.nodelife.burnin.results import (
     Digest,
+    LoadReport,
     Measured,
-    NodeReport,
     PartUnderTest,
     WrongResult,
     read_report,
@@ -203,7 +203,7 @@ def run_nodes(
     return list(results.values())
 
 
-def _take(result: NodeResult, read: NodeReport, asked: SuiteRequest) -> None:
+def _take(result: NodeResult, read: LoadReport, asked: SuiteRequest) -> None:
     result.faults += read.faults
     ignored = WITHOUT_ACCELERATORS if asked.lab or not result.node.accelerators else frozenset()
     result.problems |= {name: why for name, why in read.problems.items() if name not in ignored}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import ExternalToolError
@@ -59,8 +60,9 @@ class Controller:
     _out: set[str] = field(default_factory=set)
     _drains: list[float] = field(default_factory=list)
     _storm: str | None = None
+    _begun: bool = True
 
-    @property
+    @cached_property
     def nodes(self) -> frozenset[str]:
         """Every node of a partition."""
         return frozenset(node for nodes in self.partitions.values() for node in nodes)
@@ -77,8 +79,11 @@ class Controller:
         """
         self.told.clear()
         self._views = self.actuator.look(self.nodes)
-        self._take_in(events, now)
-        self._name_shared(now)
+        news = self._take_in(events, now)
+        if news or self.shared or self._begun:
+            self._name_shared(now)
+        self._begun = False
+        self._release(now)
         self._count(now)
         self.journal.set(LAST_PASS, now)
         if self.journal.setting(PAUSED):
@@ -94,7 +99,9 @@ class Controller:
 
     # -- faults ------------------------------------------------------------------------------------
 
-    def _take_in(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> None:
+    def _take_in(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> int:
+        """Take account of faults, and return the number of those that are news."""
+        news = 0
         for node, event in events:
             fault = self.table.faults[event.fault]
             if node not in self.nodes:
@@ -104,6 +111,8 @@ class Controller:
                 lasting = not event.at and self.journal.node(node).state in _LEVEL
                 if is_new or lasting:
                     self._suspect(node, fault, event, now)
+            news += is_new
+        return news
 
     def _suspect(self, node: str, fault: Fault, event: FaultEvent, now: float) -> None:
         """Take a new fault of a node into account."""
@@ -135,6 +144,14 @@ class Controller:
                 record = self.journal.node(node)
                 if record.state is State.SUSPECT and record.incident != shared.part.title:
                     self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
+
+    def _release(self, now: float) -> None:
+        """Let nodes go that were held back for a part that shows no new fault; they never left service."""
+        named = {shared.part.title for shared in self.shared}
+        for record in self.journal.in_states([State.SUSPECT]):
+            if record.incident and record.incident not in named:
+                text = f"no new fault of {record.incident}"
+                self.journal.step(record.node, "clear", now, text, incident="")
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -211,7 +228,7 @@ class Controller:
 
     def _held_back(self, record: NodeRecord, fault: Fault, now: float) -> str | None:
         """Return the reason a node is not drained now; None if it is."""
-        if record.incident and fault.shared:
+        if record.incident:
             return f"shared with others: {record.incident}"
         if self._storm is not None:
             return self._storm

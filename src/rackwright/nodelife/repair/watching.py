@@ -131,13 +131,14 @@ class CommandValidator:
         except FileExistsError:
             return self._progress(place)
         words = [word.replace("{node}", node) for word in self.command]
-        script = '"$@" >"$0/output" 2>&1; echo $? >"$0/code.new"; mv "$0/code.new" "$0/code"'
-        subprocess.Popen(
+        script = '{ "$@" >"$0/output" 2>&1; echo $? >"$0/code.new"; mv "$0/code.new" "$0/code"; } &'
+        subprocess.run(  # the shell ends at once, and leaves the command to itself
             ["/bin/sh", "-c", script, str(place), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            check=True,
         )
         return RUNNING
 

@@ -31,6 +31,8 @@ from rackwright.plan.switches.vlans import HostVlans, host_vlans, vlan_problems
 
 _LARGEST_MTU = {"cumulus": 9216, "sonic": 9216}
 """Largest MTU in bytes that NVUE and SONiC's model of ports accept."""
+_EOS_KEYS = 2
+"""Public keys that EOS takes of one account."""
 _CUMULUS_PRIORITY = 3
 """Priority that the RoCE profile of Cumulus Linux makes lossless."""
 
@@ -93,6 +95,9 @@ def _problems(
             yield PlanProblem((*place, "system"), message, f"use {other}")
     if routed(layout):
         yield from number_problems(planned, site.fabrics, networks)
+    elif switching.evpn:
+        message = f"tunnels go over BGP, and the switches of '{planned.name}' have no links or are InfiniBand"
+        yield PlanProblem((*path, "evpn"), message, "leave out 'evpn'")
     if any(layout.unplaced):
         message = f"{sum(layout.unplaced)} hosts of the fabric '{planned.name}' have no port"
         yield PlanProblem(planned.path, message, "'rackwright check' says why: NET-001 and NET-010")
@@ -101,7 +106,13 @@ def _problems(
         yield from _mtu_problems(planned, switching)
     users = plan.users.accounts if plan.users is not None else ()
     known = {one.name for one in users if not one.removed}
+    keys = {one.name: len(one.keys) for one in users}
+    systems = {system_of(planned, index, switching) for index in range(len(fabric.tiers))}
     for index, name in enumerate(switching.administrators):
+        if "eos" in systems and keys.get(name, 0) > _EOS_KEYS:
+            message = f"'{name}' has {keys[name]} keys, and EOS takes {_EOS_KEYS} of an account"
+            hint = "give the account no more keys, or name others"
+            yield PlanProblem((*path, "administrators", index), message, hint)
         if name not in known:
             message = f"'{name}' is not an account of 'users'"
             yield PlanProblem((*path, "administrators", index), message, "declare it in 'users'")
@@ -110,7 +121,7 @@ def _problems(
 def _mtu_problems(planned: FabricPlan, switching: Switching) -> Iterator[PlanProblem]:
     """Yield an MTU that is larger than the switches accept, tunnels included."""
     mtu = planned.fabric.mtu
-    added = VXLAN_HEADERS if switching.evpn else 0
+    added = VXLAN_HEADERS if switching.evpn and planned.layout and routed(planned.layout) else 0
     for index, tier in enumerate(planned.fabric.tiers):
         system = system_of(planned, index, switching)
         limit = _LARGEST_MTU.get(system)
@@ -215,7 +226,9 @@ class _Fabric:
                     yield problem
                     return
         if self.layout.technology == "ethernet":
-            yield from vlan_problems(self.vlans, evpn=self.switching.evpn)
+            yield from vlan_problems(
+                self.vlans, evpn=self.switching.evpn, linked=routed(self.layout)
+            )
 
     def _port_problem(
         self, end: tuple[str, int], wire: Wire, taken: dict[tuple[str, int], Wire]
@@ -390,7 +403,7 @@ class _Fabric:
                 name=found[0].name,
                 vni=(
                     self.switching.vni_base + number
-                    if self.switching.evpn and not found[0].racks
+                    if self.switching.evpn and not found[0].racks and routed(self.layout)
                     else None
                 ),
                 gateways=tuple(one.gateway for one in found if one.gateway is not None),

@@ -15,6 +15,7 @@ from rackwright.plan.records.names import PlannedNetwork
 PRIVATE = ((64_512, 65_534), (4_200_000_000, 4_294_967_294))
 """BGP numbers for private use, of 16 and of 32 bits (RFC 6996)."""
 _LAST_UNICAST = int(IPv4Address("223.255.255.255"))
+"""Last IPv4 address before those of multicast."""
 _EXAMPLE = 4_200_000_001
 """BGP number that a hint proposes where a fabric has none yet."""
 

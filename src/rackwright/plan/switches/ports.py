@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rackwright.model.hardware import PortNames, Switch
 from rackwright.model.switching import SYSTEMS, SwitchSystem
@@ -41,8 +42,15 @@ class PortNaming:
         physical, part = divmod(number - 1, self.split)
         return physical + 1, part, self.split
 
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self._name(number) for number in range(1, self.count + 1))
+
     def name(self, number: int) -> str:
         """Return the name of a port of the plan."""
+        return self._names[number - 1]
+
+    def _name(self, number: int) -> str:
         physical, part, parts = self.place(number)
         each = self.product.ports_per_cage
         split = self.names.split_port if parts > 1 else None
@@ -58,8 +66,15 @@ class PortNaming:
             offset=within + 1,
         )
 
+    @cached_property
+    def _lanes(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(self._lanes_of(number) for number in range(1, self.count + 1))
+
     def lanes(self, number: int) -> tuple[int, ...]:
         """Return the lanes of a port as the chip counts them; none where they are unknown."""
+        return self._lanes[number - 1]
+
+    def _lanes_of(self, number: int) -> tuple[int, ...]:
         physical, part, parts = self.place(number)
         if self.names.lanes is None or physical > self.product.radix:
             return ()

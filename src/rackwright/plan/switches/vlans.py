@@ -89,15 +89,21 @@ def _of_segments(fabric: Fabric, group: str, path: Path) -> Iterator[HostNetwork
             yield HostNetwork(segment.name, segment.vlan, (), None, (*path, "segments", index))
 
 
-def vlan_problems(found: HostVlans, *, evpn: bool) -> Iterator[PlanProblem]:
-    """Yield networks without a VLAN, and those that reach further than a VLAN does."""
+def vlan_problems(found: HostVlans, *, evpn: bool, linked: bool) -> Iterator[PlanProblem]:
+    """Yield networks without a VLAN, and those that reach further than a VLAN does.
+
+    Args:
+        found: the VLANs of a fabric.
+        evpn: tunnels join the leaves.
+        linked: the leaves are cabled to a tier above; else each is a network by itself, as it is cabled.
+    """
     leaves: dict[HostNetwork, list[str]] = {}
     for leaf, networks in found.leaves.items():
         for network in networks:
             leaves.setdefault(network, []).append(leaf)
     told: set[Path] = set()
     for network, at in leaves.items():
-        problem = _problem(network, at, evpn=evpn)
+        problem = _problem(network, at if linked else at[:1], evpn=evpn)
         if problem is not None and problem.path not in told:
             told.add(problem.path)
             yield problem

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
@@ -12,9 +11,6 @@ from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.workload.prediction import Prediction
 from rackwright.plan.workload.run import Bounds, cost_per_trillion, energy_per_trillion
-
-if TYPE_CHECKING:
-    from rackwright.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,9 @@ class TokenPrice:
     dollars: Mapping[str, Bounds]
 
 
-def token_prices(plan: Plan, comparison: RentComparison) -> Iterator[TokenPrice]:
+def token_prices(
+    plan: Expansion, predictions: Iterable[Prediction], comparison: RentComparison
+) -> Iterator[TokenPrice]:
     """Yield what 10¹² tokens cost on owned and on rented accelerators, used all the time.
 
     A job takes the share of both that it has of the site's accelerators. It gets as many tokens a day on rented ones,
@@ -57,7 +55,7 @@ def token_prices(plan: Plan, comparison: RentComparison) -> Iterator[TokenPrice]
         **{TERMS[offer]: amount for offer, amount in comparison.otherwise},
     }
     known = {name: one.per_hour for name, one in amounts.items() if one.per_hour is not None}
-    for found in plan.predictions:
+    for found in predictions:
         if found.workload.site == comparison.site and found.a_day and found.placement and known:
             share = found.placement.accelerators / site.totals.accelerators
             yield TokenPrice(

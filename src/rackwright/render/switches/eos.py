@@ -22,7 +22,7 @@ def eos_files(switch: SwitchConfig) -> Mapping[str, str]:
 def _lines(switch: SwitchConfig) -> Iterator[str]:
     yield f"hostname {switch.name}"
     yield from _servers(switch)
-    yield from ("!", "service routing protocols model multi-agent", "!", "lldp run", "!")
+    yield from ("!", "service routing protocols model multi-agent", "!")
     for vlan in switch.vlans:
         yield from (f"vlan {vlan.number}", f"   name {vlan.name}", "!")
     yield from (f"vrf instance {_VRF}", "!")
@@ -33,7 +33,7 @@ def _lines(switch: SwitchConfig) -> Iterator[str]:
     yield from _other_interfaces(switch)
     if any(vlan.vni is not None for vlan in switch.vlans):
         yield from _tunnels(switch)
-    yield from ("ip routing", "ip routing ipv6 interfaces", "ipv6 unicast-routing")
+    yield from ("ip routing ipv6 interfaces", "ipv6 unicast-routing")
     yield from (f"no ip routing vrf {_VRF}", "!")
     if any(vlan.vni is not None and vlan.gateways for vlan in switch.vlans):
         yield from (f"ip virtual-router mac-address {ANYCAST_MAC}", "!")

@@ -22,10 +22,19 @@ Tables = dict[str, dict[str, Any]]
 
 def sonic_files(switch: SwitchConfig) -> Mapping[str, str]:
     """Return the files of one switch by name, without their headers."""
-    files = {"config_db.json": f"{json.dumps(config_db(switch), indent=2)}\n"}
+    files = {"config_db.json": _text(config_db(switch))}
     if switch.administrators:
         files["accounts.sh"] = accounts_script(switch, "sudo,docker")
     return files
+
+
+def _text(tables: Tables) -> str:
+    """Return JSON with a line for each row, so that a change is told by its row."""
+    made = []
+    for name, rows in tables.items():
+        lines = ",\n".join(f"    {json.dumps(key)}: {json.dumps(row)}" for key, row in rows.items())
+        made.append(f"  {json.dumps(name)}: {{\n{lines}\n  }}")
+    return "{\n" + ",\n".join(made) + "\n}\n"
 
 
 def config_db(switch: SwitchConfig) -> Tables:

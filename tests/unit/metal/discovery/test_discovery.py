@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bmc_emulator import BAD_MANNERS, PASSWORD, USER, Emulator, Machine, serving, with_manners
+from bmc_emulator import (
+    BAD_MANNERS,
+    PASSWORD,
+    USER,
+    Emulator,
+    Machine,
+    certificates,
+    serving,
+    with_manners,
+)
 from cli_support import Ended, run_here
 from metal_hall import BLUEPRINT, HOSTS, address_of, layer, machines, plan_of
 from rackwright.metal.discovery.discover import Discoverer
@@ -288,6 +297,19 @@ def test_password_that_others_can_read_is_refused(
     change(hall[0])  # type: ignore[operator]
     ended = run_here(hall[0], "discover", str(BLUEPRINT), "--layer", str(hall[1]))
     ended.refused(*words)
+
+
+def test_range_in_which_nothing_answers_is_not_as_planned(hall: tuple[Path, Path, int]) -> None:
+    folder, path, _ = hall
+    certificates(folder, ["127.9.9.1"])
+    words = ("discover", str(BLUEPRINT), "--layer", str(path), "--range", "127.9.9.1-127.9.9.3")
+    assert run_here(folder, *words).code == 3
+    # Hosts whose controllers have no address may be anywhere.
+    text = path.read_text()
+    addresses, provisioning = text.index("    addresses:"), text.index("    provisioning:")
+    path.write_text(text[:addresses] + text[provisioning:])
+    ended = run_here(folder, *words)
+    assert (ended.code, ended.out.count(": missing: its controller was not found")) == (5, 16)
 
 
 def test_local_ethernet_addresses_make_no_twins() -> None:

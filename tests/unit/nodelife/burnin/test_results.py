@@ -208,3 +208,17 @@ def test_every_floor_has_a_source_and_a_file_without_one_is_refused(tmp_path: Pa
 def test_lowest_of_repeated_values_counts() -> None:
     found = worst_of([rate(5.0), rate(4.0), rate(9.0, "gpu-2")])
     assert sorted(one.value for one in found.values()) == [4.0, 9.0]
+
+
+def test_report_of_a_real_h100_passes_its_floors() -> None:
+    """Recorded on one H100 80GB HBM3 in a virtual machine; serial number and UUID are replaced."""
+    recorded = json.loads((Path(__file__).parent / "recorded/h100.json").read_text())
+    found = read_report(recorded, {"GPU-00000000-0000-0000-0000-000000000001": "1650000000001"})
+    assert (found.faults, found.problems) == ([], {})
+    judged = {one.measured.name: one for one in judge(found.measured, read_floors(), {})}
+    assert {name for name, one in judged.items() if one.outcome is RateOutcome.PASS} == {
+        "gemm bf16", "copy to device", "copy to host",
+    }  # fmt: skip
+    assert judged["gemm bf16"].measured.value == 759.1051
+    assert judged["gemm bf16"].measured.part.serial == "1650000000001"
+    assert not [one for one in judged.values() if one.outcome is RateOutcome.FAIL]

@@ -74,6 +74,16 @@ def test_nodes_of_a_shared_part_are_not_drained_one_by_one() -> None:
     assert str(shared) == "leaf leaf-1 (r4 U40): port-down on 32 of its 32 nodes"
     assert all(loop.journal.node(node).state is State.SUSPECT for node in leaf)
     assert loop.journal.node(leaf[0]).waits == "shared with others: leaf leaf-1 (r4 U40)"
+    again = controller(cluster, loop.journal.connection, parts=parts)
+    again.run_pass([], 200.0)
+    assert again.shared, "a new process names it as well"
+    loop = again
+    loop.run_pass([], 1000.0)
+    assert loop.shared == ()
+    assert all(loop.journal.node(node).state is State.HEALTHY for node in leaf), (
+        "they never left service"
+    )
+    assert cluster.most_out == 0
 
 
 def test_too_few_nodes_name_nothing() -> None:

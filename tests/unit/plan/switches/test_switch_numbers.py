@@ -65,6 +65,7 @@ def test_port_has_the_name_of_its_product(
 @pytest.mark.parametrize("split", [1, 2, 4])
 def test_ports_of_a_switch_have_different_names_and_lanes(product: str, split: int) -> None:
     entry = CATALOGUE.get(Switch, product)
+    assert entry.port_names
     for patterns in entry.port_names:
         naming = port_naming(tier_of(product, split), entry, patterns.system)
         assert naming is not None
@@ -117,6 +118,7 @@ def test_growth_keeps_the_numbers_names_and_hosts_of_each_switch(
     layer = a_layer()
     fabric_of(layer)["tiers"][1].update(count=spines, per_rack=spines)
     after = switches_of(folder, layer)
+    assert set(before) <= set(after)
     for name, was in before.items():
         now = after[name]
         assert (was.asn, was.router_id, was.management) == (now.asn, now.router_id, now.management)

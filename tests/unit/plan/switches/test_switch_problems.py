@@ -54,6 +54,14 @@ def unmarked(layer: Layer) -> None:
     fabric_of(layer)["switching"]["system"] = "sonic"
 
 
+def many_keys(layer: Layer) -> None:
+    tunnels = for_system("eos")
+    layer.clear()
+    layer.update(tunnels)
+    (account,) = layer["users"]["accounts"]
+    account["keys"] = account["keys"] * 3
+
+
 def too_large(layer: Layer) -> None:
     with_tunnels(layer)
     fabric_of(layer)["switching"]["system"] = "cumulus"
@@ -154,6 +162,12 @@ MISTAKES: dict[str, tuple[Callable[[Layer], None], str, str, str]] = {
         "'nobody' is not an account of 'users'",
         "declare it in 'users'",
     ),
+    "more keys than EOS takes": (
+        many_keys,
+        f"{FABRIC}/switching/administrators/0",
+        "'net-ops' has 3 keys, and EOS takes 2 of an account",
+        "give the account no more keys, or name others",
+    ),
     "unknown port": (
         lambda layer: fabric_of(layer).update(
             patches=[{"node": "dgx-01", "interface": 1, "switch": "compute-leaf-01", "port": 129}]
@@ -202,3 +216,39 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     leaf(layer, asn=65530, loopback="fd00::1")
     spine(layer, type="juniper-qfx5240-64od")
     assert len(problems_of(tmp_path, layer)) == 3
+
+
+def unlinked() -> Layer:
+    """Return a layer over the fixture with a second fabric: two leaves without links, a port of each host on each."""
+    layer = a_layer()
+    layer["sites"][0]["fabrics"].append(
+        {
+            "name": "storage",
+            "role": "storage",
+            "technology": "ethernet",
+            "mtu": 9216,
+            "tiers": [
+                {"name": "top", "type": "sn5610", "split": 2, "count": 2, "racks": "n[01-02]", "per_rack": 1}
+            ],
+            "attached": [{"group": "dgx", "interfaces": 2, "rails": True, "ports": "storage"}],
+            "segments": [{"name": "files", "vlan": 102, "prefix": "10.31.0.0/24", "groups": ["dgx"]}],
+            "switching": {"system": "cumulus"},
+        }
+    )  # fmt: skip
+    return layer
+
+
+def test_switches_without_links_are_networks_by_themselves(tmp_path: Path) -> None:
+    one, other = (switches_of(tmp_path, unlinked())[f"storage-top-{n}"] for n in (1, 2))
+    assert (one.asn, one.router_id, one.evpn) == (None, None, False)
+    assert {port.vlan for port in (*one.ports, *other.ports)} == {102}
+    assert {port.far for port in one.ports} == {port.far for port in other.ports}
+
+
+def test_tunnels_without_links_are_refused(tmp_path: Path) -> None:
+    layer = unlinked()
+    layer["sites"][0]["fabrics"][1]["switching"]["evpn"] = True
+    ((place, message, hint),) = problems_of(tmp_path, layer)
+    assert place == "sites/0/fabrics/1/switching/evpn"
+    assert message.startswith("tunnels go over BGP, and the switches of 'storage' have no links")
+    assert hint == "leave out 'evpn'"

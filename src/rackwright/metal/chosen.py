@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from rackwright.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rackwright.metal.discovery.access import BmcAccess
+    from rackwright.metal.discovery.access import ControllerAccess
     from rackwright.metal.discovery.expected import ExpectedMachine
     from rackwright.metal.ironic import Ironic
     from rackwright.metal.nodes import HostPlan
@@ -43,7 +42,7 @@ def bare_metal_site(sites: Sequence[SitePlan], name: str | None) -> SitePlan:
     )
 
 
-def bmc_access(bmc: Controllers, machines: Sequence[ExpectedMachine]) -> BmcAccess:
+def bmc_access(bmc: Controllers, machines: Sequence[ExpectedMachine]) -> ControllerAccess:
     """Return the access to controllers that a blueprint states."""
     return access_by(
         user=bmc.user,
@@ -65,12 +64,12 @@ def access_by(
     machines: Sequence[ExpectedMachine],
     answer_s: float = ANSWER_S,
     plain: bool = False,
-) -> BmcAccess:
+) -> ControllerAccess:
     """Return the access to controllers of some machines."""
-    from rackwright.metal.discovery.access import BmcAccess
+    from rackwright.metal.discovery.access import ControllerAccess
     from rackwright.metal.discovery.redfish import Manners
 
-    return BmcAccess(
+    return ControllerAccess(
         user=user,
         password_file=password_file,
         ca=None if ca is None else str(ca),
@@ -120,8 +119,16 @@ class ChosenHosts:
         return Ironic(engine.url, engine.user, password, tls)
 
 
-def hosts_of(arguments: argparse.Namespace) -> ChosenHosts:
-    """Return the hosts that ``--site`` and ``--hosts`` choose.
+def hosts_of(
+    blueprint: Path, layers: Sequence[Path], site_name: str | None, hosts: str | None
+) -> ChosenHosts:
+    """Return the hosts of a blueprint that a site and a list of hosts choose.
+
+    Args:
+        blueprint: file of the blueprint.
+        layers: files over it.
+        site_name: the bare-metal site; None for the only one.
+        hosts: list of hosts; None for all that are provisioned.
 
     Raises:
         UsageError: the blueprint has no engine, or no such host.
@@ -130,8 +137,8 @@ def hosts_of(arguments: argparse.Namespace) -> ChosenHosts:
     from rackwright.metal.nodes import host_plans
     from rackwright.plan.load import load_plan
 
-    plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
-    site = bare_metal_site(plan.onprem, arguments.site)
+    plan = load_plan(blueprint, tuple(layers)).plan
+    site = bare_metal_site(plan.onprem, site_name)
     provisioning = provisioning_of(site)
     if provisioning.engine is None:
         raise UsageError(
@@ -145,7 +152,7 @@ def hosts_of(arguments: argparse.Namespace) -> ChosenHosts:
         if network.site == site.name and network.kind == "management"
         for one in network.addresses()
     }
-    plans = _chosen(host_plans(site, provisioning, machines, addresses), arguments.hosts)
+    plans = _chosen(host_plans(site, provisioning, machines, addresses), hosts)
     return ChosenHosts(plan.name, site, provisioning, provisioning.engine, machines, plans)
 
 
