@@ -78,7 +78,6 @@ def _slurm_conf(plan: Plan, slurm: SlurmCluster) -> str:
         ("Jobs and nodes", _jobs(scheduler, sets)),
         ("Elastic nodes", _power_saving(scheduler, sets)),
         ("Accounting", _accounting(plan, slurm)),
-        ("Federation", _federation(plan)),
         ("Size of the cluster", _sizes(scheduler, sets)),
     ]
     made = [(title, [_merge(scheduler, *option) for option in options]) for title, options in parts]
@@ -127,12 +126,6 @@ def _cluster(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     yield "SlurmdPidFile", f"{folders.run}/slurmd.pid"
     yield "SlurmctldLogFile", f"{folders.log}/slurmctld.log"
     yield "SlurmdLogFile", f"{folders.log}/slurmd.log"
-
-
-def _federation(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the options of a cluster of a federation; sacctmgr makes it a member."""
-    if plan.membership is not None:
-        yield "FederationParameters", "fed_display"
 
 
 def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
@@ -277,7 +270,8 @@ def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     if accounting is None:
         return
     yield "AccountingStorageType", "accounting_storage/slurmdbd"
-    if plan.membership is not None:
+    if plan.membership is not None:  # sacctmgr makes it a member
+        yield "FederationParameters", "fed_display"
         hosts = [one.reached_by for one in plan.membership.database]
     else:
         known = accounting.address or plan.names.address_in(slurm.sites, accounting.host)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from rackwright.plan.base import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +49,15 @@ class Membership:
     database: tuple[DatabaseHost, ...]
     partitions: tuple[int, ...] = ()
     nodes: tuple[int, ...] = ()
+
+
+def place_of(
+    membership: Membership | None, section: Literal["partitions", "nodes"], index: int
+) -> Path:
+    """Return the place in the blueprint of an entry of a cluster's scheduler.
+
+    A cluster of a federation has some of the entries that the blueprint has.
+    """
+    if membership is not None:
+        index = getattr(membership, section)[index]
+    return ("scheduler", section, index)

@@ -1,7 +1,6 @@
 """Nodes of a plan for Slurm: equal nodes by group, with their numbers from the catalogue.
 
-Nothing here reads or writes files; ``rackwright.render.slurm`` turns it into text and the
-policies of scheduling compare it with the blueprint.
+Pure: ``rackwright.render.slurm`` turns it into text, and policies compare it with the blueprint.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Node, fact_value
@@ -22,6 +20,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import names_of, numbered_hostlist
 from rackwright.plan.missing import Missing, ProductField
+from rackwright.plan.records.federation import place_of
 from rackwright.plan.slurm.gres import MOST_INSTANCES, Gres, gres_of, is_mig, stated_gres
 
 SCHEDULER: Path = ("scheduler",)
@@ -232,23 +231,13 @@ def partition_sets(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[PartitionS
     return tuple(
         PartitionSets(
             partition,
-            place_of(plan, "partitions", index),
+            place_of(plan.membership, "partitions", index),
             tuple(by_group[name] for name in partition.groups if name in by_group),
             tuple(name for name in partition.groups if name not in by_group),
             "" if plan.membership is None else plan.name,
         )
         for index, partition in enumerate(scheduler_of(plan).partitions)
     )
-
-
-def place_of(plan: Expansion, section: Literal["partitions", "nodes"], index: int) -> Path:
-    """Return the place in the blueprint of an entry of the scheduler of ``plan``.
-
-    A cluster of a federation has some of the entries that the blueprint has.
-    """
-    if plan.membership is not None:
-        index = getattr(plan.membership, section)[index]
-    return (*SCHEDULER, section, index)
 
 
 def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:

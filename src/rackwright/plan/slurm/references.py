@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
+from rackwright.plan.records.federation import place_of
 from rackwright.plan.slurm.nodes import (
     LONGEST_CLUSTER,
     SCHEDULER,
     NodeSet,
     known_hosts,
-    place_of,
     scheduler_of,
 )
 from rackwright.reading.suggest import did_you_mean
@@ -40,8 +40,11 @@ def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]
     scheduler = scheduler_of(plan)
     groups = [nodes.group for nodes in sets]
     lists = [
-        *((place_of(plan, "partitions", n), e.groups) for n, e in enumerate(scheduler.partitions)),
-        *((place_of(plan, "nodes", n), e.groups) for n, e in enumerate(scheduler.nodes)),
+        *(
+            (place_of(plan.membership, "partitions", n), e.groups)
+            for n, e in enumerate(scheduler.partitions)
+        ),
+        *((place_of(plan.membership, "nodes", n), e.groups) for n, e in enumerate(scheduler.nodes)),
     ]
     named = [
         ((*part, "groups", place), name)

@@ -153,7 +153,6 @@ def test_config_db_is_accepted_by_yanglint(tmp_path: Path) -> None:
         pytest.skip(
             f"no package has SONiC's YANG models: name a folder with them in {sonic_yang.VARIABLE}"
         )
-    pytest.importorskip("pyang")
     made = render_switches(plan_of(tmp_path, for_system("sonic")))
     for name in SHOWN:
         tables = json.loads(made[f"{name}/config_db.json"])
