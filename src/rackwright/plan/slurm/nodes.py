@@ -1,8 +1,4 @@
-"""Nodes of a plan for Slurm: equal nodes by group, with their numbers from the catalogue.
-
-Nothing here reads or writes files; ``rackwright.render.slurm`` turns it into text and the
-policies of scheduling compare it with the blueprint.
-"""
+"""Nodes of a plan for Slurm: equal nodes by group, with their numbers from the catalogue."""
 
 from __future__ import annotations
 
@@ -148,20 +144,15 @@ class NodeSet:
         return numbered_hostlist(self.group, self.count, self.digits)
 
     @property
-    def static_hostlist(self) -> str | None:
-        """Hosts that always run, compact; None without any."""
+    def static_hostlist(self) -> str:
+        """Hosts that always run, compact; empty without any."""
         static = self.count - self.elastic
-        if not self.elastic or not static:
-            return self.hostlist if static else None
-        return numbered_hostlist(self.group, static, self.digits)
+        return numbered_hostlist(self.group, static, self.digits) if self.elastic else self.hostlist
 
     @property
-    def elastic_hostlist(self) -> str | None:
-        """Hosts that Slurm launches and ends, compact; None without any."""
-        if not self.elastic:
-            return None
-        first = self.count - self.elastic + 1
-        return numbered_hostlist(self.group, self.count, self.digits, first)
+    def elastic_hostlist(self) -> str:
+        """Hosts that Slurm launches and ends, compact; empty without any."""
+        return numbered_hostlist(self.group, self.count, self.digits, self.count - self.elastic + 1)
 
     @property
     def unknown(self) -> tuple[str, ...]:
