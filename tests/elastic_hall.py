@@ -161,25 +161,6 @@ class ElasticHall:
         )
         assert done.returncode == 0, self.logs()
 
-    def start(self, job: str) -> int:
-        """Start one of the programs and return its process."""
-        started = subprocess.Popen([self.folder / "programs" / job])
-        self.daemons.append(started)
-        return started.pid
-
-    def running(self) -> list[int]:
-        """Return the processes of the program that work for this hall."""
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                words = (path.parent / "cmdline").read_bytes().split(b"\0")
-                if (
-                    str(PROGRAM).encode() in words
-                    and str(self.folder).encode() in path.read_bytes()
-                ):
-                    found.append(int(path.parent.name))
-        return found
-
     def call(self, *words: str, check: bool = True) -> str:
         """Return what a command of Slurm prints."""
         done = subprocess.run(

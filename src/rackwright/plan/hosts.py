@@ -88,6 +88,8 @@ def numbered_index(prefix: str, count: int, name: str, digits: int | None = None
 
 def numbered_hostlist(prefix: str, count: int, digits: int, start: int = 1) -> str:
     """Return ``numbered(prefix, count, digits)`` from a number on as Slurm lists hosts: ``dgx-[01-32]``."""
+    if count < start:
+        return ""
     first, last = f"{start:0{digits}d}", f"{count:0{digits}d}"
     return f"{prefix}-{first}" if count == start else f"{prefix}-[{first}-{last}]"
 

@@ -218,8 +218,9 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "RebootProgram", scheduler.reboot_program or REBOOT_PROGRAM
     # Slurm's 60 s are over before a GPU server has left its firmware, and the node would stay down.
     if scheduler.extra_value("ResumeTimeout") is None:
-        elastic = any(nodes.elastic for nodes in sets)
-        launch = scheduler.power_saving.resume_timeout if elastic else 0
+        launch = max(
+            (scheduler.power_saving.resume_timeout for one in sets if one.elastic), default=0
+        )
         reboot = scheduler.tuning.reboot_timeout or REBOOT_S
         yield "ResumeTimeout", f"{max(reboot, launch):.0f}"
     if (check := scheduler.health_check) is not None:
@@ -239,10 +240,7 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
 
 
 def _power_saving(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
-    """Yield the options of nodes that Slurm launches and ends; none without such nodes.
-
-    Slurm Workload Manager, "Slurm Power Saving Guide" and "Cloud Scheduling Guide".
-    """
+    """Yield the options of elastic nodes, if any ("Slurm Power Saving Guide", "Cloud Scheduling Guide")."""
     if not any(nodes.elastic for nodes in sets):
         return
     times = scheduler.power_saving
@@ -253,8 +251,7 @@ def _power_saving(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tup
     ):
         yield key, ELASTIC_PROGRAM.format(job)
     # AWS throttles calls and the program heeds that; a rate of Slurm's would delay large jobs only.
-    yield "ResumeRate", "0"
-    yield "SuspendRate", "0"
+    yield from (("ResumeRate", "0"), ("SuspendRate", "0"))
     yield "SuspendTime", f"{times.idle:.0f}"
     yield "SuspendTimeout", f"{times.suspend_timeout:.0f}"
     if static := [nodes.static_hostlist for nodes in sets if nodes.static_hostlist]:
@@ -296,9 +293,9 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
 
 def _node_lines(nodes: NodeSet, own: Range | None) -> Iterator[str]:
     """Yield the line of the nodes that always run, and that of those which Slurm launches."""
-    if nodes.static_hostlist is not None:
+    if nodes.static_hostlist:
         yield _node_line(nodes, nodes.static_hostlist, own)
-    if nodes.elastic_hostlist is not None:
+    if nodes.elastic_hostlist:
         yield f"{_node_line(nodes, nodes.elastic_hostlist, None)} State=CLOUD"
 
 
