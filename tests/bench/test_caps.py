@@ -33,7 +33,9 @@ def large_site() -> dict[str, Any]:
     document: dict[str, Any] = yaml.safe_load((builtin_pack() / "fixtures/slurm.yaml").read_text())
     (site,) = document["sites"]
     rows = NODES // (PER_RACK * RACKS_OF_A_ROW)
-    sources = [{"name": "utility", "kind": "utility", "capacity": f"{1.2 * rows} MW"}]
+    sources: list[dict[str, Any]] = [
+        {"name": "utility", "kind": "utility", "capacity": f"{1.2 * rows} MW"}
+    ]
     made = []
     for row in range(rows):
         for source in site["power"]["sources"][1:]:

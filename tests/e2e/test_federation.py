@@ -13,6 +13,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -189,10 +190,12 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]
             site.up()
             site.machine.start("slurmd -D", "slurmd.log")
         for site in made.values():
-            wait_for(
-                lambda s=site: s.run("sinfo -h -o %T")[1] == "idle", f"slurmd of {site.cluster}"
-            )
+            wait_for(partial(is_idle, site), f"slurmd of {site.cluster}")
         yield made
+
+
+def is_idle(site: Site) -> bool:
+    return site.run("sinfo -h -o %T")[1] == "idle"
 
 
 def states(site: Site, *jobs: str) -> dict[str, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from rackwright.fleet.reading import JobReport
 from rackwright.model.operations import PowerClass
 from rackwright.policy.packs.loader import builtin_pack
 
-CLASSES = [
+CLASSES: list[dict[str, Any]] = [
     {"name": "batch", "partitions": ["gpu"]},
     {"name": "serve", "qos": ["urgent"], "protected": True},
 ]

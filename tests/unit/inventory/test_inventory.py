@@ -12,12 +12,12 @@ import pytest
 
 import factories
 from rackwright.cli import main
+from rackwright.inventory.expectations import group_name
 from rackwright.inventory.inventory import (
     Inventory,
     InventoryError,
     build_inventory,
     draw,
-    group_name,
     host_variables,
 )
 from rackwright.plan.load import load_plan
