@@ -147,6 +147,7 @@ def test_list_of_files_leads_to_no_file_outside(tmp_path: Path) -> None:
     assert outside.exists()
 
 
+@pytest.mark.soak
 def test_config_db_is_accepted_by_yanglint(tmp_path: Path) -> None:
     folder = sonic_yang.models()
     if folder is None:
