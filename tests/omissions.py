@@ -31,6 +31,8 @@ CATALOGUE = load_catalogue()
 
 
 BUILT = {
+    "federation.sites[].uids*": "the accounts of the site get the numbers of 'users'",
+    "federation.sites[].version": "the cluster has the release of the scheduler",
     "operations.software[].cuda": "no toolkit is installed on the hosts",
     "operations.software[].slurm": "Slurm is of the scheduler's release",
     "scheduler*": "Slurm is set by what is left, and by the catalogue",
@@ -74,6 +76,9 @@ BUILT = {
 """Fields that say how something is built, and what is built without them: that is judged then."""
 
 ASKED = {
+    "operations.burn_in.results*": "the burn-in is planned, and no result is stated",
+    "sites[].provisioning": "no machine is installed by management controllers",
+    "sites[].provisioning.groups*": "the group is installed by other means",
     "costs": "no cost is asked for",
     "costs.budget_per_hour": "the cluster may cost what it costs in an hour",
     "costs.budget_per_year": "the cluster may cost what it costs in a year",

@@ -99,7 +99,8 @@ def changed_fields(before: Any, after: Any) -> set[tuple[str, FieldClass]]:
             if here == there:
                 continue
             inner, fields = tuple(models_in(info.annotation)), marked_fields(model)
-            if not inner or name not in fields.inside:
+            scalar = any(isinstance(one, (str, int, float)) for one in (here, there))
+            if scalar or not inner or name not in fields.inside:
                 found.add((f"{model.__name__}.{name}", class_of(fields, name)))
                 continue
             if name in fields.parts and (here is None) != (there is None):
@@ -318,6 +319,11 @@ def judged_by_the_base(site: Refused, data: Any) -> bool | None:
 def by_hardware(site: Refused, data: Any) -> bool:
     """Whether a change changes hardware."""
     return FieldClass.HARDWARE in {kind for _, kind in changed_fields(site.data, data)}
+
+
+def only_stricter(site: Refused, data: Any) -> bool:
+    """Whether nothing of a change is milder, so that its base holds nothing back: a claim that was too bold is taken back."""
+    return bool(data != site.data and hold_claims(data, site.data).data == data)
 
 
 def changes_of(site: Refused) -> list[Change]:

@@ -21,7 +21,7 @@ from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 SETS = ("0.1", "0.2", "0.3", "0.4")
 """Every policy set, oldest first."""
 
-RELEASED = "0.4"
+RELEASED = "0.3"
 """The newest released set: that of a blueprint that names none, and what ``init`` writes."""
 
 _PROFILES = tuple(Profile)
