@@ -36,9 +36,9 @@ from weakenings import (
     documents,
     every_change,
     judged_by_the_base,
-    only_stricter,
     renamed,
     several,
+    takes_back,
     things,
 )
 
@@ -63,7 +63,7 @@ def weakened(sites: Sequence[Refused], most: int, measured: Callable[[str], None
             if change.of_hardware:
                 continue
             data = change.apply(site.data)
-            if by_hardware(site, data) or only_stricter(site, data):
+            if by_hardware(site, data) or takes_back(site, data):
                 continue
             tried += 1
             if not EVERY and tried > most:

@@ -195,7 +195,6 @@ OTHER_NAMES = {
     "new": "init",
     "plan": "preview",
     "price": "cost",
-    "provision": "up",
     "test": "check",
     "validate": "check",
 }

@@ -13,7 +13,7 @@ from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
 from rackwright.reading import pattern_words
-from rackwright.reading.suggest import did_you_mean, nearest
+from rackwright.reading.suggest import alike, did_you_mean, nearest
 from rackwright.reading.tree import Path, Tree
 from rackwright.reading.type_paths import TypePlace, names, walk
 from rackwright.reading.unions import NO_MEMBER, Found, collapse
@@ -176,9 +176,11 @@ class _Reader:
                 absent = [
                     name for name in known if not isinstance(given, Mapping) or name not in given
                 ]
-                if near := nearest(str(place.path[-1]), absent) or nearest(
-                    str(place.path[-1]), known
-                ):
+                word = str(place.path[-1])
+                near = nearest(word, known)
+                if near is not None and not alike(word, near):
+                    near = nearest(word, absent) or near
+                if near is not None:
                     self.guesses[place.path] = near
         return meant
 

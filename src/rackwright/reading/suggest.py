@@ -30,5 +30,10 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
     return folded[near[0]] if near else None
 
 
+def alike(one: str, other: str) -> bool:
+    """Return True if two words differ in case at most, or in ``-`` for ``_``."""
+    return _fold(one) == _fold(other)
+
+
 def _fold(word: str) -> str:
     return word.lower().replace("-", "_")
