@@ -76,6 +76,7 @@ BUILT = {
 """Fields that say how something is built, and what is built without them: that is judged then."""
 
 ASKED = {
+    "federation": "each site schedules by itself",
     "operations.burn_in.results*": "the burn-in is planned, and no result is stated",
     "sites[].provisioning": "no machine is installed by management controllers",
     "sites[].provisioning.groups*": "the group is installed by other means",

@@ -40,6 +40,7 @@ PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "CoolingLoop": {"cdu": ["cdus"]},
     "Fabric": {"switch": ["switches"]},
     "FirmwareBaseline": {"type": ["nodes"]},
+    "FirmwareFile": {"type": ["nodes", "switches"]},
     "MechanicalPlant": {"product": ["chillers", "dry-coolers"]},
     "NodeGroup": {"type": ["nodes"]},
     "PowerSource": {"product": ["ups", "transformers", "generators"]},

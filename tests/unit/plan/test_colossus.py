@@ -55,7 +55,6 @@ def test_what_fails_is_known_and_what_nobody_published_is_unknown(site: SitePlan
     }
 
     assert failed == {
-        ("CAT-005", "memphis sn5600", 4),  # numbers whose documents no one has opened
         ("NET-012", "memphis fabric storage nodes hgx", 1),
         ("NET-016", "memphis fabric compute", None),  # no published code point or priority
         ("NET-016", "memphis fabric storage", None),

@@ -37,6 +37,7 @@ def test_what_is_declared_passes_but_for_the_pin() -> None:
     assert outcomes == {
         ("IAC-003", Outcome.NOT_APPLICABLE),
         ("IAC-004", Outcome.UNKNOWN),
+        ("OPS-006", Outcome.NOT_APPLICABLE),
     }
 
 
