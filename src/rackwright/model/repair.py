@@ -19,9 +19,7 @@ class MaintenanceWindow(Model):
     """Name of the window."""
     days: Annotated[tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...], Setting(looser="either", absent="strict")] = ()  # fmt: skip
     """Days on which the window begins, in UTC. Every day if omitted."""
-    start: Annotated[
-        str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), Setting(looser="either")
-    ]
+    start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), Setting(looser="either")]
     """Time of day at which the window begins, in UTC, like ``02:00``."""
     duration: Annotated[Seconds, Field(gt=0, le=604_800), Setting(looser="either")]
     """Length of the window, in h."""

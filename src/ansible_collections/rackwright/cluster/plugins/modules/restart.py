@@ -35,10 +35,8 @@ def main() -> None:
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     unit = module.params["name"]
     if not module.check_mode:
-        properties = "--property=LoadState,NeedDaemonReload"
-        _, shown, _ = module.run_command(["systemctl", "show", properties, unit])
-        if "LoadState=loaded" not in shown or "NeedDaemonReload=yes" in shown:
-            module.run_command(["systemctl", "daemon-reload"], check_rc=True)
+        # Always: systemd does not know that it has to where the folder of a drop-in is new (NeedDaemonReload=no).
+        module.run_command(["systemctl", "daemon-reload"], check_rc=True)
         # It fails for a unit that is not loaded, which has no starts to forget.
         module.run_command(["systemctl", "reset-failed", unit])
         code, _, error = module.run_command(["systemctl", "restart", unit])
