@@ -86,6 +86,24 @@ REFUSED: Refused = {
         {"slurm_exporter_interval_s": 1},
         "write 10 to 120 seconds",
     ),
+    "elastic-nowhere": (
+        "elastic",
+        {
+            "elastic_sites": [
+                {
+                    "cluster": "train",
+                    "site": "use1",
+                    "region": "us-east-1",
+                    "zone": "train.internal",
+                    "parameter": "/train/use1/network",
+                    "subnets": [],
+                    "groups": {"gpu": {"template": "train-use1-gpu", "first": 1, "last": 4}},
+                }
+            ],
+            "elastic_folder": "/var/spool/slurmctld/elastic",
+        },
+        "'use1' of elastic_sites has 1 groups and 0 subnets",
+    ),
     "users-uid-twice": (
         "users",
         {

@@ -20,6 +20,8 @@ EXTRAS = {
     if name not in {"dev", "release", "test"}
 }
 STRONG = re.compile(r"\b(A?GPL|General Public)", re.IGNORECASE)
+SAID_ELSEWHERE = {"openleadr": "Apache-2.0"}
+"""Licences that the text which a package brings says, and its metadata do not."""
 WEAK = re.compile(r"\b(LGPL|Lesser General Public)", re.IGNORECASE)
 
 
@@ -53,6 +55,8 @@ def marker_fails(need: Requirement, extra: str) -> bool:
 
 def licence_of(name: str) -> str:
     """Return the licence that a package states, by expression, classifiers or text."""
+    if name in SAID_ELSEWHERE:
+        return SAID_ELSEWHERE[name]
     meta = distribution(name).metadata
     if "License-Expression" in meta:
         return str(meta["License-Expression"])
