@@ -433,8 +433,8 @@ def test_loop_that_is_killed_at_any_place_resumes_and_does_nothing_twice(hall: H
     assert sorted(done) == [("dgx-03", "ForceOff"), ("dgx-03", "On"), ("dgx-05", "reboot")]
     resets = [line for line in hall.acts("dgx-04")[acts:] if "--gpu-reset" in line]
     assert len(resets) == 1
-    for node in nodes:
-        assert state_of(hall.head, node) == "idle"
+    for node in nodes:  # slurmctld says "idle*" until it has heard from a slurmd that started again
+        wait_for(partial(is_idle, hall.head, node), node)
 
 
 def test_repair_that_does_not_help_is_not_given_back(hall: Hall) -> None:
