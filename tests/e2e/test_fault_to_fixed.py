@@ -326,6 +326,7 @@ def test_forty_faults_are_found_and_repaired_as_the_table_says(hall: Hall) -> No
     rows: list[str] = []
     left, running = list(faults), dict[str, tuple[Fault, float, float | None]]()
     wrong: list[str] = []
+    had: dict[str, set[str]] = {node: set() for node in NODES}
     by_machine = 0
     with Loop(hall, "forty") as loop:
         end = time.monotonic() + 3000
@@ -377,7 +378,10 @@ def test_forty_faults_are_found_and_repaired_as_the_table_says(hall: Hall) -> No
                 expected = (
                     FaultAction.REPLACE if fault.action is FaultAction.POWER_OFF else fault.action
                 )
-                if fault.severity.leaves_service and action != expected.value:
+                # A second fault of one kind on a node has returned, and gets the next step.
+                returned = fault.subject in had[node]
+                had[node].add(fault.subject)
+                if fault.severity.leaves_service and action != expected.value and not returned:
                     wrong.append(f"{fault.id}: {action} instead of {expected}")
                 if fault.severity.leaves_service and expected not in BY_HAND:
                     by_machine += 1
@@ -429,7 +433,7 @@ def test_loop_that_is_killed_at_any_place_resumes_and_does_nothing_twice(hall: H
         kills += 1
     assert kills >= 3
     print(f"\nkilled {kills} times")
-    done = hall.resets[before:]
+    done = [one for one in hall.resets[before:] if one[0] in nodes]
     assert sorted(done) == [("dgx-03", "ForceOff"), ("dgx-03", "On"), ("dgx-05", "reboot")]
     resets = [line for line in hall.acts("dgx-04")[acts:] if "--gpu-reset" in line]
     assert len(resets) == 1

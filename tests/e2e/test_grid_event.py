@@ -103,7 +103,8 @@ def running(*command: str, log: Path, **changes: str) -> Iterator[subprocess.Pop
 
 def watts(hall: Path) -> float:
     """Power of the site by its drivers, as the plan counts it."""
-    limits = [float(path.read_text()) for path in (hall / "cards").iterdir()]
+    # A driver that is being asked has emptied its file, and writes it again.
+    limits = [float(path.read_text() or 700) for path in (hall / "cards").iterdir()]
     return (RACKS_W - sum((700 - limit) * 8 for limit in limits)) * PUE
 
 

@@ -15,7 +15,7 @@ from rackwright.nodelife.repair.journal import ActionRecord
 from rackwright.nodelife.slurm_nodes import NodeState, NodeUpdate, drain, give_back, reason
 
 CLAIMS = "/run/rackwright/actions"
-"""Folder on a node with the actions that were begun on it, by number; it is gone after a boot."""
+"""Folder on a node with the actions that were begun on it, by number and time; it is gone after a boot."""
 REPAIRED = "/run/rackwright-repaired"
 """File on a node whose time ends what was seen before a repair: the health check reads the log from there."""
 
@@ -182,7 +182,7 @@ class SlurmActuator:
             else "",
             device_amd=action.argument if re.fullmatch(_DEVICES, action.argument) else "all",
         )
-        claim = f"{CLAIMS}/{action.id}"
+        claim = _claim(action)
         code, told = self._run(
             action.node,
             f"mkdir -p {CLAIMS} && chmod 700 {CLAIMS} || exit 1\n"
@@ -197,7 +197,7 @@ class SlurmActuator:
             )
 
     def _ended(self, action: ActionRecord) -> Progress:
-        claim = f"{CLAIMS}/{action.id}"
+        claim = _claim(action)
         script = f"if test -e {claim}/code; then cat {claim}/code; tail -c 300 {claim}/output; elif test -d {claim}; then echo runs; else echo lost; fi"  # fmt: skip
         code, told = self._run(action.node, script)
         first, _, rest = told.partition("\n")
@@ -210,6 +210,11 @@ class SlurmActuator:
 
     def _run(self, node: str, script: str) -> tuple[int, str]:
         return self.commands.run(self.hosts.get(node, node), script)
+
+
+def _claim(action: ActionRecord) -> str:
+    """Return the folder that an action claims on its node: a journal that was begun again counts from 1 once more."""
+    return f"{CLAIMS}/{action.id}-{action.begun * 1000:.0f}"
 
 
 def _view(state: NodeState, jobs: int) -> NodeView:

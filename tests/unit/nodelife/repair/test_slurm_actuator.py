@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -82,15 +82,31 @@ def test_script_on_a_node_runs_once_and_its_end_is_read(tmp_path: Path, monkeypa
     assert (lost.done, lost.passed, lost.text) == (True, False, "the node was booted meanwhile")
 
 
+def test_a_journal_that_was_begun_again_claims_its_own_actions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its numbers are those of the journal before, whose claims are on the node until it boots."""
+    monkeypatch.setattr(slurm_actuator, "CLAIMS", str(tmp_path / "actions"))
+    monkeypatch.setattr(slurm_actuator, "SCRIPTS", {"diagnose": f"echo run >>{tmp_path}/ran"})
+    actuator = SlurmActuator(OneNode(), CommandsHere("env NODE={node}"))
+    first = action("diagnose")
+    for one in (first, first, replace(first, begun=1.0)):
+        actuator.act(one)
+        end = time.monotonic() + 60
+        while not actuator.progress(one).done and time.monotonic() < end:
+            time.sleep(0.05)
+    assert (tmp_path / "ran").read_text() == "run\nrun\n"
+
+
 def test_device_of_a_log_line_is_no_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It comes from the kernel's log, where a user may write."""
     monkeypatch.setattr(slurm_actuator, "CLAIMS", str(tmp_path / "actions"))
     evil = f"0000:5d:00; touch {tmp_path}/evil"
     actuator = SlurmActuator(OneNode(), CommandsHere("env"))
     actuator.act(action("reset-gpu", evil))
-    assert "evil" not in (tmp_path / "actions/7/script").read_text()
+    assert "evil" not in (tmp_path / "actions/7-0/script").read_text()
     actuator.act(action("reset-gpu", "0000:5d:00.0", number=9))
-    assert "--gpu-reset --id=0000:5d:00.0" in (tmp_path / "actions/9/script").read_text()
+    assert "--gpu-reset --id=0000:5d:00.0" in (tmp_path / "actions/9-0/script").read_text()
 
 
 def test_health_check_that_cannot_judge_is_no_pass(
