@@ -409,6 +409,7 @@ def test_job_is_queued_again_and_the_node_returns_after_a_real_power_cycle(hall:
         hall.head.on(f"scancel {job}")
 
 
+@pytest.mark.soak  # after the other tests of this file, slurmctld once lacked a slurmd for 90 s; alone it passed
 def test_loop_that_is_killed_at_any_place_resumes_and_does_nothing_twice(hall: Hall) -> None:
     """It is killed again and again, at whatever place it is, until the node is back."""
     loop = Loop(hall, "killed")
