@@ -106,7 +106,7 @@ class ElasticHall:
             "ProctrackType": "proctrack/linuxproc",
             "TaskPlugin": "task/none",
             "MpiDefault": "none",
-            # What slurmd finds on this machine is not what an instance has.
+            # This machine has fewer cores than an instance: slurmd reports those of slurm.conf.
             "SlurmdParameters": "config_overrides",
             "SlurmdTimeout": 0,
         }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rackwright.plan.switches.records import SwitchConfig
 
 VERSION = "6.4.0"
-"""Of PyAVD."""
+"""Version of PyAVD."""
 MAC = "00:00:5e:00:01:01"
 
 

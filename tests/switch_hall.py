@@ -31,7 +31,7 @@ Cable = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Lived:
-    """What a hall told.
+    """Measurements of a hall of switches.
 
     Attributes:
         sessions_s: until every session was up.

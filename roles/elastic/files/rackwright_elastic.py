@@ -268,7 +268,7 @@ class Site:
 
 
 class Elastic:
-    """What the programs do, under the lock of the journal."""
+    """Launches and ends nodes; the caller holds the lock of the journal."""
 
     def __init__(self, sites, slurm, journal):
         self.sites, self.slurm, self.journal = sites, slurm, journal

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rackwright.accept.all_reduce import FACT, RankGroup, across_name, expectations, facts_of
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare_item
 from rackwright.accept.run import Answers, play
-from rackwright.ansible_runs.events import Tally
+from rackwright.ansible_runs.events import TaskResults
 from rackwright.ansible_runs.files import Workspace
 
 TASK = "Run the all-reduce"
@@ -21,28 +20,14 @@ HOSTS = "all_reduce"
 """Group of the hosts that run it, in the playbook."""
 
 
-@dataclass
-class AllReduceResults:
+class AllReduceResults(TaskResults):
     """Results of the program by host."""
-
-    found: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-
-    def take(self, event: Mapping[str, Any]) -> str | None:
-        """Account for one event of ansible-runner; a line worth showing, or None."""
-        line = self.tally.take(event)
-        data = event.get("event_data", {})
-        if event.get("event") == "runner_on_ok" and data.get("task") == TASK:
-            self.found[str(data.get("host", ""))] = data.get("res") or {}
-        return line
 
     def facts(self, host: str) -> dict[str, Any]:
         """Return the result of one host as facts, with the reason where there is none."""
         if host in self.found:
             return facts_of(self.found[host])
-        result = self.tally.hosts.get(host)
-        why = result.failure if result is not None else None
-        return {FACT: None, "problems": {FACT: why or "it was not run"}}
+        return {FACT: None, "problems": {FACT: self.reason(host)}}
 
 
 def run_all_reduce(
@@ -55,7 +40,7 @@ def run_all_reduce(
     reservation: str = "",
 ) -> AllReduceResults:
     """Run the all-reduce once from each host of ``requests``, over the nodes that its request names."""
-    results = AllReduceResults()
+    results = AllReduceResults(TASK)
     if requests:
         file = place.folder / "inventory/all_reduce.json"
         hosts = {name: {"acceptance_all_reduce": request} for name, request in requests.items()}

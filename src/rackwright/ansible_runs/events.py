@@ -192,3 +192,31 @@ def _told(detail: Mapping[str, Any]) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 1]}…"
+
+
+@dataclass
+class TaskResults:
+    """Results of one task of a run, by host.
+
+    Attributes:
+        task: name of the task.
+        found: result of each host on which it went well.
+        tally: the run as a whole.
+    """
+
+    task: str
+    found: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+
+    def take(self, event: Mapping[str, Any]) -> str | None:
+        """Account for one event of ansible-runner; a line worth showing, or None."""
+        line = self.tally.take(event)
+        data = event.get("event_data", {})
+        if event.get("event") == "runner_on_ok" and data.get("task") == self.task:
+            self.found[str(data.get("host", ""))] = data.get("res") or {}
+        return line
+
+    def reason(self, host: str) -> str:
+        """Return the reason why a host has no result."""
+        known = self.tally.hosts.get(host)
+        return (known.failure if known is not None else None) or "it was not run"

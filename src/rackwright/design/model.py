@@ -34,7 +34,7 @@ Objective = Literal[
     "flops-per-cost",
     "flops-per-rack",
 ]
-"""What is best. Tokens are those of a day of a workload, FLOP/s those of dense products at a precision."""
+"""Objectives of a design. ``tokens`` counts tokens a day of a workload, ``flops`` dense FLOP/s at a precision."""
 
 Precision = Literal["bf16", "fp8", "mxfp8", "nvfp4"]
 """Precision of products of matrices."""

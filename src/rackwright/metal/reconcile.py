@@ -154,7 +154,7 @@ class Reconciler:
             with self.journal.together():
                 for (plan, do), number, answer in zip(early, numbers, answers, strict=True):
                     self._note(plan, do, number, answer)
-            # What Ironic did not take is asked again after a pause, not at once.
+            # Ironic refused the others: they are asked for again after a pause.
             begun = sum(1 for answer in answers if answer is None)
             return begun, waiting + len(allowed) - begun
         begun = 0

@@ -74,7 +74,7 @@ def lemons(
     limit = math.log10(fleet / FALSE_NAMES) if fleet else math.inf
     found = []
     for node in nodes:
-        # What the others had; half an incident stands for none, as in Jeffreys' prior.
+        # Mean of the other nodes. Half an incident stands for none (Jeffreys' prior), so that the mean is never 0.
         expected = max(total - counts[node], 0.5) / max(fleet - 1, 1)
         score = lemon_score(counts[node], expected)
         if score > limit:

@@ -278,7 +278,7 @@ def test_kind_of_part_that_cannot_be_asked_for_is_unknown(host: Make) -> None:
 
 
 def test_gpu_of_a_real_driver_has_its_serial_number(host: Make) -> None:
-    """What driver 580.159.04 prints of an H100; serial number and UUID are replaced."""
+    """The recording is of an H100 with driver 580.159.04; serial number and UUID are replaced."""
     recorded = Path(__file__).parent / "recorded/nvidia-smi-query-h100.xml"
     found = host(programs={**PROGRAMS, "nvidia-smi": f"cat {recorded}"})
     assert found["parts"]["gpu"] == [

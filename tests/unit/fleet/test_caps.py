@@ -164,7 +164,7 @@ def test_what_is_sent_fits_after_every_loss(
     assert len(limited) == len(set(limited))
     assert protected.isdisjoint(limited)
     assert all(check.fits for check in made.checks)
-    # Computed anew from the limits alone: every accelerator below its cap saves that much.
+    # Worked out from the limits alone: every accelerator below its cap saves that much.
     saved = math.fsum((cap.full_w - cap.limit_w) * 8 * len(cap.hosts) for cap in made.caps)
     site = next(check for check in made.checks if check.kind == "site")
     assert site.after_w == pytest.approx((RACKS_W - saved) * PUE, abs=1)

@@ -77,7 +77,7 @@ class Numpy:
 
 
 class Torch(Numpy):
-    """Arithmetic of one accelerator through PyTorch, whoever made it."""
+    """Arithmetic of one accelerator of any vendor, through PyTorch."""
 
     kind = "accelerator"
     formats = ("bf16", "fp16", "fp32")

@@ -6,13 +6,13 @@ import base64
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rackwright.accept.benchmark import run_all_reduce
 from rackwright.accept.run import play
-from rackwright.ansible_runs.events import Tally
+from rackwright.ansible_runs.events import Tally, TaskResults
 from rackwright.ansible_runs.files import Workspace
 from rackwright.errors import ExternalToolError
 from rackwright.nodelife.burnin.groups import BurnInNode
@@ -50,33 +50,18 @@ def longest_minutes(request: Mapping[str, Any]) -> int:
     return math.ceil(seconds / 60) + level + 30
 
 
-@dataclass
-class _Outputs:
-    """Output of the task by host."""
-
-    found: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-
-    def take(self, event: Mapping[str, Any]) -> str | None:
-        line = self.tally.take(event)
-        data = event.get("event_data", {})
-        if event.get("event") == "runner_on_ok" and data.get("task") == TASK:
-            self.found[str(data.get("host", ""))] = data.get("res") or {}
-        return line
-
-    def report(self, node: BurnInNode) -> dict[str, Any] | str:
-        """Return the report of a node, or the reason why there is none."""
-        result = self.found.get(node.host)
-        if result is None:
-            known = self.tally.hosts.get(node.host)
-            return (known.failure if known is not None else None) or "it was not run"
-        # A host name of the system may differ from the name in Slurm; a job of one node has one report.
-        reports = read_output(str(result.get("stdout") or ""))
-        if len(reports) == 1:
-            (report,) = reports.values()
-            return report if isinstance(report, str) else {**report, "node": node.name}
-        words = " ".join(str(result.get("stderr") or result.get("msg") or "").split())
-        return words[-200:] or f"it ended with {result.get('rc')} and no report"
+def _report(outputs: TaskResults, node: BurnInNode) -> dict[str, Any] | str:
+    """Return the report of a node, or the reason why there is none."""
+    result = outputs.found.get(node.host)
+    if result is None:
+        return outputs.reason(node.host)
+    # A host name of the system may differ from the name in Slurm; a job of one node has one report.
+    reports = read_output(str(result.get("stdout") or ""))
+    if len(reports) == 1:
+        (report,) = reports.values()
+        return report if isinstance(report, str) else {**report, "node": node.name}
+    words = " ".join(str(result.get("stderr") or result.get("msg") or "").split())
+    return words[-200:] or f"it ended with {result.get('rc')} and no report"
 
 
 @dataclass
@@ -108,7 +93,7 @@ class SlurmJobs:
             for node in nodes
         }
         file.write_text(json.dumps({"burn_in": {"hosts": hosts}}), encoding="utf-8")
-        outputs = _Outputs()
+        outputs = TaskResults(TASK)
         play(
             self.place,
             "burn_in.yml",
@@ -122,7 +107,7 @@ class SlurmJobs:
             },
             forks=self.forks,
         )
-        return {node.name: outputs.report(node) for node in nodes}
+        return {node.name: _report(outputs, node) for node in nodes}
 
     def all_reduce(self, groups: Sequence[Sequence[BurnInNode]]) -> Sequence[Mapping[str, Any]]:
         """Run the all-reduce over each group, those without a common node at the same time."""

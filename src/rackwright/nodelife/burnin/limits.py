@@ -34,7 +34,7 @@ class FloorSource(Model):
     date: dt.date
     """Day on which it was read."""
     note: str | None = None
-    """How the floor follows from the document. It is stated there as it is if omitted."""
+    """Derivation of the floor from the document. The document states the floor itself if omitted."""
 
 
 class RateFloor(Model):

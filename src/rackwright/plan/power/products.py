@@ -25,7 +25,7 @@ RATED: Mapping[SourceKind, type[Entry]] = {
 """What products the sources of a kind are."""
 
 Count = Callable[[PowerSource], int | None]
-"""Of how many modules a number is; None if unknown."""
+"""Function that returns the number of modules that a rating covers; None if unknown."""
 
 
 class Unfit(NamedTuple):
