@@ -27,13 +27,13 @@ def environment() -> Path:
 
     own = site.getsitepackages()[0]
     cache_folder().mkdir(parents=True, exist_ok=True)
-    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, own, sys.version])}"
+    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, own, sys.version, "sites"])}"
     with turn(cache_folder() / "openadr.lock"):
         if not (folder / "ready").exists():
             run(sys.executable, "-m", "venv", "--clear", folder)
             run(folder / "bin/pip", "install", "--quiet", f"openleadr=={RELEASE}", timeout_s=600)
             (place,) = folder.glob("lib/python*/site-packages")
-            (place / "others.pth").write_text(f"{own}\n")
+            (place / "others.pth").write_text(f"import site; site.addsitedir({own!r})\n")
             (folder / "ready").touch()
     return folder / "bin/python"
 

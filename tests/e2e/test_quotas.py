@@ -194,7 +194,7 @@ def test_limits_of_ours_go_and_no_others(done: dict[str, Done]) -> None:
     assert told(done["none"])["changed"]
     assert not told(done["none again"])["changed"]
     assert held(done["kept limits"]) == {2002: (9999, 0), 3000: (4096, 0)}
-    assert "somebody else changed; they stay" in json.dumps(told(done["kept"])["warnings"])
+    assert "changed by hand; they stay" in json.dumps(told(done["kept"])["warnings"])
 
 
 def test_on_xfs_whoever_is_not_named_has_a_limit(done: dict[str, Done]) -> None:

@@ -18,6 +18,7 @@ import time
 
 FIRST_UID = 1000
 GRACE_S = 2
+EXEC_S = 0.1
 SHARED_MEMORY = "/dev/shm"  # what jobs leave there is looked for # nosec B108
 CONTAINERS = "/var/lib/enroot/data"
 RUNTIME = "/run/enroot"
@@ -31,7 +32,11 @@ def job_of(pid):
     in_group = re.search(r"/job_(\d+)(?:/|$)", read("/proc/{}/cgroup".format(pid)), re.MULTILINE)
     if in_group:
         return in_group.group(1)
-    for word in read("/proc/{}/environ".format(pid)).split("\0"):
+    words = read("/proc/{}/environ".format(pid))
+    if not words:  # also of one that is just being replaced by another program
+        time.sleep(EXEC_S)
+        words = read("/proc/{}/environ".format(pid))
+    for word in words.split("\0"):
         if word.startswith("SLURM_JOB_ID="):
             return word.partition("=")[2]
     return None

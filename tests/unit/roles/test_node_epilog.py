@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).parents[3] / "roles/health_check/files/node_epilog.py"
-USER = 61_234
-"""A user whom this machine does not have."""
+USER = 61_234 + os.getpid() % 1_000
+"""A user whom this machine does not have, and no other process of the tests."""
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="processes of another user need root")
 
