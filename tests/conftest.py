@@ -26,7 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
-    "test_waves", "test_configure", "test_provision", "test_receptor", "test_containers", "test_workflows",
+    "test_waves", "test_configure", "test_provision", "test_containers", "test_workflows",
     "test_killed_runs", "test_instances", "test_instance_types",
     "test_gpu_stack", "test_user_roles", "test_storage_roles", "test_accept", "test_fabric_roles",
     "test_observability", "test_grafana", "test_qos", "test_failover", "test_wheel",
