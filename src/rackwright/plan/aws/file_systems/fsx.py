@@ -27,7 +27,7 @@ MOST_ASSOCIATIONS = 8
 
 
 def efa_unit(throughput: float) -> float:
-    """GiB of which the capacity of an EFA file system is a multiple.
+    """Return the GiB of which the capacity of an EFA file system is a multiple.
 
     Documented at 250 MB/s/TiB; at other throughputs scaled inversely, which is not verified.
     """
@@ -52,7 +52,7 @@ def made_file_systems(site: AwsSite) -> tuple[LustreFileSystem, ...]:
 
 
 def made_size(system: LustreFileSystem) -> tuple[float, float]:
-    """Capacity and throughput of a file system that is made.
+    """Return the capacity and throughput of a file system that is made.
 
     Raises:
         ValueError: it is not made, but exists.
