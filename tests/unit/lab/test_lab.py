@@ -99,7 +99,7 @@ def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     deaf = "import signal,time; signal.signal(15, signal.SIG_IGN); print('deaf'); time.sleep(60)"
     log = tmp_path / "log"
     process = start([sys.executable, "-u", "-c", deaf], log=log, environment=os.environ)
-    assert wait_for(lambda: "deaf" in log.read_text(), 10)
+    assert wait_for(lambda: "deaf" in log.read_text(), 120)
     process.end(timeout_s=0.2)
     assert not process.alive
 
