@@ -144,7 +144,7 @@ def a_mesh(folder: Path) -> Iterator[Mesh]:
             rackwright("receptor", folder / "workers.yaml", "--output", made.nodes)
             for node in ("controller", *WORKERS):
                 made.start(node)
-            assert wait_for(made.connected, 30), made.control.nodes()
+            assert wait_for(made.connected, 300), made.control.nodes()
             yield made
         finally:
             for process in made.processes.values():

@@ -182,7 +182,7 @@ def test_hosts_are_born_with_names_of_ec2_and_take_those_of_the_plan(site: Site)
     site.look()
     assert set(site.addresses) == {"head-1", "login-1", "train-1", "train-2", "train-3"}
     for host, address in site.addresses.items():
-        named = wait_for(partial(site.is_named, host), 180, 2)
+        named = wait_for(partial(site.is_named, host), 300, 2)
         assert named, (host, site.on(host, "hostname; cloud-init status --long", check=False))
         born = f"ip-{address.replace('.', '-')}"
         assert (
