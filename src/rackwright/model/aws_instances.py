@@ -71,6 +71,9 @@ class Reservation(Model):
 
 ULTRASERVERS = ("p6e-", "trn2u.")
 """Beginnings of instance types that are bought as UltraServers."""
+BLOCKS_ALONE = ("p6e-",)
+"""Beginnings of those that EC2 sells in capacity blocks alone (Amazon EKS User Guide, "Use P6e-GB200 UltraServers with
+Amazon EKS"). No document that was read says so of ``trn2u.``."""
 
 
 class CapacityBlock(Model):

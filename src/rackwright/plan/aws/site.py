@@ -9,7 +9,15 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
-from rackwright.model.aws_instances import AwsHead, AwsNodeGroup, AwsServer, DataVolume, Snapshots
+from rackwright.model.aws_instances import (
+    AwsHead,
+    AwsNodeGroup,
+    AwsServer,
+    CapacityBlock,
+    DataVolume,
+    Reservation,
+    Snapshots,
+)
 from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
@@ -271,6 +279,16 @@ class AwsSitePlan:
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
         """Return the IAM document of the role that makes snapshots of data volumes."""
         return snapshot_policy(self.spec, prefix)
+
+    @property
+    def reserved_groups(self) -> dict[str, list[GroupPlan]]:
+        """The groups that are launched into each reservation or capacity block, by its id."""
+        found: dict[str, list[GroupPlan]] = {}
+        for group in self.groups:
+            capacity = group.spec.capacity
+            if isinstance(capacity, (Reservation, CapacityBlock)):
+                found.setdefault(capacity.id, []).append(group)
+        return found
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:
