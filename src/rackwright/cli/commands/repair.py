@@ -159,7 +159,6 @@ def _one_pass(
 def _controller(
     arguments: argparse.Namespace, plan: Plan, journal: object, path: Path
 ) -> tuple[RepairController, RecordingFolder | None]:
-    from rackwright.catalog.fault_table import faults_for
     from rackwright.cli.options.hosts import connections, controllers
     from rackwright.nodelife.repair.access import (
         CommandsByAnsible,
@@ -203,7 +202,7 @@ def _controller(
         actuator = validator = DryActuator(actuator)
     repair = plan.operations.repair if plan.operations else None
     made = RepairController(
-        faults_for(arguments.blueprint),
+        plan.faults,
         journal,
         actuator,
         validator,
@@ -298,7 +297,6 @@ def _journal(arguments: argparse.Namespace, plan: Plan) -> int:
 
 
 def _links(arguments: argparse.Namespace, plan: Plan) -> int:
-    from rackwright.catalog.fault_table import faults_for
     from rackwright.nodelife.signs.links import link_health, link_work
     from rackwright.nodelife.signs.recordings import read_recording
 
@@ -310,7 +308,7 @@ def _links(arguments: argparse.Namespace, plan: Plan) -> int:
         recording = read_recording({"ports": path.read_text("utf-8", errors="replace")})
         samples[path.parent.name] = recording.samples
         problems += [f"{path}: {problem}" for problem in recording.problems]
-    links = link_health(faults_for(arguments.blueprint), samples)
+    links = link_health(plan.faults, samples)
     work = link_work(plan, links)
     if arguments.json:
         rows = [
