@@ -13,7 +13,7 @@ from ironic_fake import FakeIronic
 from metal_hall import HOSTS, address_of, layer, machines, plan_of
 from rackwright.metal.discovery.expected import expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.metal.discovery.redfish import BmcState
+from rackwright.redfish import BmcState
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import Act, ProvisioningStep, Seen, facts_against

@@ -24,7 +24,7 @@ from rackwright.metal.discovery.compare import MachineState, Matched, compare
 from rackwright.metal.discovery.discover import Discoverer
 from rackwright.metal.discovery.expected import ExpectedMachine, expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.metal.discovery.redfish import BmcState, Manners
+from rackwright.redfish import BmcState, Manners
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import ProvisioningStep
