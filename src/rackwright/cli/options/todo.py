@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rackwright.render.todo import Wanted
 
 
+_SUFFIXES = (".yaml", ".yml", ".csv")
+"""Endings of the sheets that ``--todo`` writes."""
+
+
 def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the argument; ``what`` is what the file has entries for."""
     parser.add_argument(
@@ -60,6 +64,9 @@ def refuse_existing(path: Path | None) -> None:
     Raises:
         UsageError: it is there.
     """
+    if path is not None and path.suffix not in _SUFFIXES:
+        hint = f"name a file that ends in {', '.join(_SUFFIXES)}"
+        raise UsageError(f"'{path}' is not the name of a sheet", hint=hint)
     if path is not None and (path.exists() or path.is_symlink()):
         raise UsageError(f"'{path}' exists", hint="name a file that is not there yet")
 
