@@ -24,7 +24,6 @@ from rackwright.metal.discovery.compare import MachineState, Matched, compare
 from rackwright.metal.discovery.discover import Discoverer
 from rackwright.metal.discovery.expected import ExpectedMachine, expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.redfish import BmcState, Manners
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import ProvisioningStep
@@ -32,6 +31,7 @@ from rackwright.metal.nodes import host_plans
 from rackwright.metal.reconcile import Reconciler, rehearsed
 from rackwright.metal.waves import PowerLimits
 from rackwright.plan.fabric.layout import Layout
+from rackwright.redfish import BmcState, Manners
 
 pytestmark = pytest.mark.e2e
 

@@ -152,7 +152,11 @@ def test_an_unknown_set_is_an_error_at_its_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [("0.2", "write 'policy_set: \"0.2\"'"), ('"newest"', "only digits and"), ('"0.1\\n"', "only digits and")],
+    [
+        ("0.2", "write 'policy_set: \"0.2\"'"),
+        ('"newest"', "only digits and"),
+        ('"0.1\\n"', "only digits and"),
+    ],
 )
 def test_a_set_is_a_quoted_version(tmp_path: Path, value: str, said: str) -> None:
     with pytest.raises(SpecErrors, match=re.escape(said)):
