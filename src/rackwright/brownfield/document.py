@@ -137,8 +137,15 @@ class _Maker:
                 why = f"all {len(devices):,} devices are left out: no file has one whose product is known"
             raise SpecErrors(
                 [
-                    SpecError(why, hint="--map FILE says which products they are; --from takes several files"),
-                    *(SpecError(notice.text) for notice in self.notices if "not known" in notice.text),
+                    SpecError(
+                        why,
+                        hint="--map FILE says which products they are; --from takes several files",
+                    ),
+                    *(
+                        SpecError(notice.text)
+                        for notice in self.notices
+                        if "not known" in notice.text
+                    ),
                 ]
             )
         refuse_twins(racks)
