@@ -36,7 +36,7 @@ class ImageFacts:
         architecture: of the CPUs that it runs on.
         root_device: name of its root device.
         user: account that it makes for logins.
-        floats: the parameter names another image from time to time.
+        floats: the public parameter names another image from time to time; one that does not stays with its kernel.
         kernel: kernel that it starts.
     """
 
@@ -64,7 +64,7 @@ def image_facts(image: str, records: Iterable[ImageRecord] = ()) -> ImageFacts:
 def _told(image: str) -> ImageFacts:
     """Return the facts that the name of an image states."""
     if not image.startswith("ssm:/aws/service/"):
-        return ImageFacts(floats=None if image.startswith("ssm:") else False)
+        return ImageFacts()
     words = {_ARCHITECTURES[word] for word in _WORDS.findall(image)}
     system = next((name for name in _ROOTS if name in image), None)
     return ImageFacts(
