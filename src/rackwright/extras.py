@@ -27,6 +27,7 @@ MODULES: Mapping[str, str] = {
     "grpc": "aws",
     "moto": "local",
     "openleadr": "openadr",
+    "openpyxl": "workbook",
     "ortools": "design",
     "pulumi": "aws",
     "pulumi_aws": "aws",

@@ -219,7 +219,9 @@ class _Parser(argparse.ArgumentParser):
         self.color = False  # newer versions write escape sequences, which would be shown
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"'{self.prog} --help' shows how it is used")
+        from rackwright.cli.options.usage import usage_error
+
+        raise usage_error(self, message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -45,7 +45,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "draw all site/blueprint.yaml --output drawings",
         "draw power site/blueprint.yaml --lost ups-b",
     ),
-    "sheets": ("sheets site/blueprint.yaml --output sheets",),
+    "sheets": (
+        "sheets site/blueprint.yaml --output sheets",
+        "sheets site/blueprint.yaml --output hall.xlsx",
+    ),
     "bom": (
         "bom site/blueprint.yaml",
         "bom site/blueprint.yaml --format csv --output bom.csv",
