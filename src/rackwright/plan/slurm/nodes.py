@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rackwright.errors import RackwrightError
-from rackwright.model.hardware import Node, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.model.queues import Partition
 from rackwright.model.scheduler import Scheduler
