@@ -60,9 +60,8 @@ def _bought(site: AwsSitePlan, group: GroupPlan) -> Finding:
         return _finding(site, name, spec.type, group.path)
     # Of a type that the record lacks, the reservation shows where EC2 has it.
     zone, own = site.network.availability_zones[0], capacity.availability_zone
-    at, missing = Subject(name, (*path, "availability_zone")), ()
-    if own is None:
-        missing = (Missing(f"zone of '{capacity.id}'", at.path),)
+    at = Subject(name, (*path, "availability_zone"))
+    missing = () if own else (Missing(f"zone of '{capacity.id}'", at.path),)
     return Finding(
         at,
         ok=None if own is None else own == zone,

@@ -53,7 +53,9 @@ class Images(Policy):
 
 
 def _unknown(at: Subject, message: str, spec: Host, what: str, fact: str) -> Finding:
-    words = f"{what} of '{spec.image}': name the image by a public parameter, or state '{fact}' of it"
+    words = (
+        f"{what} of '{spec.image}': name the image by a public parameter, or state '{fact}' of it"
+    )
     missing = Missing(words, (*at.path[:2], "images", spec.image, fact))
     return Finding(at, ok=None, message=message, missing=(missing,), what=what)
 

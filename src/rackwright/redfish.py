@@ -1,8 +1,8 @@
-"""Reading of management controllers by Redfish (DMTF DSP0266): a session, and resources by GET.
+"""Management controllers by Redfish (DMTF DSP0266): a session, resources by GET, actions by POST.
 
-Everything that changes a machine goes through Ironic. Controllers are read here because discovery has to
-name what is wrong with one that Ironic's library refuses as a whole: half an inventory, a clock of 1970,
-a password that has to be changed first.
+Machines are installed through Ironic. Controllers are asked here because discovery has to name what is
+wrong with one that Ironic's library refuses as a whole (half an inventory, a clock of 1970, a password
+that has to be changed first), and because repair polls sensors and switches power where no Ironic is.
 """
 
 from __future__ import annotations
@@ -203,21 +203,40 @@ class Redfish:
             BmcError: it does not come.
         """
         status, body, _, number = self._try("GET", path, None)
-        what = f"'GET {visible(path)}'"
         if status == 200 and isinstance(body, dict):
             return body
+        raise self._refused("GET", path, status, body, number)
+
+    def post(self, path: str, payload: Mapping[str, Any]) -> None:
+        """Ask for an action; that it was taken says nothing about its effect.
+
+        Raises:
+            MissingResourceError: there is none at the path.
+            BmcError: it is refused.
+        """
+        status, body, _, number = self._try("POST", path, payload)
+        if not 200 <= status < 300:
+            raise self._refused("POST", path, status, body, number)
+
+    def _refused(self, method: str, path: str, status: int, body: Any, number: int) -> BmcError:
+        what = f"'{method} {visible(path)}'"
         if status == 404:
-            raise MissingResourceError(BmcState.PARTIAL, f"{what} is not there")
+            return MissingResourceError(BmcState.PARTIAL, f"{what} is not there")
         if status in {401, 403}:
             if _has_message(body, "PasswordChangeRequired"):
-                raise BmcError(BmcState.EXPIRED_PASSWORD, "the password has to be changed first")
+                return BmcError(BmcState.EXPIRED_PASSWORD, "the password has to be changed first")
             reason = f"{what} was answered with {status}"
-            raise BmcError(BmcState.REFUSED_PASSWORD, reason)
+            return BmcError(BmcState.REFUSED_PASSWORD, reason)
         if status == 503:
-            raise BmcError(BmcState.BUSY, f"{what} was answered with 503, {number} times")
+            return BmcError(BmcState.BUSY, f"{what} was answered with 503, {number} times")
         if status >= 500:
-            raise BmcError(BmcState.ERRORS, f"{what} was answered with {status}, {number} times")
-        raise BmcError(BmcState.NOT_REDFISH, f"{what} was answered with {status} and no object")
+            return BmcError(BmcState.ERRORS, f"{what} was answered with {status}, {number} times")
+        return BmcError(BmcState.NOT_REDFISH, f"{what} was answered with {status} and no object")
+
+    @property
+    def expands(self) -> bool:
+        """True if the members of a collection come in one answer."""
+        return bool(self._expand)
 
     def members(self, link: Any) -> Iterator[dict[str, Any]]:
         """Yield the members of a collection that a resource links to; none without a link.
