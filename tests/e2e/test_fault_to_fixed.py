@@ -321,7 +321,7 @@ class Loop:
     def ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         if not self.store.exists():
             return []
-        connection = sqlite3.connect(f"file:{self.store}", uri=True, timeout=30)
+        connection = sqlite3.connect(f"file:{self.store}", uri=True, timeout=300)
         try:
             return connection.execute(query, values).fetchall()
         except sqlite3.OperationalError:

@@ -21,6 +21,7 @@ import yaml
 
 from openadr_machine import environment
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright_lab.system import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
@@ -101,6 +102,12 @@ def running(*command: str, log: Path, **changes: str) -> Iterator[subprocess.Pop
         process.wait(60)
 
 
+def listens(port: int) -> bool:
+    """Return True if a server answers at the port."""
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 def watts(hall: Path) -> float:
     """Power of the site by its drivers, as the plan counts it."""
     # A driver that is being asked has emptied its file, and writes it again.
@@ -127,7 +134,7 @@ def test_an_event_lowers_the_site_and_ends(hall: Path) -> None:
     ]
     path = f"{hall}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
     with running(*server, log=hall / "server.log"):
-        time.sleep(2)
+        assert wait_for(lambda: listens(port), 300, 0.2), (hall / "server.log").read_text()
         with running(*words, log=hall / "node.log", PATH=path, HOME=str(hall)) as node:
             least, below = watts(hall), None
             began = time.monotonic()
