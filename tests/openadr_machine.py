@@ -27,7 +27,7 @@ def environment() -> Path:
 
     own = site.getsitepackages()[0]
     cache_folder().mkdir(parents=True, exist_ok=True)
-    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, own, sys.version, "sites"])}"
+    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, own, sys.version, 'sites'])}"
     with turn(cache_folder() / "openadr.lock"):
         if not (folder / "ready").exists():
             run(sys.executable, "-m", "venv", "--clear", folder)
