@@ -8,7 +8,6 @@ done in decimal arithmetic so that ``46.2 kW`` is exactly ``46200.0`` W.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -17,6 +16,8 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from rackwright.model.unit_words import FOREIGN, NAMED, SPELLINGS, UNKNOWN
 
 _PATTERN = re.compile(
     r"([+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+(?:_\d{3})*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)"
@@ -28,48 +29,11 @@ _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
 _COUNTED = re.compile(r"(?P<prefix>[kKMGT]?)(?P<kind>B|b|bits?|bytes?)(?:/s|ps)")
 """A rate of bits or bytes, in any spelling."""
-_SPELLINGS: Mapping[str, str] = {
-    spelling: unit
-    for unit, spellings in {
-        "W": "watt watts",
-        "kW": "kilowatt kilowatts",
-        "MW": "megawatt megawatts",
-        "V": "volt volts",
-        "A": "amp amps ampere amperes",
-        "kg": "kgs kilogram kilograms kilo kilos",
-        "lb": "lbs pound pounds",
-        "m": "meter meters metre metres",
-        "mm": "millimeter millimeters millimetre millimetres",
-        "ft": "foot feet '",
-        "in": 'inch inches "',
-        "°C": "c celsius degrees",
-        "°F": "f fahrenheit degf",
-        "K": "kelvin kelvins",
-        "L/min": "lpm l/m litres/min liters/min",
-        "L/h": "lph",
-        "m3/h": "cmh",
-        "Gbps": "g gbit gig gbe",
-        "Tbps": "t tbit tbe",
-        "U": "ru units rack-units",
-        "s": "sec secs second seconds",
-        "min": "m mins minute minutes",
-        "h": "hr hrs hour hours",
-        "d": "day days",
-        "%": "percent pct",
-    }.items()
-    for spelling in spellings.split()
-}
-"""Other spellings, in small letters, of units that dimensions know."""
-_FOREIGN: Mapping[str, tuple[str, Decimal]] = {
-    "gpm": ("L/min", Decimal("3.785411784")),  # US gallons
-    "hp": ("W", Decimal("745.7")),
-    "tr": ("kW", Decimal("3.516853")),  # tons of refrigeration
-    "oz": ("g", Decimal("28.349523125")),
-    "inh2o": ("Pa", Decimal("249.08891")),
-    "mmh2o": ("Pa", Decimal("9.80665")),
-    "atm": ("kPa", Decimal("101.325")),
-}
-"""Units that are not taken, each with one that is, and how many of it they are."""
+_GROUPED = re.compile(
+    r"([+-]?\d{1,3}(?:[ '’.\u00a0\u202f]\d{3})+)(?:,(\d+))?(\s*[^\W\d_].*|\s*[%°].*)?", re.ASCII
+)
+"""A number whose thousands are parted as in Europe, with a decimal comma or without."""
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?![\d.])", re.ASCII)
 LARGEST, SMALLEST = 1e15, 1e-12
 """Largest and smallest magnitude in a canonical unit; what is beyond them is a slip of the hand,
 and a ratio of two such numbers could not be printed."""
@@ -101,7 +65,7 @@ class Dimension:
             meant = f"'{meant}{comma[3]}'" if comma[3] else self.with_unit(meant)
             raise ValueError(f"'{text}' is not {self.noun}; decimals stand behind a point: {meant}")
         if match is None:
-            raise ValueError(f"'{text}' is not {self.noun}; write it like '{self.example}'")
+            raise ValueError(f"'{text}' is not {self.noun}; {self._cure(text.strip())}")
         number, unit = match.group(1), (match.group(2) or "").strip()
         if not unit:
             raise ValueError(f"'{text}' has no unit; write it like {self.with_unit(number)}")
@@ -109,7 +73,7 @@ class Dimension:
         if factor is None:
             raise ValueError(
                 f"'{unit}' is not a unit of {self.name} ({', '.join(self.factors)})"
-                f"{self._meant(number, unit)}"
+                f"{self._meant(number, unit) or self._grouped(text) or self._found(text)}"
             )
         try:
             value = Decimal(number.replace("_", "").replace(",", "")) * factor
@@ -153,16 +117,59 @@ class Dimension:
                     value = _number(Decimal(number.replace("_", "").replace(",", "")) * bits / per)
                     word = "bytes" if bits > per else "bits"
                     return f"; '{unit}' counts {word}: '{number} {unit}' is '{value} {known}'"
-        foreign = _FOREIGN.get(unit.lower())
-        if foreign and foreign[0] in self.factors:
-            value = _number(Decimal(number.replace("_", "").replace(",", "")) * foreign[1])
-            return f"; '{number} {unit}' is '{value} {foreign[0]}'"
-        spelled = _SPELLINGS.get(unit.lower().rstrip("."), unit)
+        amount = Decimal(number.replace("_", "").replace(",", ""))
+        if self.offsets and unit.lower() in {"k", "kelvin"}:
+            return f"; '{number} {unit}' is '{_number(amount - Decimal('273.15'))} {self.unit}'"
+        for known, factor in FOREIGN.get(unit.lower(), ()):
+            if known in self.factors:
+                return f"; '{number} {unit}' is '{_number(amount * factor)} {known}'"
+        powers = [one for one in (POWER, APPARENT_POWER) if one is not self and unit in one.factors]
+        if powers and self in (POWER, APPARENT_POWER):
+            words = "power is apparent power times power factor"
+            return f"; '{unit}' is a unit of {powers[0].name}: {words}"
+        if f"{unit}ps" in self.factors:
+            return f"; did you mean '{unit}ps'?"
+        spelled = SPELLINGS.get(unit.lower().rstrip("."), unit)
         for known in self.factors:
             # Milli and mega differ by their case alone: mW is no slip for MW.
             scaled = unit[0] in "mM" and unit[1:] in self.factors
             if known == spelled or (known.lower() == unit.lower() and not scaled):
                 return f"; did you mean '{known}'?"
+        return ""
+
+    def _cure(self, text: str) -> str:
+        """Return what to write instead of a text that is no number with a unit."""
+        if text.partition(" ")[0].lower() in UNKNOWN:
+            return "leave the key out while the value is not known"
+        name, value = NAMED.get(text.lower(), ("", ""))
+        if name == self.name:
+            return f"'{text}' is '{value}'"
+        cure = self._grouped(text) or self._found(text) or f"; write it like '{self.example}'"
+        return cure.removeprefix("; ")
+
+    def _grouped(self, text: str) -> str:
+        """Return the end of a message for a number with separated thousands."""
+        grouped = _GROUPED.fullmatch(text.strip())
+        if grouped is None:
+            return ""
+        whole = re.sub(r"[^\d+-]", "", grouped[1]) + (f".{grouped[2]}" if grouped[2] else "")
+        unit = (grouped[3] or "").strip()
+        if unit and unit not in self.factors:
+            return ""
+        meant = f"'{whole} {unit}'" if unit else self.with_unit(whole)
+        return f"; write thousands without a separator: {meant}"
+
+    def _found(self, text: str) -> str:
+        """Return the end of a message for a text with other words: the one number and unit in it."""
+        units = "|".join(re.escape(unit) for unit in sorted(self.factors, key=len, reverse=True))
+        if re.search(r"W ?h\b", text):
+            return "; an energy is given where a power is needed" if self is POWER else ""
+        numbers = _NUMBER.findall(text)
+        named = re.findall(rf"(?<![^\W\d])(?:{units})(?![\w/])", text)
+        if len(numbers) > 1:
+            return "; write one number, with its unit"
+        if len(numbers) == 1 and len(set(named)) == 1:
+            return f"; did you mean '{numbers[0]} {named[0]}'? A remark belongs behind '#'"
         return ""
 
     @property
@@ -173,12 +180,25 @@ class Dimension:
     @property
     def example(self) -> str:
         """A valid text, for messages and the JSON Schema."""
-        return f"1 {self.unit}"
+        return f"1 {self.usual or self.unit}"
+
+
+def _shape(value: Any) -> str:
+    """Return the words for a value that no quantity is written as."""
+    if isinstance(value, bool):
+        return f"'{str(value).lower()}'"
+    return (
+        "a list"
+        if isinstance(value, (list, tuple))
+        else "a mapping"
+        if value is not None
+        else "nothing"
+    )
 
 
 def _number(value: Decimal) -> str:
     """Return a number of four significant digits without trailing zeros."""
-    return f"{Decimal(f'{value:.4g}'):f}"
+    return f"{Decimal(f'{value:.4g}').normalize():f}"
 
 
 def _bits(match: re.Match[str]) -> int:
@@ -201,7 +221,9 @@ class Quantity:
         dimension = self.dimension
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise PydanticCustomError(
-                "quantity", "{noun} is written as text with a unit", {"noun": dimension.noun}
+                "quantity",
+                "{given} is not {noun}; write it like '{example}'",
+                {"given": _shape(value), "noun": dimension.noun, "example": dimension.example},
             )
         if isinstance(value, str):
             try:
@@ -345,6 +367,7 @@ DURATION = Dimension(
         "h": Decimal(3600),
         "d": Decimal(86400),
     },
+    usual="h",
 )
 TOKENS = Dimension(
     "number of tokens",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,10 +13,18 @@ from pydantic import ValidationError
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
-from rackwright.reading import pattern_words
-from rackwright.reading.suggest import alike, did_you_mean, nearest
+from rackwright.reading import cures, pattern_words
+from rackwright.reading.suggest import alike, did_you_mean, nearest, similar
 from rackwright.reading.tree import Path, Tree
-from rackwright.reading.type_paths import TypePlace, names, walk
+from rackwright.reading.type_paths import (
+    TypePlace,
+    fitting,
+    is_nested,
+    keys_to_write,
+    names,
+    tags,
+    walk,
+)
 from rackwright.reading.unions import NO_MEMBER, Found, collapse
 
 _EXPECTED: Mapping[str, str] = {
@@ -43,6 +52,9 @@ _EXPECTED: Mapping[str, str] = {
 
 _MOST_GUESSES = 200
 """Unknown keys of one document for which a suggestion is sought; more are no slips of the pen."""
+
+_MOST_PLACES = 2_000
+"""Mappings of a document in which the place of a misplaced key is sought."""
 
 MOST_ERRORS = 1_000
 """Mistakes of one document that are told; finding the words for each takes time."""
@@ -119,10 +131,18 @@ def to_spec_errors(
     told = details[:MOST_ERRORS]
     found = collapse([(d, walk(model, reader.data, d["loc"])) for d in told])
     misspelt = reader.guess(found)
+    cut = {
+        (*place.path[:-1], before)
+        for detail, place in found
+        if detail["type"] == "extra_forbidden"
+        and (before := _cut_number(_value_at(reader.data, place.path[:-1]), place.path[-1]))
+    }
     errors: dict[tuple[object, str], SpecError] = {}
     for detail, place in found:
         if detail["type"] == "missing" and place.path in misspelt:
             continue  # it is there, in another spelling, and told as such
+        if place.path in cut:
+            continue  # the key behind it is the rest of its number, and told as such
         spec_error = reader.convert(detail, place)
         errors.setdefault((spec_error.location, spec_error.summary), spec_error)
     if hidden := len(details) - len(told):
@@ -166,7 +186,7 @@ class _Reader:
             *parent, last = place.path
             where = tuple(parent)
             wanted = [name for name in missing.get(where, []) if (*where, name) not in meant]
-            if near := nearest(str(last), wanted):
+            if near := cures.meant_key(str(last), wanted, wanted):
                 meant.add((*where, near))
                 self.guesses[place.path] = near
         for detail, place in unknown[:_MOST_GUESSES]:
@@ -177,12 +197,45 @@ class _Reader:
                     name for name in known if not isinstance(given, Mapping) or name not in given
                 ]
                 word = str(place.path[-1])
-                near = nearest(word, known)
-                if near is not None and not alike(word, near):
-                    near = nearest(word, absent) or near
-                if near is not None:
+                near = cures.meant_key(word, known, absent)
+                if near is not None and self._fits(detail["loc"], place.path, word, near):
                     self.guesses[place.path] = near
         return meant
+
+    def _fits(self, loc: Path, path: Path, word: str, near: str) -> bool:
+        """Return True if the value of an unknown key may be that of a known one."""
+        kind = walk(self.model, self.data, loc[:-1]).kind
+        given, nested = _value_at(self.data, path), is_nested(kind, near)
+        if similar(word, near) or nested is None or given is None:
+            return True
+        return nested or not isinstance(given, (Mapping, list))
+
+    @cached_property
+    def _homes(self) -> Mapping[str, list[Path]]:
+        """Places of the document at which each key may be."""
+        found: dict[str, list[Path]] = {}
+        places: list[tuple[Path, Any]] = [((), self.data)]
+        for path, value in places:  # grows
+            if isinstance(value, Mapping):
+                models = fitting(walk(self.model, self.data, path).models, value)
+                for key in {*names(models), *self.also(path)} - value.keys():
+                    found.setdefault(key, []).append(path)
+            inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+            places += [
+                ((*path, key), child)
+                for key, child in inner
+                if isinstance(child, (Mapping, list)) and len(places) < _MOST_PLACES
+            ]
+        return found
+
+    def _belongs(self, path: Path) -> str | None:
+        """Return the hint for a key that is known at one other place of the document."""
+        for key in cures.synonyms(str(path[-1])):
+            homes = [home for home in self._homes.get(key, ()) if home != path[:-1]]
+            if len(homes) == 1:
+                name = self.tree.describe((*self.prefix, *homes[0], key))
+                return f"it belongs to '{name}'" if key == path[-1] else f"did you mean '{name}'?"
+        return None
 
     def convert(self, detail: Mapping[str, Any], place: TypePlace) -> SpecError:
         """Return the error that people read."""
@@ -192,14 +245,16 @@ class _Reader:
         if kind == "extra_forbidden":
             message, hint = self._unknown_key(detail, place.path)
         elif kind == "missing":
-            message, hint = f"'{path[-1]}' is missing", self._added_by_a_layer(path[:-1])
+            message = f"'{path[-1]}' is missing"
+            hint = self._added_by_a_layer(path[:-1]) or _instead(detail, str(path[-1]))
         else:
-            message, hint = _explain(detail)
+            message, hint = _explain(detail, place)
             if not path and _is_scalar(detail.get("input")):
                 # Nothing of a file that is no document is quoted: a link may lead to any file.
-                message, hint = f"a single value is not {_expected(detail)}", None
+                message = "this is not a document of Rackwright: it has no 'key: value' lines"
+                hint = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
             if kind == "union_tag_not_found":
-                hint = self._added_by_a_layer(path)
+                hint = self._added_by_a_layer(path) or _tag_hint(detail, place)
         if place.at_key:
             message = f"key {message}"
         where = self.tree.describe(path[:-1] if at_key or kind == "missing" else path)
@@ -230,7 +285,9 @@ class _Reader:
             if (item := self.tree.find((*path[:-1], index))) and item.file == base
         ]
         name = named.get(path[-1])
-        if name is None or not below:
+        if name is None:
+            return "a layer names the item that it changes: begin it with '- name: …'"
+        if not below:
             return None
         meant = nearest(name, below)
         guess = f"; did you mean '{meant}'?" if meant else ""
@@ -238,31 +295,79 @@ class _Reader:
 
     def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
         message = f"unknown key '{path[-1]}'"
-        if number := _decimal_comma(_value_at(self.data, path[:-1]), path[-1]):
+        given = _value_at(self.data, path[:-1])
+        if before := _cut_number(given, path[-1]):
+            number = f"{before}: {given[before]}.{path[-1]}"
             return message, f"decimals stand behind a point: '{number}'"
-        if near := self.guesses.get(path):
+        if cure := cures.of_key(path[-1]):
+            return message, cure
+        near = self.guesses.get(path)
+        if near is None or not alike(str(path[-1]), near):
+            exact = self._belongs(path) if str(path[-1]) in self._homes or near is None else None
+            if exact:
+                return message, exact
+        if near:
             return message, f"did you mean '{near}'?"
         known = self._known(detail["loc"], path)
         return message, f"known are: {', '.join(known)}" if known else None
 
     def _known(self, loc: Path, path: Path) -> list[str]:
         known = names(walk(self.model, self.data, loc[:-1]).models)
+        if len(path) == 1 and not self.prefix and "apiVersion" in known:
+            known = [*known, "layers", "example"]  # which are taken out when a document is read
         return [*known, *sorted(set(self.also(path[:-1])) - set(known))]
 
 
-def _decimal_comma(given: object, key: object) -> str | None:
-    """Return the number that was meant where a comma has cut it, as in ``{power: 1,5 kW}``; else None."""
+def _cut_number(given: object, key: object) -> str | None:
+    """Return the key whose number a decimal comma has cut, as in ``{power: 1,5 kW}``; None for none."""
     if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
         return None
     keys = list(given)
     before = keys[keys.index(key) - 1]
-    whole = str(given[before])
-    if keys[0] == key or not re.fullmatch(r"[+-]?\d+", whole):
+    cut = keys[0] != key and re.fullmatch(r"[+-]?\d+", str(given[before]))
+    return str(before) if cut else None
+
+
+def _instead(detail: Mapping[str, Any], key: str) -> str | None:
+    """Return the hint for a missing key of which a mapping has a synonym."""
+    given = detail.get("input")
+    words = given if isinstance(given, Mapping) else {}
+    found = [word for word in words if word != key and key in cures.synonyms(str(word))]
+    return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
+
+
+def _tag_hint(detail: Mapping[str, Any], place: TypePlace) -> str | None:
+    """Return the hint for a mapping without the key that tells its kinds apart."""
+    key, given = str(detail["ctx"]["discriminator"]).strip("'"), detail.get("input")
+    words = tags(place.kind)
+    if not words or not isinstance(given, Mapping):
         return None
-    return f"{before}: {whole}.{key}"
+    for other, value in given.items():
+        if key in cures.synonyms(str(other)) and (near := nearest(str(value), words)):
+            return f"write '{key}: {near}' instead of '{other}: {value}'"
+        if near := nearest(str(other), words):
+            return f"write '{key}: {near}'"
+    return f"write '{key}: {words[0]}'" + (
+        f", or another of {', '.join(words)}" if words[1:] else ""
+    )
 
 
-def _explain(detail: Mapping[str, Any]) -> _Explanation:
+def _cure(kind: str, given: object, place: TypePlace) -> str | None:
+    """Return what to write instead of a value of another kind."""
+    expected = _EXPECTED[kind]
+    name = str(place.path[-1]) if place.path and isinstance(place.path[-1], str) else ""
+    if expected == "a mapping":
+        return cures.of_mapping(given, name, keys_to_write(place.kind))
+    if expected == "a list":
+        return cures.of_list(given, name, keys_to_write(place.kind))
+    if expected == "text":
+        return cures.of_text(given, name)
+    if expected in {"a whole number", "a number"}:
+        return cures.of_number(given, whole=expected == "a whole number")
+    return None
+
+
+def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
     kind = detail["type"]
     context = detail.get("ctx") or {}
     given = detail.get("input")
@@ -273,7 +378,10 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
         return _no_member(given, detail["members"])
     if kind in {"literal_error", "enum"}:
         allowed = str(context.get("expected", ""))
-        return f"{_quote(given)} is not one of {allowed}", _near(given, _words(allowed))
+        if allowed.count("'") == 2 and re.fullmatch(r"'[^']*'", allowed):
+            return f"{_quote(given)} is not {allowed}", f"write {allowed}"
+        hint = _near(given, _words(allowed)) or cures.of_choice(given, _numbers(allowed))
+        return f"{_quote(given)} is not one of {allowed}", hint
     if kind == "union_tag_invalid":
         words = _words(str(context["expected_tags"]))
         key = str(context["discriminator"]).strip("'")
@@ -288,8 +396,7 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
     if kind == "string_pattern_mismatch":
         return pattern_words.explain(str(given), _quote(given), context["pattern"])
     if kind in _EXPECTED:
-        hint = "put it in quotes" if kind == "string_type" and _is_scalar(given) else None
-        return f"{_quote(given)} is not {_expected(detail)}", hint
+        return f"{_quote(given)} is not {_expected(detail)}", _cure(kind, given, place)
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None
     if kind == "too_long":
@@ -328,6 +435,10 @@ def _words(allowed: str) -> list[str]:
     return re.findall(r"'([^']*)'", allowed)
 
 
+def _numbers(allowed: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", allowed)]
+
+
 def _near(given: object, words: Sequence[str]) -> str | None:
     return did_you_mean(given, words) if isinstance(given, str) else None
 
@@ -347,7 +458,7 @@ def _quote(value: object) -> str:
         return "a mapping" if isinstance(value, Mapping) else "a list"
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    text = f"'{value}'"
+    text = f"'{value:.0f}'" if isinstance(value, float) and value.is_integer() else f"'{value}'"
     return text if len(text) <= 80 else text[:76] + "...'"
 
 

@@ -35,5 +35,10 @@ def alike(one: str, other: str) -> bool:
     return _fold(one) == _fold(other)
 
 
+def similar(one: str, other: str) -> bool:
+    """Return True if one of two words is a slip of the pen for the other."""
+    return bool(difflib.get_close_matches(_fold(one), [_fold(other)], n=1, cutoff=0.85))
+
+
 def _fold(word: str) -> str:
     return word.lower().replace("-", "_")

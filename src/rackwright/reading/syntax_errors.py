@@ -15,6 +15,9 @@ _CONTROL = re.compile(
     r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufeff\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _QUOTE = "put the text in quotes"
+NO_VARIABLES = "variables such as '{{ nodes }}' and '${NODES}' are not replaced: write the value"
+_VARIABLE = re.compile(r"\$\{\w|\{\{")
+_AFTER_QUOTES = re.compile(r""":\s+(?:"[^"]*"|'[^']*')[ \t]*[^\s,#}\]:][^,}\]]*$""")
 _WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("tab character", "a tab is not an indentation", "indent with spaces"),
     (
@@ -107,6 +110,15 @@ def syntax_error(error: yaml.YAMLError, text: str, name: str) -> SpecError:
         return SpecError(TOO_DEEP, location=where)
     if at_mark == "\t":
         return SpecError("a tab is not an indentation", hint="indent with spaces", location=where)
+    row = text.splitlines()[mark.line] if mark and mark.line < len(text.splitlines()) else ""
+    if _VARIABLE.search(row):
+        return SpecError("a variable is not a value", hint=NO_VARIABLES, location=where)
+    if at_mark == "?" and "mapping keys are not allowed" in problem:
+        hint = "leave the key out while the value is not known"
+        return SpecError("'?' is not a value", hint=hint, location=where)
+    if _AFTER_QUOTES.search(row):
+        message = "there is text behind the closing quote"
+        return SpecError(message, hint="quote the whole value, or nothing of it", location=where)
     if "cannot start any token" in problem:
         message = f"a value cannot begin with '{at_mark}'"
         hint = f"put a value that starts with '{at_mark}' in quotes"

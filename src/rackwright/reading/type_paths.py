@@ -35,12 +35,14 @@ class TypePlace:
         models: the models that can stand there.
         at_key: it is about the last key itself, not its value.
         labels: indexes in the location of the labels of plain unions.
+        kind: the type itself, without what wraps it.
     """
 
     path: Path
     models: tuple[type[BaseModel], ...]
     at_key: bool
     labels: tuple[int, ...]
+    kind: Any = None
 
 
 def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
@@ -64,13 +66,60 @@ def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
         path.append(part)
         data = _value(data, part)
         here, tagged = _bare(child)
-    return TypePlace(tuple(path), tuple(_models(here)), at_key, tuple(labels))
+    return TypePlace(tuple(path), tuple(_models(here)), at_key, tuple(labels), here)
+
+
+def fitting(models: tuple[type[BaseModel], ...], data: Any) -> tuple[type[BaseModel], ...]:
+    """Return those of ``models`` whose fixed words, such as the kind of a provider, are those of ``data``."""
+    if not isinstance(data, Mapping):
+        return models
+    return tuple(
+        model
+        for model in models
+        if all(
+            data[key] in get_args(field.annotation)
+            for key, field in model.model_fields.items()
+            if get_origin(field.annotation) is Literal and key in data
+        )
+    )
 
 
 def names(models: tuple[type[BaseModel], ...]) -> list[str]:
     """Return the keys that ``models`` know, as they are written in a document."""
     found = (_name(key, f) for model in models for key, f in model.model_fields.items())
     return list(dict.fromkeys(found))
+
+
+def keys_to_write(kind: Any) -> list[str]:
+    """Return the keys of a mapping, or of an item of a list, of this type: those it must have, else all."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    inner = arguments[0] if arguments and (origin in _LISTS or origin is tuple) else kind
+    models = tuple(_models(inner))
+    required = [
+        _name(key, field)
+        for model in models[:1]
+        for key, field in model.model_fields.items()
+        if field.is_required()
+    ]
+    return required or names(models[:1])
+
+
+def tags(kind: Any) -> list[str]:
+    """Return the words that tell the members of a discriminated union apart."""
+    found = [_tags(option) for option in _members(kind)] if _is_union(kind) else []
+    return sorted({str(tag) for member in found for tag in member})
+
+
+def is_nested(kind: Any, key: str) -> bool | None:
+    """Return True if the value of a key has to be a mapping or a list; None if it may be either or is not known."""
+    child, known = _child(kind, key)
+    if not known:
+        return None
+    bare, _ = _bare(child)
+    if _is_union(bare):
+        return None
+    nested = isinstance(bare, type) and issubclass(bare, BaseModel)
+    return nested or get_origin(bare) in (*_MAPPINGS, *_LISTS, tuple)
 
 
 def _name(key: str, field: FieldInfo) -> str:

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -29,7 +30,8 @@ from yaml import (
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
-from rackwright.reading.syntax_errors import DEEPEST, TOO_DEEP, syntax_error
+from rackwright.reading.suggest import nearest
+from rackwright.reading.syntax_errors import DEEPEST, NO_VARIABLES, TOO_DEEP, syntax_error
 from rackwright.reading.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
@@ -55,6 +57,19 @@ _TEXT_TAGS = frozenset((None, "!", _CORE + "str"))
 _SCALAR_TAGS = _TEXT_TAGS | {_CORE + tag for tag in ("null", "bool", "int", "float", "timestamp")}
 _COLLECTION_TAGS = frozenset((None, "!", _CORE + "seq", _CORE + "map"))
 _UNKNOWN = object()
+_MOST_BESIDE = 1_000
+"""Files of a folder among which one that may be meant is sought."""
+_OTHER_KINDS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"PK\x03\x04": "an archive or a document of an office program",
+    b"\xd0\xcf\x11\xe0": "a document of an office program",
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\x1f\x8b": "compressed",
+}
+"""First bytes of files that people name by mistake."""
 STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
@@ -88,7 +103,33 @@ def read_raw(path: Path) -> bytes:
             return file.read(LARGEST_FILE + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
+        found = SpecError(
+            f"'{visible(name)}' cannot be read: {reason}", hint=_other_file(path, error)
+        )
+        raise SpecErrors([found]) from None
+
+
+def _other_file(path: Path, error: OSError) -> str | None:
+    """Return the hint for a file that cannot be opened: one beside it that may be meant."""
+    folder = path if isinstance(error, IsADirectoryError) else path.parent
+    if not isinstance(error, (FileNotFoundError, IsADirectoryError)):
+        return None
+    try:
+        with os.scandir(folder) as entries:
+            names = [one.name for one in islice(entries, _MOST_BESIDE) if one.name[:1] != "."]
+    except OSError:
+        return f"there is no folder '{visible(str(folder))}'"
+    documents = sorted(name for name in names if name.endswith((".yaml", ".yml", ".json")))
+    stems = {Path(name).stem: name for name in documents}
+    near = nearest(path.stem, stems)
+    if path.name == "blueprint.yaml" and len(stems) == 1:
+        (near,) = stems
+    if near is not None:
+        return f"did you mean '{visible(str(folder / stems[near]))}'?"
+    if path.name != "blueprint.yaml":
+        return None
+    beside = f"; the folder has {', '.join(documents[:5])}" if documents else ""
+    return visible(f"'rackwright init FOLDER' writes a blueprint{beside}")
 
 
 @lru_cache(maxsize=1)
@@ -106,13 +147,20 @@ def read_bytes(raw: bytes, name: str) -> Item:
         raise SpecErrors(
             [SpecError(f"'{visible(name)}' is larger than {LARGEST_FILE // 2**20} MiB")]
         )
+    for begin, kind in _OTHER_KINDS.items():
+        if raw.startswith(begin):
+            hint = "save a sheet as CSV and any other text as UTF-8"
+            place = Location(name, 1, 1)
+            raise SpecErrors(
+                [SpecError(f"the file is {kind}, not text in UTF-8", hint=hint, location=place)]
+            )
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = len((raw[: error.start] + b".").splitlines())
-        raise SpecErrors(
-            [SpecError("the file is not UTF-8", location=Location(name, line, 1))]
-        ) from None
+        before = (raw[: error.start] + b".").splitlines()
+        place = Location(name, len(before), len(before[-1]))
+        hint = "save it as UTF-8"
+        raise SpecErrors([SpecError("the file is not UTF-8", hint=hint, location=place)]) from None
     return read_text(text, name)
 
 
@@ -175,7 +223,8 @@ class _Reader:
         following()  # the stream begins
         if type(following()) is StreamEndEvent:
             message = f"'{visible(self._name)}' is empty"
-            raise SpecErrors([SpecError(message, location=Location(self._name, 1, 1))])
+            hint = "write keys and values into it, or leave it out"
+            raise SpecErrors([SpecError(message, hint=hint, location=Location(self._name, 1, 1))])
         item = self._item(following(), 0)
         following()  # the document ends
         if type(event := following()) is not StreamEndEvent:
@@ -243,7 +292,8 @@ class _Reader:
         name, tag, scalar = event.anchor, event.tag, type(event) is ScalarEvent
         event.anchor = event.tag = None
         if tag not in (_SCALAR_TAGS if scalar else _COLLECTION_TAGS):
-            self._complain(f"the tag '{visible(tag)}' is not allowed", event.start_mark)
+            hint = "write the value without '!', or in quotes"
+            self._complain(f"the tag '{visible(tag)}' is not allowed", event.start_mark, hint)
         if name in self._anchors:
             self._stop(
                 "two anchors have one name", event.start_mark, "give one of them another name"
@@ -303,7 +353,8 @@ class _Reader:
                     merged += tuple(self._merged(self._item(following(), depth)))
                     continue
                 if problem := "a key is a single word" if key is None else _key_problem(key):
-                    self._complain(problem, mark)
+                    hint = NO_VARIABLES if key is None else None
+                    self._complain(problem, mark, hint)
                     self._item(following(), depth)
                     continue
                 known = keys[key] = key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackwright.harmless import visible
@@ -13,6 +13,7 @@ from rackwright.plan.fabric.lengths import CableRoutes
 from rackwright.plan.model import Plan
 from rackwright.plan.records.circuits import CircuitAfterLoss
 from rackwright.plan.records.racks import RackClass
+from rackwright.policy.unknowns import OpenQuestion
 from rackwright.report.overview.rack import StandingDevice, view_rack
 
 Cell = str | int | float | None
@@ -77,6 +78,17 @@ POWER = (
     "site", "hall", "row", "place", "rack", "feed", "circuit", "source", "product",
     "voltage_v", "current_a", "phases", "usable_w", "load_w", "after_loss_w", "lost",
 )  # fmt: skip
+
+
+QUESTIONS = ("who can answer", "field", "blocks", "needed by", "how", "answer")
+
+
+def question_rows(asked: Iterable[OpenQuestion]) -> Iterator[Sequence[Cell]]:
+    """Yield the facts that rules of this stage lack, each with an empty cell for the answer."""
+    for one in asked:
+        if not one.later:
+            blocks = "yes" if one.blocks else "no"
+            yield one.owner.value, one.field, blocks, " ".join(one.rules), one.remedy, ""
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:

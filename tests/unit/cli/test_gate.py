@@ -139,7 +139,7 @@ def test_what_is_not_judged_takes_no_gate(
     """An option without an effect is an error; a broken pin keeps nobody from looking."""
     options = ("--target", "local", "--base-ref", "main")
     assert main([verb, str(blueprint), *options]) == 2
-    assert "unrecognized arguments: --base-ref main" in capsys.readouterr().err
+    assert "there is no option '--base-ref'" in capsys.readouterr().err
 
 
 def test_a_pack_that_cannot_be_used_takes_the_old_verdict_away(blueprint: Path) -> None:

@@ -60,8 +60,8 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -
     [
         (["chekc"], "did you mean 'check'?"),
         (["check"], "'blueprint.yaml' cannot be read"),
-        (["replace"], "the following arguments are required"),
-        (["check", "x.yaml", "--formt", "json"], "unrecognized arguments"),
+        (["replace"], "are missing"),
+        (["check", "x.yaml", "--formt", "json"], "there is no option '--formt'"),
         (["check", "x.yaml", "--json", "-v"], "has no effect"),
         (["check", "x.yaml", "--only", "PWR001"], "did you mean 'PWR-001'?"),
         (["check", "x.yaml", "--output", "pdf=x"], "is not FORMAT=FILE"),

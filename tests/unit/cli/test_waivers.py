@@ -165,7 +165,7 @@ def test_what_is_waived_is_shown_when_asked_for(
         (["--waivers", "nowhere.yaml"], "there is no file 'nowhere.yaml'"),
         (["--baseline", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["--today", "tomorrow"], "'tomorrow' is not a day"),
-        (["--base-ref", "--all"], "expected one argument"),
+        (["--base-ref", "--all"], "--base-ref needs a value"),
         (["--base-ref=--all"], "cannot be the name of a revision"),
     ],
 )

@@ -26,7 +26,7 @@ def blueprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([], "the following arguments are required"),
+        ([], "is missing"),
         (["HEAD", "blueprint.yaml", "--json", "-v"], "has an effect on text only"),
         (["HEAD", "blueprint.yaml", "--output", "pdf=x"], "is not FORMAT=FILE"),
         (["HEAD", "blueprint.yaml", "--output", "md="], "is not FORMAT=FILE"),

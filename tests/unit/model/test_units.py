@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -81,7 +83,8 @@ def test_every_unit_of_every_dimension(name):
         offset = float((dimension.offsets or {}).get(unit, 0))
         assert dimension.parse(f"3 {unit}") == pytest.approx(3 * float(factor) + offset)
         assert dimension.parse(f"  3{unit}  ") == dimension.parse(f"3 {unit}")
-    assert dimension.parse(dimension.example) == 1
+    usual = dimension.factors[dimension.usual or dimension.unit]
+    assert dimension.parse(dimension.example) == pytest.approx(float(usual))
 
 
 @pytest.mark.parametrize("name", DIMENSIONS)
@@ -121,7 +124,8 @@ NO_NUMBERS = [
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_what_is_no_number_is_refused(name, text):
     with pytest.raises(
-        ValueError, match=r"is not an? .*; (write it like '1|decimals stand behind a point: '\d)"
+        ValueError,
+        match=r"is not an? .*; (write |decimals stand behind a point: '\d|did you mean '3 k)",
     ):
         DIMENSIONS[name].parse(text)
 
@@ -161,7 +165,7 @@ def test_a_unit_of_another_spelling_is_suggested(dimension, text, near):
         ("THROUGHPUT", "400 MBps", "did you mean 'MB/s'?"),
         ("LIQUID_FLOW", "24 gpm", "'24 gpm' is '90.85 L/min'"),
         ("LIQUID_FLOW", "90 lpm", "did you mean 'L/min'?"),
-        ("POWER", "3 hp", "'3 hp' is '2237 W'"),
+        ("POWER", "3 hp", "'3 hp' is '2.237 kW'"),
         ("DURATION", "15 m", "did you mean 'min'?"),
         ("DURATION", "15 minutes", "did you mean 'min'?"),
         ("TEMPERATURE", "20 C", "did you mean '°C'?"),
@@ -296,9 +300,9 @@ class Load(Model):
     [
         (46.2, "'46.2' has no unit; write it like '46.2 kW' or '46.2 W'"),
         (5, "'5' has no unit; write it like '5 kW' or '5 W'"),
-        (True, "a power is written as text with a unit"),
-        (["5 W"], "a power is written as text with a unit"),
-        (None, "a power is written as text with a unit"),
+        (True, "'true' is not a power; write it like '1 kW'"),
+        (["5 W"], "a list is not a power; write it like '1 kW'"),
+        (None, "nothing is not a power; write it like '1 kW'"),
         (float("nan"), "'nan' has no unit"),
         ("5", "'5' has no unit; write it like '5 kW' or '5 W'"),
     ],
@@ -323,3 +327,30 @@ def test_a_model_is_frozen_and_strict_about_keys():
         load.power = 2.0  # type: ignore[misc]  # that it cannot be set is the test
     with pytest.raises(ValidationError, match="Extra inputs"):
         Load.model_validate({"power": "1 W", "pwr": "2 W"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cure"),
+    [
+        ("POWER", "1.100,5 kW", "write thousands without a separator: '1100.5 kW'"),
+        ("POWER", "1'100 kW", "write thousands without a separator: '1100 kW'"),
+        ("POWER", "1 100", "write thousands without a separator: '1100 kW' or '1100 W'"),
+        ("POWER", "ca. 1100 kW", "did you mean '1100 kW'?"),
+        ("POWER", "1100 kW (firm)", "did you mean '1100 kW'?"),
+        ("POWER", "900-1100 kW", "write one number, with its unit"),
+        ("POWER", "TBD", "leave the key out while the value is not known"),
+        ("POWER", "45 kVA", "power is apparent power times power factor"),
+        ("POWER", "45 kWh", "an energy is given where a power is needed"),
+        ("TEMPERATURE", "297.15 K", "'297.15 K' is '24 °C'"),
+        ("TEMPERATURE_DIFFERENCE", "18 °F", "'18 °F' is '10 K'"),
+        ("FLOOR_LOAD", "10 kPa", "'10 kPa' is '1020 kg/m2'"),
+        ("FLOOR_LOAD", "250 psf", "'250 psf' is '1221 kg/m2'"),
+        ("MASS", "7 kN", "'7 kN' is '713.8 kg'"),
+        ("DATA_RATE", "NDR", "'NDR' is '400 Gbps'"),
+        ("DATA_RATE", "400 Gb", "did you mean 'Gbps'?"),
+        ("DURATION", "2 weeks", "'2 weeks' is '14 d'"),
+    ],
+)
+def test_mistyped_quantity_has_a_cure(name, text, cure):
+    with pytest.raises(ValueError, match=re.escape(cure)):
+        DIMENSIONS[name].parse(text)

@@ -87,5 +87,5 @@ def test_nothing_is_quoted_of_a_file_that_is_no_document(
     link.symlink_to("/etc/passwd")
     assert main(["check", str(link)]) == ExitCode.USAGE
     said = capsys.readouterr().err
-    assert "a single value is not a mapping" in " ".join(said.split())
+    assert "this is not a document of Rackwright" in " ".join(said.split())
     assert "daemon" not in said

@@ -46,7 +46,7 @@ sites:
 """
 
 TEN_ERRORS = [
-    ("b.yaml:1:13: apiVersion: 'rackwright/v2' is not one of 'rackwright/v1'", "rackwright/v1"),
+    ("b.yaml:1:13: apiVersion: 'rackwright/v2' is not 'rackwright/v1'", "rackwright/v1"),
     (
         "b.yaml:2:7: name: 'Demo Cluster' has 'D': only small letters",
         "did you mean 'demo-cluster'?",
@@ -124,7 +124,11 @@ def test_a_layer_changes_one_value_and_its_mistake_is_told_in_the_layer(tmp_path
     ("document", "text", "hint"),
     [
         ("[]", "b.yaml:1:1: a list is not a mapping", None),
-        ("5", "a single value is not a mapping", None),
+        (
+            "5",
+            "this is not a document of rackwright: it has no 'key: value' lines",
+            "'rackwright init FOLDER --from FILE' reads sheets and files of other tools",
+        ),
         (
             "apiVersion: rackwright/v1\nname: x\nsites: []",
             "sites: 0 given, at least 1 needed",

@@ -276,7 +276,7 @@ def test_a_lone_carriage_return_ends_a_line_before_what_is_not_utf_8(tmp_path):
     path.write_bytes(b"a: 1\rb: 2\r\nc: 3\nd: \xe9\n")
     with pytest.raises(SpecErrors) as caught:
         read_file(path)
-    assert caught.value.errors[0].location == Location(str(path), 4, 1)
+    assert caught.value.errors[0].location == Location(str(path), 4, 4)
 
 
 def test_a_byte_order_mark_is_no_content(tmp_path):

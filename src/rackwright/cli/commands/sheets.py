@@ -1,4 +1,4 @@
-"""``sheets``: what those who build a hall work from, as CSV."""
+"""``sheets``: lists for the teams that build a hall, as CSV or as one workbook."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.files import draft
 
 if TYPE_CHECKING:
+    from rackwright.plan.load import LoadedPlan
     from rackwright.render.sheets import Sheet
 
 
@@ -22,13 +23,21 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``sheets``."""
     parser.description = (
         "Write elevations.csv (what stands in which unit), cables.csv (every cable with rack, unit, port "
-        "and label at both ends) and power.csv (every circuit of every rack)."
+        "and label at both ends) and power.csv (every circuit of every rack); or one workbook with these, the bill "
+        "of materials, addresses and open questions."
     )
     add_blueprint(parser)
     add_isolated(parser)
     parser.add_argument("--site", help="of this site alone")
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="folder for the sheets"
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder for the sheets, or a file that ends in .xlsx for one workbook",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the files and their rows as JSON"
     )
 
 
@@ -40,21 +49,50 @@ def run(arguments: argparse.Namespace) -> int:
             written; or, with ``--isolated``, a file is outside the repository.
     """
     from rackwright.catalog.team import catalogue_for
+    from rackwright.harmless import json_text
     from rackwright.plan.load import load_plan
     from rackwright.render.sheets import sheets
 
     if arguments.isolated:
         refuse_outside(arguments.blueprint, arguments.layer)
     catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
-    plan = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue).plan
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
+    plan = loaded.plan
     if not any(arguments.site in {None, one.name} for one in plan.onprem):
         named = "" if arguments.site is None else f" '{arguments.site}'"
         raise UsageError(f"there is no bare-metal site{named} to write sheets of")
-    for sheet in sheets(plan, arguments.site):
-        path = arguments.output / sheet.name
-        count = _write(path, sheet)
-        sys.stdout.write(f"{path}: {count:,} rows\n")
+    if arguments.output.suffix == ".xlsx":
+        counts = _write_workbook(arguments.output, loaded, arguments.site)
+    else:
+        counts = {}
+        for sheet in sheets(plan, arguments.site):
+            path = arguments.output / sheet.name
+            counts[str(path)] = _write(path, sheet)
+    if arguments.json:
+        sys.stdout.write(json_text({"schema": "rackwright.sheets/v1", "rows": counts}))
+    else:
+        sys.stdout.writelines(f"{name}: {count:,} rows\n" for name, count in counts.items())
     return ExitCode.CLEAN
+
+
+def _write_workbook(path: Path, loaded: LoadedPlan, site: str | None) -> dict[str, int]:
+    """Write the workbook, whole or not at all; the number of rows by sheet.
+
+    Raises:
+        UsageError: the file cannot be written.
+        ModuleNotFoundError: the extra ``workbook`` is not installed.
+    """
+    from rackwright.policy.check import check_blueprint
+    from rackwright.render.workbook import tables, write_workbook
+
+    asked = check_blueprint(loaded).questions
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft(path) as part:
+            counts = write_workbook(part, tables(loaded.plan, asked, site))
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
+    return {f"{path}, {name}": count for name, count in counts.items()}
 
 
 def _write(path: Path, sheet: Sheet) -> int:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rackwright.render.todo import Wanted
 
 
+_SUFFIXES = (".yaml", ".yml", ".csv")
+"""Endings of the sheets that ``--todo`` writes."""
+
+
 def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the argument; ``what`` is what the file has entries for."""
     parser.add_argument(
@@ -37,19 +41,16 @@ def write_questions(path: Path, report: Report) -> None:
         UsageError: the file cannot be written.
     """
     from rackwright.cli.options.outputs import write_file
-    from rackwright.render.sheets import cell
+    from rackwright.render.sheets import QUESTIONS, cell, question_rows
 
-    asked = [one for one in report.questions if not one.later]
+    asked = list(question_rows(report.questions))
     if not asked:
         sys.stderr.write(f"nothing is unknown, so '{path}' is not written\n")
         return
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("who can answer", "field", "blocks", "needed by", "how", "answer"))
-    for one in asked:
-        blocks = "yes" if one.blocks else "no"
-        cells = (one.owner.value, one.field, blocks, " ".join(one.rules), one.remedy, "")
-        rows.writerow(map(cell, cells))
+    rows.writerow(QUESTIONS)
+    rows.writerows(map(cell, cells) for cells in asked)
     write_file(path, text.getvalue())
     tell(f"wrote {path}: {len(asked)} questions\n")
 
@@ -60,6 +61,9 @@ def refuse_existing(path: Path | None) -> None:
     Raises:
         UsageError: it is there.
     """
+    if path is not None and path.suffix not in _SUFFIXES:
+        hint = f"name a file that ends in {', '.join(_SUFFIXES)}"
+        raise UsageError(f"'{path}' is not the name of a sheet", hint=hint)
     if path is not None and (path.exists() or path.is_symlink()):
         raise UsageError(f"'{path}' exists", hint="name a file that is not there yet")
 

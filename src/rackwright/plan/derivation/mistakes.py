@@ -11,6 +11,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.derivation.derive import is_short
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.written import WrittenNames
+from rackwright.reading.loader import EXAMPLE, LAYERS
 from rackwright.reading.problems import UnknownKey, unknown_keys
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 
@@ -53,7 +54,7 @@ def as_written(tree: Tree, error: SpecErrors) -> SpecErrors:
         written = names.of_location(mistake.location)
         name = _renamed_path(path, written) if colon and written else path
         renamed = SpecError(f"{name}{colon}{text}", hint=mistake.hint, location=mistake.location)
-        found.setdefault((renamed.location, renamed.summary), renamed)
+        found.setdefault((renamed.location, text or name), renamed)
     return SpecErrors(list(found.values()))
 
 
@@ -113,7 +114,7 @@ def _renamed(item: Item, path: Path, name: str | None) -> Item:
             elif rest:
                 inner = _renamed(entry.item, tuple(rest), name)
                 entries[key] = KeyValue(inner, entry.line, entry.column)
-            elif name is not None and name not in value:
+            elif name is not None and name not in value and name not in {LAYERS, EXAMPLE}:
                 entries[name] = entry
         value = entries
     return Item(value, item.file, item.line, item.column, blank=item.blank, derived=item.derived)

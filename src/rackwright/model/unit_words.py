@@ -1,0 +1,83 @@
+"""Units and words that people write for quantities, beside those that are accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+SPELLINGS: Mapping[str, str] = {
+    spelling: unit
+    for unit, spellings in {
+        "W": "watt watts",
+        "kW": "kilowatt kilowatts kw/h kwh/h",
+        "MW": "megawatt megawatts",
+        "V": "volt volts",
+        "A": "amp amps ampere amperes",
+        "kg": "kgs kilogram kilograms kilo kilos",
+        "lb": "lbs pound pounds",
+        "m": "meter meters metre metres",
+        "mm": "millimeter millimeters millimetre millimetres",
+        "ft": "foot feet '",
+        "in": 'inch inches "',
+        "°C": "c celsius degrees °",
+        "°F": "f fahrenheit degf",
+        "K": "kelvin kelvins",
+        "L/min": "lpm l/m litres/min liters/min",
+        "L/h": "lph",
+        "t": "tonne tonnes",
+        "m3/h": "m³/h cmh",
+        "mm2": "mm^2 sqmm",
+        "kg/m2": "kg/m^2 kg/sqm",
+        "Gbps": "g gbit gig gbe",
+        "Tbps": "t tbit tbe",
+        "U": "ru units rack-units",
+        "s": "sec secs second seconds",
+        "min": "m mins minute minutes",
+        "h": "hr hrs hour hours",
+        "d": "day days",
+        "%": "percent pct %% prozent",
+    }.items()
+    for spelling in spellings.split()
+}
+"""Other spellings, in small letters, of units that dimensions know."""
+FOREIGN: Mapping[str, tuple[tuple[str, Decimal], ...]] = {
+    unit: tuple((known, Decimal(factor)) for known, factor in meant.items())
+    for unit, meant in {
+        "gpm": {"L/min": "3.785411784"},  # US gallons
+        "hp": {"kW": "0.7457"},
+        "ps": {"kW": "0.73549875"},
+        "kcal/h": {"W": "1.163"},
+        "tr": {"kW": "3.516853"},  # tons of refrigeration
+        "oz": {"g": "28.349523125"},
+        "n": {"kg": "0.1019716213"},  # weights of scales and of floors
+        "kn": {"kg": "101.9716213"},
+        "kpa": {"kg/m2": "101.9716213"},
+        "kn/m2": {"kg/m2": "101.9716213"},
+        "kn/m²": {"kg/m2": "101.9716213"},
+        "t/m2": {"kg/m2": "1000"},
+        "t/m²": {"kg/m2": "1000"},
+        **{
+            unit: {"kg/m2": "4.882427636"}
+            for unit in ("psf", "lb/ft2", "lb/ft²", "lbs/ft2", "lb/sqft")
+        },
+        "inh2o": {"Pa": "249.08891"},
+        "mmh2o": {"Pa": "9.80665"},
+        "mh2o": {"kPa": "9.80665"},
+        "atm": {"kPa": "101.325"},
+        "°f": {"K": "0.5555555556"},  # a difference; of temperatures it is known
+        "f": {"K": "0.5555555556"},
+        "week": {"d": "7"},
+        "weeks": {"d": "7"},
+    }.items()
+}
+"""Units that are not accepted, in small letters, each with those that are and how many of them it is."""
+NAMED: Mapping[str, tuple[str, str]] = {
+    name: ("data rate", f"{rate} Gbps")
+    for name, rate in {"fdr": 56, "edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}.items()
+}
+"""Names of values, in small letters, each with its dimension: generations of InfiniBand by their four lanes."""
+UNKNOWN = frozenset({
+    "?", "??", "???", "-", "--", "…", "...", "tbd", "tbc", "todo", "xxx", "unknown", "n/a", "na", "none", "nil",
+    "unbekannt", "offen", "inconnu",
+})  # fmt: skip
+"""Words, in small letters, for a value that is not known yet."""

@@ -1,0 +1,185 @@
+"""Cures for values of the wrong kind and for keys that other tools call otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from rackwright.model.unit_words import UNKNOWN
+from rackwright.reading.suggest import alike, nearest, similar
+
+_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(meant.split())
+    for words, meant in {
+        "nodes servers node hosts machines compute": "node_groups",
+        "quantity qty number amount units pcs": "count",
+        "elevation sea_level": "altitude",
+        "cos_phi cosphi pf": "power_factor",
+        "volts volt": "voltage",
+        "amps ampere amperes amperage breaker": "current",
+        "phase poles": "phases",
+        "type class": "kind provider role",
+        "kind model sku product": "type",
+        "cooling hvac crah crac": "air loops",
+        "delta_t dt rise": "temperature_rise",
+        "inlet supply supply_temperature": "inlet_temperature",
+        "topology layout": "preset",
+        "size rating kw": "capacity",
+        "electricity electrical energy": "power",
+        "speed bandwidth": "rate",
+        "include includes layer imports extends overlays": "layers",
+        "label id title site hall group hostname host": "name",
+        "storage filesystem filesystems lustre": "file_systems",
+        "network networks switches": "fabric fabrics",
+        "budget budgets price prices": "costs",
+        "rooms room": "halls",
+        "cabinets cabinet": "racks",
+        "redundancy reserve": "spare",
+        "version": "apiVersion",
+        "slurm": "scheduler",
+        "contact team": "owner",
+        "jobs models": "workloads",
+    }.items()
+    for word in words.split()
+}
+"""Words of other tools for a key, in small letters, with the keys that they stand for here."""
+_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
+_LONGEST = 128
+_VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
+
+
+def meant_key(word: str, known: Sequence[str], absent: Collection[str]) -> str | None:
+    """Return the key that an unknown one stands for: another spelling, a part or a synonym of it.
+
+    Args:
+        word: the unknown key.
+        known: keys that the mapping may have.
+        absent: those of them that it does not have, which are likelier.
+    """
+    if len(word) > _LONGEST:
+        return None
+    near = nearest(word, known)
+    if near is not None and alike(word, near):
+        return near
+    likely = nearest(word, absent)
+    if likely is not None and similar(word, likely):
+        return likely
+    folded = word.lower().replace("-", "_")
+    for meant in _SYNONYMS.get(folded, ()):
+        if meant in absent:
+            return meant
+    parts = [key for key in absent if folded in key.split("_") or key in folded.split("_")]
+    if len(folded) > 3:
+        parts = parts or [key for key in absent if key.startswith(folded)]
+    if len(parts) == 1:
+        return parts[0]
+    return likely or near
+
+
+def synonyms(word: str) -> tuple[str, ...]:
+    """Return the keys that a word of another tool may stand for, itself first."""
+    return (word, *_SYNONYMS.get(word.lower().replace("-", "_"), ()))
+
+
+def of_number(given: object, *, whole: bool) -> str | None:
+    """Return the cure for a value that is not a number; None if none is near."""
+    if isinstance(given, float) and given.is_integer() and whole:
+        return f"write '{given:.0f}'"
+    if isinstance(given, (Mapping, list)):
+        return "write one number"
+    if not isinstance(given, str):
+        return None
+    text = given.strip()
+    if words := _of_word(text):
+        return words
+    if re.fullmatch(r"[+-]?(0|[1-9]\d*)(\.\d+)?", text) and not (whole and "." in text):
+        return f"write {text} without quotes"
+    if re.fullmatch(r"0\d+", text):
+        return f"write '{int(text)}'"
+    if re.fullmatch(r"\d{1,3}([,' .’]\d{3})+", text) and whole:
+        return f"write '{re.sub(chr(92) + 'D', '', text)}'"
+    if re.fullmatch(r"\d+,\d+", text) and not whole:
+        return f"decimals stand behind a point: '{text.replace(',', '.')}'"
+    if (ratio := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+)", text)) and int(ratio[2]):
+        return f"write '{float(ratio[1]) / int(ratio[2]):g}'"
+    if (percent := re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)) and not whole:
+        return f"write '{float(percent[1]) / 100:g}'"
+    if text.lower() in _COUNTED:
+        return f"write '{_COUNTED.index(text.lower())}'"
+    number = re.match(r"\d+(\.\d+)?(?=\s*[^\W\d]+$)", text)
+    if number and not (whole and number[1]) and text[number.end() :].strip() not in {"k", "K", "M"}:
+        return f"write '{number[0]}', without a unit"
+    return None
+
+
+def of_mapping(given: object, name: str, wanted: Sequence[str]) -> str | None:
+    """Return the cure for a value that has to be keys with values of their own.
+
+    Args:
+        given: the value.
+        name: its key.
+        wanted: the keys that it has to have, or those that it may have.
+    """
+    if isinstance(given, str) and (words := _of_word(given)):
+        return words
+    if not wanted:
+        return None
+    inner = ", ".join(f"{key}: …" for key in wanted[:4])
+    return f"write '{name}: {{{inner}}}'" if name else f"write '{{{inner}}}'"
+
+
+def of_list(given: object, name: str, wanted: Sequence[str]) -> str | None:
+    """Return the cure for a value that has to be a list; ``wanted`` are the keys of its items."""
+    if isinstance(given, str) and (words := _of_word(given)):
+        return words
+    if isinstance(given, Mapping):
+        first = next(iter(given), None)
+        if "name" in wanted and isinstance(given.get(first), (Mapping, type(None))):
+            return f"begin each item with '- name:', as in '- name: {first}'"
+        if first in wanted:
+            return f"begin each item with '- ', as in '- {first}: …'"
+        return f"write '{name}: [{', '.join(map(str, given))}]'" if given and not wanted else None
+    if wanted:
+        return f"write '{name}: [{{{', '.join(f'{key}: …' for key in wanted[:4])}}}]'"
+    if isinstance(given, (str, int, float)) and not isinstance(given, bool):
+        return f"write '{name}: [{', '.join(re.split(r'[,;]? +|[,;]', str(given).strip()))}]'"
+    return None
+
+
+def of_text(given: object, name: str) -> str | None:
+    """Return the cure for a value that has to be text."""
+    if isinstance(given, (str, int, float)):
+        text = str(given).lower() if isinstance(given, bool) else given
+        return f"write '{name}: \"{text}\"'" if name else f"write '\"{text}\"'"
+    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], str):
+        return f"write '{name}: {given[0]}'"
+    if isinstance(given, Mapping) and len(given) == 1:
+        (value,) = given.values()
+        if isinstance(value, str):
+            return f"write '{name}: {value}'"
+    return None
+
+
+def of_key(key: object) -> str | None:
+    """Return the cure for an unknown key that is a path or a variable; None for others."""
+    text = str(key)
+    parts = text.split(".")
+    if len(parts) > 1 and all(re.fullmatch(r"[\w-]+", part) for part in parts):
+        return f"write '{parts[0]}:', and '{'.'.join(parts[1:])}' inside it: a layer is nested as the blueprint is"
+    return _of_word(text) if _VARIABLE.search(text) else None
+
+
+def of_choice(given: object, choices: Sequence[Any]) -> str | None:
+    """Return the cure for a value that has to be one of some numbers."""
+    found = re.search(r"\d+", str(given))
+    return f"write '{found[0]}'" if found and int(found[0]) in choices else None
+
+
+def _of_word(text: str) -> str | None:
+    """Return the cure for a variable, or for a word that says that a value is not known."""
+    if text.strip().lower() in UNKNOWN:
+        return "leave the key out while the value is not known"
+    if _VARIABLE.search(text):
+        return "variables are not replaced: write the value, or put it into a layer"
+    return None
