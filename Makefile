@@ -66,14 +66,6 @@ venv: $(STAMP) ## Create the virtual environment
 tools: $(STAMP) ## Install the Pulumi CLI and its AWS provider into the user's cache
 	$(BIN)/rackwright tools install pulumi aws-provider
 
-receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible on several machines
-	if [[ $$(id -u) == 0 && ! -x /usr/lib/go-1.19/bin/go ]] && command -v apt-get >/dev/null &&
-	    ! $(BIN)/python -c 'from rackwright.provision.tools import *; need_receptor()' 2>/dev/null; then
-	  export DEBIAN_FRONTEND=noninteractive
-	  apt-get update -q && apt-get install -y -q --no-install-recommends golang-1.19-go
-	fi
-	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
-
 roles-docs: $(STAMP) ## Write the README of each role
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
@@ -178,6 +170,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build site .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo docs \
+.PHONY: help system venv tools roles-docs suites-docs lock release sbom demo docs \
   lint lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling quick test test-all soak \
   test-change test-next-python test-oldest-dependencies bench clean

@@ -79,6 +79,8 @@ class ElasticHall:
         config: of the program, without its folder.
         environment: for calls of the embedded AWS.
         times: options of ``slurm.conf`` that are set to other values, as tests cannot wait for minutes.
+        daemons: processes that have been started.
+        within_s: seconds within which commands end and states come about.
     """
 
     folder: Path
@@ -87,6 +89,7 @@ class ElasticHall:
     environment: Mapping[str, str]
     times: Mapping[str, object] = field(default_factory=dict)
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    within_s: float = WITHIN_S
 
     def __enter__(self) -> Self:
         for name in ("state", "spool", "programs", "elastic"):
@@ -157,14 +160,38 @@ class ElasticHall:
     def run(self, job: str, *words: str) -> None:
         """Run one of the programs as slurmctld does."""
         done = subprocess.run(
-            [self.folder / "programs" / job, *words], check=False, timeout=WITHIN_S
+            [self.folder / "programs" / job, *words], check=False, timeout=self.within_s
         )
         assert done.returncode == 0, self.logs()
+
+    def start(self, job: str) -> int:
+        """Start one of the programs and return its process."""
+        started = subprocess.Popen([self.folder / "programs" / job])
+        self.daemons.append(started)
+        return started.pid
+
+    def running(self) -> list[int]:
+        """Return the processes of the program that work for this hall."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                words = (path.parent / "cmdline").read_bytes().split(b"\0")
+                if (
+                    str(PROGRAM).encode() in words
+                    and str(self.folder).encode() in path.read_bytes()
+                ):
+                    found.append(int(path.parent.name))
+        return found
 
     def call(self, *words: str, check: bool = True) -> str:
         """Return what a command of Slurm prints."""
         done = subprocess.run(
-            words, env=self.variables, capture_output=True, text=True, check=False, timeout=WITHIN_S
+            words,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=self.within_s,
         )
         assert not check or done.returncode == 0, (
             f"{words}: {done.stdout}{done.stderr}{self.logs()}"
@@ -272,9 +299,9 @@ class ElasticHall:
         Raises:
             AssertionError: it does not become so.
         """
-        end = time.monotonic() + WITHIN_S
+        end = time.monotonic() + self.within_s
         while not ready():
-            assert time.monotonic() < end, f"{what}: not within {WITHIN_S} s\n{self.logs()}"
+            assert time.monotonic() < end, f"{what}: not within {self.within_s:g} s\n{self.logs()}"
             for step in each:
                 step()
             time.sleep(0.5)

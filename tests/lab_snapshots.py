@@ -175,7 +175,7 @@ def configured_machines(
             told = machines.on(snapshot.controller, "sinfo -h -N -o %T", check=False)
             return set(told.split())
 
-        assert wait_for(lambda: states() == {"idle"}, 120, 0.5), states()
+        assert wait_for(lambda: states() == {"idle"}, 300, 0.5), states()
         yield machines
 
 

@@ -108,7 +108,7 @@ class Machines:
         (found,) = [host for host in self.lab.hosts() if host.name == name]
         return found
 
-    def on(self, name: str, command: str, *, check: bool = True, timeout_s: float = 60) -> str:
+    def on(self, name: str, command: str, *, check: bool = True, timeout_s: float = 300) -> str:
         """What ``command`` prints on the host ``name``."""
         command_line = (*self.lab.ssh(self.host(name)), command)
         return run(*command_line, check=check, timeout_s=timeout_s).strip()

@@ -175,7 +175,7 @@ def serving(folder: Path) -> Iterator[Served]:
         yield Served(f"http://127.0.0.1:{port}", _wait(process, root, port, folder))
     finally:
         process.kill()
-        process.wait(timeout=60)
+        process.wait(timeout=300)
         log.close()
         run("umount", "--lazy", root, check=False)
 
@@ -187,7 +187,7 @@ def _wait(process: subprocess.Popen[bytes], root: Path, port: int, folder: Path)
         with contextlib.suppress(OSError):
             request = urllib.request.Request(f"http://127.0.0.1:{port}/api/")
             try:
-                urllib.request.urlopen(request, timeout=30).read()
+                urllib.request.urlopen(request, timeout=300).read()
             except urllib.error.HTTPError as error:
                 if error.code not in {401, 403}:
                     raise

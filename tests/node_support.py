@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from rackwright.catalog.fault_signals import faults_of_node
+from rackwright.catalog.fault_table import builtin_faults
+
 PROGRAM = Path(__file__).parents[1] / "roles/health_check/files/node_health.py"
 SCONTROL = """echo "$*" >> {log}
 case "$*" in
@@ -41,8 +44,7 @@ class Node:
             "mounts": [{"path": "/scratch", "type": "lustre"}],
             "free": [{"path": str(folder), "percent": 0}],
             "services": ["munge"],
-            "xids": [79, 95],
-            "xid_words": {"79": "GPU has fallen off the bus"},
+            "faults": faults_of_node(builtin_faults()),
             "verdict": str(folder / "verdict.json"),
         }
         for number in range(2):

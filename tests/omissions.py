@@ -31,7 +31,7 @@ CATALOGUE = load_catalogue()
 
 
 BUILT = {
-    "federation.sites[].uids*": "the accounts of the site get the numbers of 'users'",
+    "federation.sites[].uids*": "its accounts are said to have the numbers of 'users'",
     "federation.sites[].version": "the cluster has the release of the scheduler",
     "operations.software[].cuda": "no toolkit is installed on the hosts",
     "operations.software[].slurm": "Slurm is of the scheduler's release",

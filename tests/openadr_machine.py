@@ -27,13 +27,14 @@ def environment() -> Path:
 
     own = site.getsitepackages()[0]
     cache_folder().mkdir(parents=True, exist_ok=True)
-    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, own, sys.version, "sites"])}"
+    found = f"import site; site.addsitedir({own!r})\n"  # which reads .pth files there too
+    folder = cache_folder() / f"openadr-{recipe_key([RELEASE, found, sys.version])}"
     with turn(cache_folder() / "openadr.lock"):
         if not (folder / "ready").exists():
             run(sys.executable, "-m", "venv", "--clear", folder)
             run(folder / "bin/pip", "install", "--quiet", f"openleadr=={RELEASE}", timeout_s=600)
             (place,) = folder.glob("lib/python*/site-packages")
-            (place / "others.pth").write_text(f"import site; site.addsitedir({own!r})\n")
+            (place / "others.pth").write_text(found)
             (folder / "ready").touch()
     return folder / "bin/python"
 

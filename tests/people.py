@@ -49,6 +49,6 @@ class People:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
         return done.stdout.strip()

@@ -13,7 +13,6 @@ from ironic_fake import FakeIronic
 from metal_hall import HOSTS, address_of, layer, machines, plan_of
 from rackwright.metal.discovery.expected import expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.metal.discovery.redfish import BmcState
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import Act, ProvisioningStep, Seen, facts_against
@@ -22,6 +21,7 @@ from rackwright.metal.reconcile import ProvisioningOutcome, Reconciler
 from rackwright.metal.waves import PowerLimits
 from rackwright.model.provisioning import Provisioning
 from rackwright.plan.model import Plan
+from rackwright.redfish import BmcState
 
 DIGEST = "sha256:" + "ab" * 32
 MORE = f"""\

@@ -140,6 +140,9 @@ def filled(todo: str) -> str:
     )
 
 
+_SERVER = re.compile(
+    r"(?i)drac|ilo|ipmi|bmc|imm|xcc|cimc|irmc|poweredge|proliant|thinksystem|system x|primergy|server|ucs|dgx|sys-|as-|nuc|apic"
+)
 _RATE = re.compile(r"(\d+)gbase|infiniband-(edr|hdr|ndr|xdr)")
 _GBPS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
 
@@ -161,6 +164,9 @@ def _device_type(path: Path, text: str) -> Outcome:
 
 def _wrong(data: dict[str, Any], folder: str, made: Any) -> Iterator[str]:
     """Yield what an entry has otherwise than the YAML that it is made of."""
+    names = " ".join(str(one.get("name")) for one in data.get("interfaces") or ())
+    if folder == "nodes" and not _SERVER.search(f"{data['model']} {names}"):
+        yield "nothing says that it is a server"
     if data.get("power-outlets"):
         yield "a device with outlets became a product that draws power"
     height = made.get("height")

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import join
 
-from suites import ROOT, Suite, read_suites, suites_that_fit, touched
+from suites import ROOT, USUAL_S, Suite, read_suites, suites_that_fit, touched
 
 BIN = Path(sys.executable).parent
 VERIFIED = ROOT / ".ci/verified"
@@ -36,18 +36,12 @@ LINTERS = (
 )  # fmt: skip
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
+WAITING_WORKERS = 4
+"""Of every suite together, which wait for boots, timers and daemons for more than half of their time."""
 SLOWEST = "--durations=25"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
 UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", SLOWEST, "-m", "not e2e and not bench and not soak")
-REAL = (
-    f"-n{WORKERS}",
-    "--dist",
-    "loadfile",
-    "--no-loadscope-reorder",
-    SLOWEST,
-    "-m",
-    "e2e and not soak",
-)
+REAL = ("--dist", "loadfile", "--no-loadscope-reorder", SLOWEST, "-m", "e2e and not soak")
 MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
 SOAK = (f"-n{WORKERS}", "-m", "soak")
 BENCH = ("-m", "bench and not soak", "-s")
@@ -113,7 +107,7 @@ def main(tier: str) -> int:
         whole, late = suites_that_fit(whole, _seconds(), WORKERS * _seconds_left())
         outcomes += run_journeys("journeys of what is left out", late)
         outcomes += [Outcome(f"suite {s.name}", left_out=(f"suite {s.name}",)) for s in late]
-    outcomes += run_whole(whole)
+    outcomes += run_whole(whole, WAITING_WORKERS if tier == "all" else WORKERS)
     if tier == "all":
         outcomes += [run_make(f"test-{name}") for name in OTHERS]
     return summarise(tier, outcomes)
@@ -133,15 +127,17 @@ def run_soak(suites: Sequence[Suite]) -> list[Outcome]:
 def run_journeys(name: str, suites: Iterable[Suite]) -> list[Outcome]:
     """Run the journeys of ``suites``, if they have any."""
     journeys = tuple(test for suite in suites for test in suite.journeys)
-    return [run_pytest(Pytest(name, journeys, REAL))] if journeys else []
+    return [run_pytest(Pytest(name, journeys, (f"-n{WORKERS}", *REAL)))] if journeys else []
 
 
-def run_whole(suites: Sequence[Suite]) -> Iterator[Outcome]:
-    """What became of ``suites``."""
+def run_whole(suites: Sequence[Suite], workers: int) -> Iterator[Outcome]:
+    """Run ``suites``, the longest first, so that no worker is left with one in the end."""
+    seconds = _seconds()
+    suites = sorted(suites, key=lambda one: -seconds.get(one.name, USUAL_S))
     yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
     real = _paths(suite for suite in suites if suite.name != "bench")
     if real:
-        yield run_pytest(Pytest("end to end", real, REAL, by_file=True))
+        yield run_pytest(Pytest("end to end", real, (f"-n{workers}", *REAL), by_file=True))
     if any(suite.name == "bench" for suite in suites):
         yield run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"}))
 

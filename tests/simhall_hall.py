@@ -18,7 +18,7 @@ from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout
 
 RELEASE = "simhall==0.1.0"
-WITHIN_S = 60
+WITHIN_S = 300
 
 
 def newer_python() -> str | None:
@@ -89,14 +89,14 @@ def serving(command: Path, hall: Mapping[str, Any], folder: Path, port: int) -> 
             yield address
         finally:
             process.terminate()
-            process.wait(timeout=30)
+            process.wait(timeout=300)
 
 
 def ask_switch(address: str, leaf: str, vendor: str) -> str:
     """Return what a switch answers about its ports."""
     if vendor == "nvidia":
         url = f"{address}/dev/{leaf}/nvue_v1/interface?rev=applied"
-        return str(urllib.request.urlopen(url, timeout=30).read(), "utf-8")
+        return str(urllib.request.urlopen(url, timeout=300).read(), "utf-8")
     commands = ["show lldp neighbors detail", "show interfaces status"]
     body = {"jsonrpc": "2.0", "method": "runCmds", "id": "1",
             "params": {"version": 1, "cmds": commands, "format": "json"}}  # fmt: skip
@@ -105,4 +105,4 @@ def ask_switch(address: str, leaf: str, vendor: str) -> str:
         json.dumps(body).encode(),
         {"Content-Type": "application/json"},
     )
-    return str(urllib.request.urlopen(request, timeout=30).read(), "utf-8")
+    return str(urllib.request.urlopen(request, timeout=300).read(), "utf-8")

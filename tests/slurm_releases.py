@@ -41,7 +41,7 @@ UNNEEDED = (
 )
 ADDRESS = "10.99.0.1"
 """Of the machine, beside loopback."""
-WITHIN_S = 120
+WITHIN_S = 300
 """Time in which a daemon answers, also on a busy machine."""
 NAMESPACES = ("--net", "--uts", "--mount", "--pid", "--ipc")
 
@@ -308,7 +308,7 @@ class Inside:
             path.unlink() if path.is_file() else shutil.rmtree(path)
         for words in case["accounting"]:  # it fails where another case has made the same
             command = ["chroot", str(self.root), "sacctmgr", "--immediate", *words]
-            subprocess.run(command, capture_output=True, timeout=60, check=False)
+            subprocess.run(command, capture_output=True, timeout=300, check=False)
         began = time.monotonic()
         controller = self.start("slurmctld", "-D", "-c", "-v")
         self.wait(controller, self.answers, log)
@@ -330,7 +330,7 @@ class Inside:
 
     def answers(self) -> bool:
         command = ["chroot", str(self.root), "scontrol", "ping"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         return " is UP" in done.stdout
 
     def wait(self, daemon: subprocess.Popen[bytes], ready: Callable[[], bool], *logs: Path) -> None:

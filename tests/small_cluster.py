@@ -101,7 +101,7 @@ class Machine:
         return played
 
     def on(self, command: str) -> str:
-        return self.machines.on("gpu-1", command, timeout_s=90)
+        return self.machines.on("gpu-1", command)
 
     def processes(self) -> list[str]:
         """The process ids of slurmctld and slurmd."""

@@ -70,7 +70,7 @@ def live(root: Path, folder: Path, hall: Mapping[str, Any], timeout_s: float) ->
 
 def _run(*words: str, text: str | None = None) -> str:
     done = subprocess.run(
-        words, capture_output=True, text=True, timeout=60, check=False, input=text
+        words, capture_output=True, text=True, timeout=300, check=False, input=text
     )
     assert done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}"
     return done.stdout
@@ -282,7 +282,7 @@ def _answer(root: Path, folder: Path) -> None:
     _wait(lambda: hall.reached() == len(hall.hosts) - 1, "hosts do not reach each other")
     time.sleep(1)
     ping.send_signal(2)
-    told, _ = ping.communicate(timeout=10)
+    told, _ = ping.communicate(timeout=300)
     lived = {
         "sessions_s": sessions_s,
         "lost_s": lost_s,

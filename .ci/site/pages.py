@@ -56,6 +56,7 @@ def made_pages() -> Iterator[tuple[str, str]]:
     """The path in the site and the text of each page that is made."""
     yield "reference/blueprint.md", reference.blueprint_page()
     yield from reference.policy_pages()
+    yield "reference/faults.md", reference.faults_page()
     yield "reference/commands.md", reference.commands_page()
     yield "reference/exit-codes.md", reference.exit_codes_page()
     yield "reference/plan.md", reference.plan_page()

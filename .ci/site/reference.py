@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from rackwright import api, cli
+from rackwright.catalog.fault_signals import alert_rules, faults_of_node
+from rackwright.catalog.fault_table import builtin_faults
 from rackwright.cli import VERBS
 from rackwright.exit_codes import ExitCode
 from rackwright.model.cluster import Blueprint
@@ -162,6 +164,33 @@ def actions(text: str) -> Sequence[str]:
     """The actions of a command, by the list of them that its help has."""
     found = re.findall(r"^    ([a-z-]+)(?: |$)", text.partition("\n  ACTION\n")[2], re.MULTILINE)
     return tuple(dict.fromkeys(found))
+
+
+def faults_page() -> str:
+    """The table of faults: what each is seen by, and what is done about it."""
+    table = builtin_faults()
+    watched = {one["fault"]: "health check" for one in faults_of_node(table)}
+    alerts = {one["fault"] for one in alert_rules(table)}
+    parts = [
+        "# Faults\n\nThe built-in table. A team's own stand beside it ([faults and their repair](../repair.md)).\n"
+    ]
+    for subject in dict.fromkeys(fault.subject for fault in table.faults.values()):
+        parts.append(
+            f"\n## {subject}\n\n| Fault | Name | Severity | Steps | Watched by | Source |\n|---|---|---|---|---|---|\n"
+        )
+        for fault in table.faults.values():
+            if fault.subject == subject:
+                steps = ", ".join(step.value for step in fault.ladder)
+                by = ", ".join(
+                    filter(
+                        None, [watched.get(fault.id), "alert" if fault.id in alerts else "", "loop"]
+                    )
+                )
+                source = "; ".join(one.title for one in table.sources_of(fault))
+                parts.append(
+                    f"| `{fault.id}` | {_cell(fault.name)} | {fault.severity} | {steps} | {by} | {_cell(source)} |\n"
+                )
+    return "".join(parts)
 
 
 def exit_codes_page() -> str:

@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import (
-    AwsSitePlan,
     Contributor,
     Finding,
     Measure,
@@ -41,7 +40,7 @@ class ReservedCapacity(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a measure for each reservation or block, and one for the size of each block."""
         for site in plan.aws:
-            for identity, groups in _by_capacity(site).items():
+            for identity, groups in site.reserved_groups.items():
                 capacity = groups[0].spec.capacity
                 if isinstance(capacity, (Reservation, CapacityBlock)):
                     at = Subject(f"{site.name} {identity}", (*groups[0].path, "capacity"))
@@ -81,12 +80,3 @@ class ReservedCapacity(Policy):
                 fix="use several blocks, a node group for each",
                 missing=missing,
             )
-
-
-def _by_capacity(site: AwsSitePlan) -> dict[str, list[GroupPlan]]:
-    found: dict[str, list[GroupPlan]] = {}
-    for group in site.groups:
-        capacity = group.spec.capacity
-        if isinstance(capacity, (Reservation, CapacityBlock)):
-            found.setdefault(capacity.id, []).append(group)
-    return found

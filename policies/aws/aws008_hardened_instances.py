@@ -56,7 +56,8 @@ class HardenedInstances(Policy):
                     yield Finding(at, ok=None, message=error.summary, missing=missing)
                     continue
                 yield from self._judge(template["metadata_options"], at)
-                yield _judge_volumes(template["block_device_mappings"], at)
+                root = site.image_facts(group.spec.image).root_device
+                yield _judge_volumes(template["block_device_mappings"], root, at)
             for servers in site.servers:
                 at = Subject(f"{site.name} {servers.role}", servers.path)
                 arguments = server_args(servers.server, name=servers.role, tags={})
@@ -86,13 +87,21 @@ class HardenedInstances(Policy):
         )
 
 
-def _judge_volumes(mappings: list[dict[str, Any]], at: Subject) -> Finding:
+def _judge_volumes(mappings: list[dict[str, Any]], root: str | None, at: Subject) -> Finding:
     open_volumes = [m["device_name"] for m in mappings if m["ebs"]["encrypted"] != "true"]
     if open_volumes:
         message = f"'{open_volumes[0]}' is not encrypted"
         return Finding(at, ok=False, message=message, what=_ENCRYPTION)
     device = mappings[0]["device_name"]
-    if device not in ROOT_DEVICES:
+    if root is not None and device != root:
+        return Finding(
+            at,
+            ok=False,
+            message=f"'{device}' is encrypted, and the root device of the image is '{root}', which stays as it is",
+            fix=f"set 'root_device: {root}'",
+            what=_ENCRYPTION,
+        )
+    if root is None and device not in ROOT_DEVICES:
         return Finding(
             at,
             ok=None,

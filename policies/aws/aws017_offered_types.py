@@ -18,6 +18,8 @@ from rackwright.api import (
     rule,
 )
 from rackwright.catalog.offerings import builtin_offerings
+from rackwright.model.aws_instances import BLOCKS_ALONE, CapacityBlock, OnDemand
+from rackwright.plan.aws.site import GroupPlan
 
 
 @rule(
@@ -35,11 +37,38 @@ class OfferedTypes(Policy):
         """Yield a finding for each group of nodes and of servers."""
         for site in plan.aws:
             for group in site.groups:
-                yield _finding(site, f"{site.name} {group.spec.name}", group.spec.type, group.path)
+                yield _bought(site, group)
             for servers in site.servers:
                 yield _finding(
                     site, f"{site.name} {servers.role}", servers.server.type, servers.path
                 )
+
+
+def _bought(site: AwsSitePlan, group: GroupPlan) -> Finding:
+    """Return the finding on the type of a node group, by the way in which it is bought."""
+    spec, capacity = group.spec, group.spec.capacity
+    name, path = f"{site.name} {spec.name}", (*group.path, "capacity")
+    if spec.type.startswith(BLOCKS_ALONE) and not isinstance(capacity, CapacityBlock):
+        return Finding(
+            Subject(name, (*path, "kind")),
+            ok=False,
+            message=f"EC2 sells '{spec.type}' as UltraServers in capacity blocks alone, not as '{capacity.kind}'",
+            fix="buy a capacity block, and set 'capacity: {kind: capacity-block, id: cr-…}'",
+        )
+    recorded = builtin_offerings().zone_ids(spec.type, site.region) is not None
+    if recorded or isinstance(capacity, OnDemand):
+        return _finding(site, name, spec.type, group.path)
+    # Of a type that the record lacks, the reservation shows where EC2 has it.
+    zone, own = site.network.availability_zones[0], capacity.availability_zone
+    at = Subject(name, (*path, "availability_zone"))
+    missing = () if own else (Missing(f"zone of '{capacity.id}'", at.path),)
+    return Finding(
+        at,
+        ok=None if own is None else own == zone,
+        message=f"'{capacity.id}' of '{spec.type}' is in {own or 'an unknown zone'}, and nodes are in {zone}",
+        fix=f"put '{own}' first in 'availability_zones'" if own else None,
+        missing=missing,
+    )
 
 
 def _finding(site: AwsSitePlan, name: str, instance_type: str, path: FieldPath) -> Finding:

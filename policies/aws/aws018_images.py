@@ -17,7 +17,10 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.plan.aws.images import image_facts
+from rackwright.model.aws_instances import AwsNodeGroup, AwsServer
+from rackwright.plan.aws.images import ImageFacts
+
+Host = AwsNodeGroup | AwsServer
 
 
 @rule(
@@ -36,29 +39,34 @@ class Images(Policy):
         for site in plan.aws:
             for group in site.groups:
                 at = Subject(f"{site.name} {group.spec.name}", (*group.path, "image"))
-                image = group.spec.image
-                yield _architecture(at, image, group.instance.architecture, group.spec.type)
-                yield _root_device(at, image, group.spec.root_device, group.path)
-                yield from _kernel(plan, site, at, image, group.spec.name)
+                image = site.image_facts(group.spec.image)
+                yield _architecture(at, image, group.instance.architecture, group.spec)
+                yield _root_device(at, image, group.spec, group.path)
+                yield from _kernel(plan, site, at, image, group.spec, group.spec.name)
             for servers in site.servers:
                 at = Subject(f"{site.name} {servers.role}", (*servers.path, "image"))
                 server, known = servers.server, servers.instance
                 built = None if known is None else known.architecture
-                yield _architecture(at, server.image, built, server.type)
-                yield from _kernel(plan, site, at, server.image)
+                image = site.image_facts(server.image)
+                yield _architecture(at, image, built, server)
+                yield from _kernel(plan, site, at, image, server)
 
 
-def _unknown(at: Subject, message: str, image: str, what: str) -> Finding:
-    words = f"{what} of '{image}', as 'aws ec2 describe-images' shows it: name the image by a public parameter"
-    return Finding(at, ok=None, message=message, missing=(Missing(words, at.path),), what=what)
+def _unknown(at: Subject, message: str, spec: Host, what: str, fact: str) -> Finding:
+    words = (
+        f"{what} of '{spec.image}': name the image by a public parameter, or state '{fact}' of it"
+    )
+    missing = Missing(words, (*at.path[:2], "images", spec.image, fact))
+    return Finding(at, ok=None, message=message, missing=(missing,), what=what)
 
 
-def _architecture(at: Subject, image: str, needed: str | None, instance_type: str) -> Finding:
+def _architecture(at: Subject, image: ImageFacts, needed: str | None, spec: Host) -> Finding:
     """Return the finding on the CPUs that an image is built for."""
-    built = image_facts(image).architecture
-    message = f"'{instance_type}' runs images built for {needed}"
+    built = image.architecture
+    message = f"'{spec.type}' runs images built for {needed}"
     if needed is None or built is None:
-        return _unknown(at, f"whether the image runs on '{instance_type}'", image, "architecture")
+        asked = f"whether the image runs on '{spec.type}'"
+        return _unknown(at, asked, spec, "architecture", "architecture")
     if built != needed:
         return Finding(
             at,
@@ -70,11 +78,12 @@ def _architecture(at: Subject, image: str, needed: str | None, instance_type: st
     return Finding(at, ok=True, message=message, what="architecture")
 
 
-def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Finding:
+def _root_device(at: Subject, image: ImageFacts, spec: AwsNodeGroup, path: FieldPath) -> Finding:
     """Return the finding on the device that becomes the encrypted root volume."""
-    device = image_facts(image).root_device
+    device, stated = image.root_device, spec.root_device
     if device is None:
-        return _unknown(at, f"whether '{stated}' is the root device", image, "root device")
+        asked = f"whether '{stated}' is the root device"
+        return _unknown(at, asked, spec, "root device", "root_device")
     if device != stated:
         return Finding(
             Subject(at.name, (*path, "root_device")),
@@ -88,7 +97,12 @@ def _root_device(at: Subject, image: str, stated: str, path: FieldPath) -> Findi
 
 
 def _kernel(
-    plan: Plan, site: AwsSitePlan, at: Subject, image: str, group: str | None = None
+    plan: Plan,
+    site: AwsSitePlan,
+    at: Subject,
+    image: ImageFacts,
+    spec: Host,
+    group: str | None = None,
 ) -> Iterator[Finding]:
     """Yield the finding on the kernel of an image, where the software versions state one for its hosts."""
     software = plan.software.get(site.name)
@@ -97,18 +111,27 @@ def _kernel(
     kernel = own or (None if bill is None else bill.kernel)
     if kernel is None:
         return
-    floats = image_facts(image).floats
-    if floats is None:
-        yield _unknown(at, f"whether the image stays with the kernel {kernel}", image, "kernel")
-    elif floats:
+    if image.floats:
         yield Finding(
             at,
             ok=False,
-            message=f"the software versions pin the kernel {kernel}, and '{image}' names a newer image "
+            message=f"the software versions pin the kernel {kernel}, and '{spec.image}' names a newer image "
             "from time to time: its hosts would be refused",
             fix="name an AMI id, or a parameter with a date, that has this kernel",
             what="kernel",
         )
+    elif image.kernel is not None and image.kernel != kernel:
+        yield Finding(
+            at,
+            ok=False,
+            message=f"the software versions pin the kernel {kernel}, and '{spec.image}' starts {image.kernel}: "
+            "its hosts would be refused",
+            fix=f"name an image that has this kernel, or pin {image.kernel}",
+            what="kernel",
+        )
+    elif image.floats is None and image.kernel is None:
+        asked = f"whether the image stays with the kernel {kernel}"
+        yield _unknown(at, asked, spec, "kernel", "kernel")
     else:
         yield Finding(
             at,

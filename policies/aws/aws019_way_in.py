@@ -16,7 +16,6 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.plan.aws.images import image_facts
 
 _PUSHED = "instance-connect"
 
@@ -45,8 +44,8 @@ class WayIn(Policy):
 
     def _judge(self, site: AwsSitePlan, at: Subject, images: list[str]) -> Finding:
         access = site.access
-        users = {image_facts(image).user for image in images}
-        stock = sorted(image for image in images if image_facts(image).user is not None)
+        users = {site.image_facts(image).user for image in images}
+        stock = sorted(image for image in images if site.image_facts(image).user is not None)
         if access.user is None and stock:
             accounts = ", ".join(sorted(filter(None, users)))
             return Finding(

@@ -49,6 +49,8 @@ def _line(site: SitePlan, row: LineRating) -> Measure:
     carried = ""
     if row.carries_a is not None and limit is not None:
         carried = f", which carry {row.carries_a:,.0f} A"
+        if row.highest_a is not None and is_over(row.carries_a, row.highest_a):
+            basis = "by statement, at most a quarter above the highest of all tables"
     elif row.carries_a is None and row.highest_a is not None and limit is None:
         carried = f", which carry {row.highest_a:,.0f} A at most in any table,"
     fix = None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 from rackwright.plan.racks.contributors import subject
 from rackwright.policy.helpers.racks import is_over
 
@@ -25,22 +25,29 @@ class LeastFault(Policy):
 
     trip: Annotated[float, Field(ge=1, le=30)] = 10.0
     """Multiple of its rating at which a breaker surely opens at once: 10 for type C of IEC 60898-1."""
+    feeder_trip: Annotated[float, Field(ge=1, le=30)] = 3.0
+    """Multiple of its rating at which the breaker in front of a panel, a UPS or a busway opens, whose
+    release can be set."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Yield a measure for each feed of each class of racks whose conductors are stated."""
+        """Yield a measure for each source and each feed of a class of racks whose conductors are stated."""
         for site in plan.onprem:
             for row in site.power.line_ratings:
+                trip, when = self.trip, " at once"
+                at = Subject(f"{site.name} source {row.source}", row.path)
                 if row.rack is None:
-                    continue
-                limit = None if row.breaker_a is None else self.trip * row.breaker_a
+                    trip, when = self.feeder_trip, ""
+                else:
+                    at = subject(site, row.rack, f"feed {row.feed}", row.path)
+                limit = None if row.breaker_a is None else trip * row.breaker_a
                 value = row.fault_a
                 yield Measure(
-                    subject(site, row.rack, f"feed {row.feed}", row.path),
+                    at,
                     value=value,
                     limit=limit,
                     unit="A",
                     what="least current of a fault at the end of the circuit, where "
-                    f"{self.trip:g} times its rating opens the breaker at once,",
+                    f"{trip:g} times its rating opens the breaker{when},",
                     sense="at_least",
                     fix="provide thicker or shorter conductors, a supply with a higher fault current, "
                     "or a breaker that trips at less ('trip')"

@@ -63,10 +63,9 @@ class ReportedHardware(Policy):
 
 
 def _judge_shape(nodes: NodeSet, at: Subject) -> Finding:
-    if nodes.shape is None and not {"sockets", "corespersocket"} & {
-        key.lower() for key in nodes.extra
-    }:
-        fields = () if nodes.is_cloud else (ProductField(nodes.entry, "sockets"),)
+    given = {key.lower() for key in nodes.extra} & {"sockets", "corespersocket", "threadspercore"}
+    if nodes.shape is None and nodes.bare_threads is None and not given:
+        fields = (ProductField(nodes.entry, "threads_per_core"),)
         return Finding(
             at,
             ok=None,
@@ -79,7 +78,8 @@ def _judge_shape(nodes: NodeSet, at: Subject) -> Finding:
                 ),
             ),
         )
-    return Finding(at, ok=True, message="Slurm is told sockets, cores and threads")
+    sockets = "sockets, " if nodes.bare_threads is None else ""
+    return Finding(at, ok=True, message=f"Slurm is told {sockets}cores and threads")
 
 
 def _judge_detection(packages: str, at: Subject) -> Finding:

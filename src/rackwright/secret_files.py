@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.errors import StateError
+from rackwright.errors import StateError, UsageError
 from rackwright.files import named
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What a file system answers that has no hard links."""
 _MISSING = "missing"
+_LONGEST_PASSWORD = 1024
 
 
 @dataclass(frozen=True)
@@ -145,3 +147,22 @@ def _sync(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def read_password(path: Path) -> str:
+    """Return the one line of a file that its owner alone can read.
+
+    Raises:
+        UsageError: it cannot be read, others can read it, or it is no single line.
+    """
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text(encoding="utf-8").removesuffix("\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise UsageError(f"the password in '{path}' cannot be read: {reason}") from None
+    if stat.S_ISREG(mode) and mode & 0o077:
+        raise UsageError(f"others can read '{path}'", hint=f"chmod 600 {path}")
+    if not text or len(text) > _LONGEST_PASSWORD or re.search(r"[\x00-\x1f\x7f]", text):
+        raise UsageError(f"'{path}' is no password of one line")
+    return text

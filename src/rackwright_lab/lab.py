@@ -40,6 +40,9 @@ INOTIFY_INSTANCES = 4096
 
 READY_S = 90.0
 
+LAB_LINE = "# lab"
+"""End of each line that the lab writes into /etc/hosts."""
+
 KEY_BYTES, PUBLIC_KEY_BYTES = 300, 70
 """What the files of a pair of keys have at least."""
 
@@ -196,7 +199,7 @@ def up(
         for host in made:
             if not host.root.is_mount():
                 below = (*_layers(host, layers.get(host.name)), base)
-                hosts.build(host, below, _files(lab, host, made))
+                hosts.build(host, below, _files(lab, host, made, below))
             hosts.connect(host, lab.bridge)
             hosts.switch_on(host)
         for host in made:
@@ -362,15 +365,35 @@ def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
     lab.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
-def _files(lab: Lab, host: LabHost, everyone: Sequence[LabHost]) -> Mapping[str, tuple[str, int]]:
+def _files(
+    lab: Lab, host: LabHost, everyone: Sequence[LabHost], below: Sequence[Path]
+) -> Mapping[str, tuple[str, int]]:
     """Return the files that make the base this host: its name, its keys and its neighbours."""
     key = host.folder / "ssh_host_ed25519_key"
-    names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
     return {
         "etc/hostname": (f"{host.name}\n", 0o644),
-        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} {CONTROLLER}\n{names}", 0o644),
+        "etc/hosts": (_host_names(lab, everyone, (host.folder / "upper", *below)), 0o644),
         "etc/ssh/ssh_host_ed25519_key": (key.read_text(), 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (key.with_suffix(".pub").read_text(), 0o644),
         "etc/apt/sources.list": (source(CONTROLLER), 0o644),
         "root/.ssh/authorized_keys": (lab.key.with_suffix(".pub").read_text(), 0o600),
     }
+
+
+def _host_names(lab: Lab, everyone: Sequence[LabHost], layers: Sequence[Path]) -> str:
+    """Return the text of /etc/hosts: the names of the lab, then the lines that roles wrote.
+
+    ``layers`` are those of the host's disk, the uppermost first.
+    """
+    names = {"localhost": "127.0.0.1", CONTROLLER: lab.controller.ip}
+    names |= {other.name: other.address.ip for other in everyone}
+    own = [f"{address} {name} {LAB_LINE}" for name, address in names.items()]
+    files = (layer / "etc/hosts" for layer in layers)
+    text = next((file.read_text("utf-8") for file in files if file.exists()), "")
+    # A kept disk may be of another network: only the lab's own lines are written again.
+    others = [
+        line
+        for line in text.splitlines()
+        if not line.endswith(LAB_LINE) and "localhost" not in line
+    ]
+    return "".join(f"{line}\n" for line in (*own, *others))

@@ -50,10 +50,10 @@ def events(count: int, _folder: Path) -> Callable[[], object]:
 
     def take() -> None:
         live = Live(hosts, lambda _: hosts)
-        live.take("", {"event": "playbook_on_play_start", "event_data": {"pattern": "all"}}, 0.0)
-        live.take("", {"event": "playbook_on_task_start", "event_data": begun}, 0.0)
+        live.take({"event": "playbook_on_play_start", "event_data": {"pattern": "all"}}, 0.0)
+        live.take({"event": "playbook_on_task_start", "event_data": begun}, 0.0)
         for event in ended:
-            live.take("", event, 1.0)
+            live.take(event, 1.0)
         assert live.view(1.0).done == count
 
     return take

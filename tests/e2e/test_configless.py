@@ -117,10 +117,10 @@ def test_a_node_that_starts_before_its_controllers_waits_for_them(cluster: Machi
             return False
         return "failed" in cluster.on("gpu-1", "journalctl --unit slurmd --boot", check=False)
 
-    assert wait_for(asks, 120, 1.0)
+    assert wait_for(asks, 300, 1.0)
     for head in ("head-1", "head-2"):
         cluster.on(head, "systemctl start slurmctld")
-    assert wait_for(lambda: is_idle(cluster), 120, 1.0)
+    assert wait_for(lambda: is_idle(cluster), 300, 1.0)
     assert visible(cluster) == "0,1"
 
 
@@ -133,11 +133,13 @@ def test_a_file_that_somebody_wrote_is_not_read_in_silence(cluster: Machines) ->
 
 def test_the_way_back_leads_over_a_node_without_jobs(cluster: Machines) -> None:
     job = cluster.on("head-1", "sbatch --parsable --wrap 'sleep 600'")
-    assert wait_for(lambda: cluster.on("head-1", f"squeue -h -j {job} -o %T") == "RUNNING", 30, 0.5)
+    assert wait_for(
+        lambda: cluster.on("head-1", f"squeue -h -j {job} -o %T") == "RUNNING", 300, 0.5
+    )
     blueprint(cluster, configless=False)
     assert RUNNING_JOB in refusal(cluster)
     cluster.on("head-1", f"scancel {job}")
-    assert wait_for(lambda: is_idle(cluster), 60, 1.0)
+    assert wait_for(lambda: is_idle(cluster), 300, 1.0)
     configure(cluster, "--retry")
     configure(cluster)
     assert files(cluster, "/etc/slurm") == FILES

@@ -81,7 +81,7 @@ class Machine:
         return played
 
     def on(self, command: str) -> str:
-        return self.machines.on("gpu-1", command, timeout_s=90)
+        return self.machines.on("gpu-1", command)
 
     def log_in(self) -> str:
         """What ssh says when ada logs in."""
@@ -269,7 +269,7 @@ def test_only_a_job_opens_a_host_that_is_for_jobs(machine: Machine) -> None:
     assert machine.play("ssh_server").changed == 0
     assert "no active jobs on this node" in machine.log_in()
     machine.on("su ada -c 'cd; sbatch --output=/dev/null --wrap \"sleep 300\"'")
-    assert wait_for(lambda: machine.log_in() == "ada\n", 60, 1), machine.log_in()
+    assert wait_for(lambda: machine.log_in() == "ada\n", 300, 1), machine.log_in()
     machine.on("scancel --user ada")
     machine.play("ssh_server", ssh_server_jobs_only=False)
     assert machine.log_in() == "ada\n"

@@ -242,7 +242,7 @@ def test_the_next_head_node_has_the_state_of_a_snapshot(heads: Heads) -> None:
     held = "sbatch --parsable --hold --job-name=kept --output=/dev/null --wrap true"
     job = heads.on(HEAD, f"cd /tmp; {held}")
     saved = "grep --count --text kept /var/spool/slurmctld/job_state || true"
-    assert wait_for(lambda: heads.on(HEAD, saved) != "0", 60, 1)
+    assert wait_for(lambda: heads.on(HEAD, saved) != "0", 300, 1)
     shared = heads.machines.lab.hosts()[0].shared
     heads.on(HEAD, f"fsfreeze --freeze {STATE}")  # one moment, which EBS has by itself
     run("cp", "--sparse=always", shared / f"{named(1)}.disk", shared / f"{named(2)}.disk")
@@ -262,6 +262,6 @@ def test_the_next_head_node_has_the_state_of_a_snapshot(heads: Heads) -> None:
         "mysql",
     ]
     assert heads.on(NEXT, "stat -c %u /var/lib/mysql") != owners
-    assert wait_for(lambda: "UP" in heads.on(NEXT, "scontrol ping"), 60, 1)
+    assert wait_for(lambda: "UP" in heads.on(NEXT, "scontrol ping"), 300, 1)
     assert heads.on(NEXT, "squeue --noheader --format='%i %j'") == f"{job} kept"
     assert heads.play(NEXT, "data_volume", *EVERY).changed == 0

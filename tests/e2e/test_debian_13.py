@@ -59,7 +59,7 @@ def test_hosts_of_debian_13_become_a_cluster_whose_jobs_are_accounted(cluster: M
     assert versions.count("24.11.") == 2, versions
     assert "11.8." in versions, versions
     job = cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
-    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 30, 1), state(cluster, job)
+    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 300, 1), state(cluster, job)
     cluster.rackwright("verify")
 
 
@@ -68,7 +68,7 @@ def test_slurmdbd_outlives_a_restart_of_its_database(cluster: Machines) -> None:
     cluster.on("head-1", "systemctl stop mariadb")
     job = cluster.on("head-1", f"{JOB} --wrap true")
     cluster.on("head-1", "systemctl start mariadb")
-    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 90, 1), state(cluster, job)
+    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 300, 1), state(cluster, job)
     assert cluster.on("head-1", "systemctl show --property MainPID --value slurmdbd") == before
 
 
@@ -81,9 +81,9 @@ def test_nodes_are_served_their_configuration(cluster: Machines) -> None:
     assert cluster.on("gpu-1", there, check=False) == "/run/slurm/conf/slurm.conf"
     cluster.on("head-1", "systemctl stop slurmctld")
     cluster.on("gpu-1", "systemctl restart --no-block slurmd")
-    assert wait_for(lambda: "failed" in cluster.on("gpu-1", WORDS, check=False), 60, 1)
+    assert wait_for(lambda: "failed" in cluster.on("gpu-1", WORDS, check=False), 300, 1)
     cluster.on("head-1", "systemctl start slurmctld")
-    assert wait_for(lambda: states(cluster) == {"idle"}, 120, 1), states(cluster)
+    assert wait_for(lambda: states(cluster) == {"idle"}, 300, 1), states(cluster)
     cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
 
 
@@ -101,7 +101,7 @@ def test_slurm_is_upgraded_with_a_queue_and_what_was_accounted(
     queued = cluster.on("head-1", f"{JOB} --hold --wrap true")
     script = "until test -e /tmp/end; do sleep 0.3; done"
     running = cluster.on("head-1", f"{JOB} -w gpu-2 --no-requeue --wrap '{script}'")
-    assert wait_for(lambda: state(cluster, running) == "RUNNING", 60, 1), state(cluster, running)
+    assert wait_for(lambda: state(cluster, running) == "RUNNING", 300, 1), state(cluster, running)
     cluster.on("gpu-2", "(sleep 60; touch /tmp/end) >/dev/null 2>&1 &")
     with newer_slurm.served(tmp_path / "sid", str(cluster.lab.controller.ip)) as source:
         for host in HOSTS:
@@ -117,12 +117,12 @@ def test_slurm_is_upgraded_with_a_queue_and_what_was_accounted(
     for host in HOSTS:
         daemon = "slurmctld" if host.name == "head-1" else "slurmd"
         assert release in cluster.on(host.name, f"{daemon} -V")
-    assert wait_for(lambda: states(cluster) == {"idle"}, 60, 1), states(cluster)
+    assert wait_for(lambda: states(cluster) == {"idle"}, 300, 1), states(cluster)
     assert state(cluster, former) == "COMPLETED"
     assert state(cluster, running) == "COMPLETED", "its node was changed after it"
     assert state(cluster, queued) == "PENDING"
     cluster.on("head-1", f"scontrol release {queued}")
-    assert wait_for(lambda: state(cluster, queued) == "COMPLETED", 60, 1), state(cluster, queued)
+    assert wait_for(lambda: state(cluster, queued) == "COMPLETED", 300, 1), state(cluster, queued)
     assert "slurm_acct_db" in cluster.on("head-1", "mariadb -N -e 'SHOW DATABASES'")
     assert cluster.on("head-1", "ls /var/backups/slurm/upgrades").count("database-") == 1
     cluster.rackwright("upgrade", expect=3)

@@ -5,7 +5,11 @@ Each instance gets a real slurmd. Nothing is lost, nothing runs twice, and an id
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import random
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +23,8 @@ from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
-NODES = 20
+NODES, LARGEST, KILLS = 20, 500, 20
+SOAK_S = 3600
 TYPE = "p5_48xlarge"
 SCHEDULER = """
 scheduler:
@@ -45,6 +50,9 @@ def hall_of(lab: Any, most: int) -> tuple[ElasticHall, Path]:
     """Provision a cluster with elastic nodes, and return its controller, which is not started yet."""
     name = f"elastic{most}"
     changes = {"count: 2": f"count: {{min: 0, max: {most}}}"}
+    if most == LARGEST:  # 33 interfaces of each would only keep the embedded AWS busy
+        changes["type: p5.48xlarge"] = "type: m7i.4xlarge\n        efa: false"
+        changes["L-1216C47A: 1024"] = "L-1216C47A: 100000"
     blueprint = lab.blueprint(name, **changes)
     blueprint.write_text(blueprint.read_text() + SCHEDULER)
     lab.run("up", blueprint, "--target", "local", "--yes")
@@ -55,9 +63,13 @@ def hall_of(lab: Any, most: int) -> tuple[ElasticHall, Path]:
         "AWS_SECRET_ACCESS_KEY": "embedded",
     }
     config = {"sites": elastic_variables(plan)["elastic_sites"]}
+    # Where no slurmd joins, no node is given up.
+    times = {**TIMES, "ResumeTimeout": 3600} if most == LARGEST else TIMES
     hall = ElasticHall(
-        lab.folder / f"hall-{name}", render_slurm(plan)["slurm.conf"], config, environment, TIMES
+        lab.folder / f"hall-{name}", render_slurm(plan)["slurm.conf"], config, environment, times
     )
+    if most == LARGEST:
+        hall.within_s = SOAK_S
     return hall, blueprint
 
 
@@ -171,3 +183,44 @@ def test_an_instance_that_ends_by_itself_takes_its_node_down_and_its_job_runs_ag
         assert "has ended" in hall.nodes()[name]["Reason"]
         assert " PD " in hall.call("squeue", "--noheader")
         assert not living(lab)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(4 * SOAK_S)
+def test_500_nodes_with_20_kills_of_the_program_leave_no_orphan_and_none_twice(lab: Any) -> None:
+    """slurmd joins nowhere here: resumption and suspension are asked of slurmctld."""
+    hall, _ = hall_of(lab, LARGEST)
+    drawn = random.Random(55_104)
+    every = {f"train-{number}" for number in range(1, LARGEST + 1)}
+    with hall:
+        # A launch is a call of its own; 100 instances are ended by one.
+        for name, wanted, calls in (
+            ("POWER_UP", every, LARGEST // 10),
+            ("POWER_DOWN_FORCE", set[str](), LARGEST // 100),
+        ):
+            hall.call("scontrol", "update", f"NodeName=train-[1-{LARGEST}]", f"State={name}")
+            for _ in range(KILLS // 2):
+                kill(hall, lab, drawn.randint(1, calls))
+                assert max(living(lab).values(), default=1) == 1
+            hall.wait_for(lambda: not hall.running(), "the programs")
+            hall.wait_for(
+                lambda wanted=wanted: set(living(lab)) == wanted,  # type: ignore[misc]
+                name,
+                each=[lambda: hall.run("sweep")],
+            )
+            assert max(living(lab).values(), default=1) == 1
+
+
+def kill(hall: ElasticHall, lab: Any, calls: int) -> None:
+    """Kill a program after so many more calls of AWS; begin a sweep where none runs that long."""
+    begun = len(lab.calls())
+
+    def ripe() -> bool:
+        if not hall.running():
+            hall.start("sweep")
+        return len(lab.calls()) >= begun + calls and bool(hall.running())
+
+    hall.wait_for(ripe, f"{calls} calls of AWS")
+    for process in hall.running():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)

@@ -133,7 +133,7 @@ def test_no_simulator_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have simulators as well
     with ThreadPoolExecutor() as pool:
         routed = pool.submit(route, layout_of(), "ftree")
-        assert wait_for(lambda: bool(simulators(tmp_path)) or routed.done(), 60, 0.01)
+        assert wait_for(lambda: bool(simulators(tmp_path)) or routed.done(), 300, 0.01)
         assert not routed.done(), "it was seen while it ran"
         routed.result()
     with pytest.raises(ExternalToolError):

@@ -6,7 +6,6 @@ when it begins and one when it ends, so that what was lost or done twice is seen
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -38,6 +37,8 @@ SITES = ("alpha", "beta", "gamma")
 JOBS = 100
 CPUS = 8
 PASSWORD = "of-this-test-alone"
+LONG_S = 500
+"""Time for what seconds suffice for on an idle machine."""
 
 
 def document() -> dict[str, Any]:
@@ -74,6 +75,11 @@ def document() -> dict[str, Any]:
         "extra": {
             "SlurmdParameters": "config_overrides",
             "SlurmctldTimeout": 10,
+            # On a slow machine an answer or the start of a job may take longer than Slurm's 10 s, after
+            # which it gives the job up or does it again.
+            "BatchStartTimeout": 300,
+            "MessageTimeout": 60,
+            "TCPTimeout": 30,
             "SchedulerParameters": "bf_interval=5",
         },
     }
@@ -212,9 +218,9 @@ def states(site: Site, *jobs: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def submit(site: Site, number: int, seconds: float = 3) -> str:
+def submit(site: Site, number: int, between: str = "sleep 1") -> str:
     """Submit a job that writes when it begins and when it ends; return its id."""
-    script = f"hostname >> /srv/slurm/places; echo begin {number} >> /srv/slurm/lines; sleep {seconds}; echo end {number} >> /srv/slurm/lines"
+    script = f"hostname >> /srv/slurm/places; echo begin {number} >> /srv/slurm/lines; {between}; echo end {number} >> /srv/slurm/lines"
     said = site.machine.on(
         f"cd /tmp && sbatch --parsable -n1 --mem=100 -o /dev/null --wrap '{script}'"
     )
@@ -243,23 +249,39 @@ def test_sites_join_while_they_run_and_join_once(sites: dict[str, Site]) -> None
     ]
 
 
+def places(site: Site) -> Counter[str]:
+    """Return how many jobs began at each machine."""
+    return Counter(site.machine.on("cat /srv/slurm/places 2>/dev/null || true").split())
+
+
+def ended(site: Site) -> int:
+    """Return how many jobs have ended."""
+    return sum(line.startswith("end") for line in lines(site))
+
+
 def test_jobs_survive_the_loss_of_a_controller(sites: dict[str, Site]) -> None:
     """A hundred jobs; one controller is killed in the middle; each job is done, and once."""
     alpha, beta, gamma = sites.values()
-    submitted = [submit((alpha, gamma)[n % 2], n) for n in range(JOBS // 2)]
-    wait_for(lambda: sum(lines(alpha).values()) > JOBS // 4, "the jobs to run")
+    # As many as the three have CPUs and some more, however fast they are submitted: none ends before "go".
+    early = len(SITES) * CPUS + 6
+    hold = "until test -e /srv/slurm/go; do sleep 1; done; sleep 2"
+    submitted = [submit((alpha, gamma)[n % 2], n, hold) for n in range(early)]
+    wait_for(lambda: places(alpha)[beta.machine.name] == CPUS, "jobs at the controller to be lost")
+    state = beta.run("scontrol show config | sed -n 's/^StateSaveLocation *= //p'")[1]
+    beta.run("touch /tmp/full")
+    submitted += [submit((alpha, gamma)[n % 2], n) for n in range(early, JOBS // 2)]
+    # slurmctld writes its jobs a few seconds later; what it never wrote, Slurm itself does again.
+    wait_for(lambda: beta.run(f"test {state}/job_state -nt /tmp/full")[0] == 0, "state of jobs")
     beta.machine.on("pkill -9 -x slurmctld")
-    submitted += [submit((alpha, gamma)[n % 2], n) for n in range(JOBS // 2, JOBS)]
-    assert len(set(submitted)) == JOBS
-    wait_for(
-        lambda: sum(1 for line in lines(alpha) if line.startswith("end")) > JOBS // 2, "half", 240
-    )
-    beta.up()
-
-    def is_done() -> bool:
-        return sum(1 for line in lines(alpha) if line.startswith("end")) >= JOBS
-
-    wait_for(is_done, "all jobs", 300)
+    try:
+        submitted += [submit((alpha, gamma)[n % 2], n) for n in range(JOBS // 2, JOBS)]
+        assert len(set(submitted)) == JOBS
+        alpha.machine.on("touch /srv/slurm/go")
+        wait_for(lambda: ended(alpha) > JOBS // 2, "half", LONG_S)
+    finally:
+        alpha.machine.on("touch /srv/slurm/go")
+        beta.up()
+    wait_for(lambda: ended(alpha) >= JOBS, "all jobs", LONG_S)
     counted = lines(alpha)
     wanted = {f"{word} {n}" for word in ("begin", "end") for n in range(JOBS)}
     assert counted == Counter(wanted), "none lost, none twice"
@@ -274,15 +296,15 @@ def test_jobs_survive_the_loss_of_a_controller(sites: dict[str, Site]) -> None:
             if found != ("COMPLETED",)
         }
 
-    with contextlib.suppress(AssertionError):
-        wait_for(lambda: not odd(), "the accounts", 20)
+    wait_for(
+        lambda: set(states(alpha, *submitted)) == set(submitted), "each job in the accounts", LONG_S
+    )
+    wait_for(lambda: len(odd()) <= CPUS, "no more than ran at the lost controller", LONG_S)
     found = states(alpha, *submitted)
-    assert set(found) == set(submitted), "each is in the accounts"
     assert {len(one) for one in found.values()} == {1}, "with one node that it had"
-    assert len(odd()) <= CPUS, f"no more than ran at the lost controller: {odd()}"
-    places = Counter(alpha.machine.on("cat /srv/slurm/places").split())
-    print(f"jobs by site: {dict(places)}; accounts differ for {len(odd())}")
-    assert set(places) == {site.machine.name for site in sites.values()}, "all three had some"
+    by_site = places(alpha)
+    print(f"jobs by site: {dict(by_site)}; accounts differ for {len(odd())}")
+    assert set(by_site) == {site.machine.name for site in sites.values()}, "all three had some"
 
 
 def test_a_site_leaves_and_comes_back(sites: dict[str, Site]) -> None:
@@ -291,7 +313,7 @@ def test_a_site_leaves_and_comes_back(sites: dict[str, Site]) -> None:
     question = "sacctmgr -nP show cluster globe-gamma format=Federation"
     wait_for(lambda: alpha.run(question)[1] == "", "gamma to leave")
     assert gamma.federate(state="leave") == [], "it has left"
-    job = submit(gamma, 1000, 1)
+    job = submit(gamma, 1000)
     wait_for(lambda: lines(alpha)["end 1000"] == 1, f"job {job}: gamma goes on alone")
     assert "Join the federation" in gamma.federate(state="active")
     wait_for(
@@ -303,23 +325,23 @@ def test_a_site_leaves_and_comes_back(sites: dict[str, Site]) -> None:
 def test_the_replica_becomes_the_database(sites: dict[str, Site]) -> None:
     """MariaDB and slurmdbd of the first site die; jobs go on, and the replica has all of them."""
     alpha, beta, gamma = sites.values()
-    before = submit(gamma, 2000, 1)
+    before = submit(gamma, 2000)
     wait_for(lambda: states(gamma, before) == {before: ("COMPLETED",)}, "the job before")
     wait_for(lambda: copies_are_equal(alpha, beta), "the copy")
     alpha.machine.on("pkill -9 -x slurmdbd; pkill -9 -x mariadbd")
-    during = submit(gamma, 2001, 1)
+    during = submit(gamma, 2001)
     wait_for(lambda: lines(alpha)["end 2001"] == 1, "a job without a database")
     assert beta.database is not None
     sql(beta, beta.database.value(beta.database.values["slurm_database_promote_statement"]))
     beta.machine.start("slurmdbd -D -v", "slurmdbd.log")
     wait_for(lambda: states(gamma, before, during) == dict.fromkeys((before, during), ("COMPLETED",)),
-             "the accounts of the replica", 180)  # fmt: skip
-    after = submit(gamma, 2002, 1)
-    wait_for(lambda: states(gamma, after) == {after: ("COMPLETED",)}, "the job after", 120)
+             "the accounts of the replica", LONG_S)  # fmt: skip
+    after = submit(gamma, 2002)
+    wait_for(lambda: states(gamma, after) == {after: ("COMPLETED",)}, "the job after", LONG_S)
 
 
 def copies_are_equal(primary: Site, replica: Site) -> bool:
     said = sql(replica, "SHOW SLAVE STATUS\\G")
-    assert not re.search(r"Last_(SQL|IO)_Errno: [1-9]", said), said
+    assert not re.search(r"Last_SQL_Errno: [1-9]", said), said  # of the network it tries again
     question = "SELECT COUNT(*) FROM slurm_acct_db.`globe-gamma_job_table` WHERE state = 3"
     return sql(primary, question) == sql(replica, question)

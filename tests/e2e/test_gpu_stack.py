@@ -16,6 +16,8 @@ import yaml
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.accept.compare import compare_item
 from rackwright.accept.expected import Comparing, Expectation
+from rackwright.catalog.fault_signals import alert_rules, exporter_fields
+from rackwright.catalog.fault_table import builtin_faults
 from rackwright_lab.lab import HostSpec
 from rackwright_lab.mock_packages.gpu import DRIVER
 from rackwright_lab.mock_packages.gpu_stack import (
@@ -54,6 +56,8 @@ GOOD: Mapping[str, Any] = {
     "efa_installer_brings": {"libfabric": LIBFABRIC, "plugin": OFI_PLUGIN},
     "efa_hugepages": 0,
     "prometheus_hosts": ["gpu-1"],
+    "prometheus_fault_alerts": alert_rules(builtin_faults()),
+    "dcgm_exporter_fault_counters": exporter_fields(builtin_faults()),
     "prometheus_slurm_controllers": [],
     "prometheus_scrape_interval_s": 1,
 }
@@ -338,8 +342,8 @@ def test_prometheus_reads_the_exporter_and_alerts(machine: Machine) -> None:
     again = machine.play(roles=["prometheus"])
     assert (again.code, again.changed) == (0, 0), again.output
     scraped = 'DCGM_FI_DEV_GPU_TEMP{instance="gpu-1",expected_gpus="8"}'
-    assert wait_for(lambda: len(machine.query(scraped)) == 8, 30, 0.5)
-    gpus = ("GpuXid", "GpuRowRemapFailed", "GpuHot", "GpuThrottled", "NvlinkErrors")
+    assert wait_for(lambda: len(machine.query(scraped)) == 8, 300, 0.5)
+    gpus = ("GpuOffBus", "GpuRemapFailed", "GpuTemperature", "GpuHot", "NvlinkErrors")
     assert not {alert for alert in machine.alerts() if alert[0] in gpus}
     values = (
         "DCGM_FI_DEV_XID_ERRORS 3 79\\n"
@@ -349,15 +353,18 @@ def test_prometheus_reads_the_exporter_and_alerts(machine: Machine) -> None:
         "DCGM_FI_DEV_CLOCKS_EVENT_REASONS 6 64\\n"
     )
     machine.on(f"printf '{values}' > /run/dcgm-lab")
-    wanted = {("GpuXid", "3"), ("GpuRowRemapFailed", "5"), ("GpuHot", "6"), ("GpuThrottled", "6")}
+    wanted = {("GpuOffBus", "3"), ("GpuRemapFailed", "5"), ("GpuTemperature", "6"), ("GpuHot", "6")}
     try:
-        seen = wait_for(lambda: machine.alerts() >= wanted, 30, 0.5)
+        seen = wait_for(lambda: machine.alerts() >= wanted, 300, 0.5)
         assert seen, machine.alerts()
-        assert ("GpuXid", "4") not in machine.alerts(), "a program's own fault"
+        assert {name for name, gpu in machine.alerts() if gpu == "4"} == set(), (
+            "a program's own fault"
+        )
     finally:
         machine.on("rm /run/dcgm-lab")
 
 
+PORT = 'instance="gpu-1",device="mlx5_0",port="1",job="node"'
 SERIES = 'instance="gpu-1",gpu="0",job="dcgm",expected_gpus="8"'
 
 
@@ -373,21 +380,25 @@ def test_promtool_finds_every_rule_firing_when_it_should(machine: Machine) -> No
         ("GpuExporterDown", [series("up", "0x20")]),
         ("GpuNotSeen", [series("up", "1x20"), series("DCGM_FI_DEV_GPU_TEMP", "30x20")]),
         ("GpuNotSeen", [series("up", "1x20")]),
-        ("GpuXid", [series("DCGM_FI_DEV_XID_ERRORS", "0x5 48x15")]),
-        ("GpuRowRemapFailed", [series("DCGM_FI_DEV_ROW_REMAP_FAILURE", "1x20")]),
-        ("GpuRowRemapPending", [series("DCGM_FI_DEV_ROW_REMAP_PENDING", "1x20")]),
-        ("GpuHot", [series("DCGM_FI_DEV_MEMORY_TEMP", "96x20")]),
-        ("GpuThrottled", [series(reasons, "136x20")]),
-        ("NvlinkRecovering", [series(link("RECOVERY"), "0x10 1x10")]),
+        ("GpuTemperature", [series("DCGM_FI_DEV_MEMORY_TEMP", "96x20")]),
+        ("GpuEccDoubleBit", [series("DCGM_FI_DEV_XID_ERRORS", "0x5 48x15")]),
+        ("GpuRemapFailed", [series("DCGM_FI_DEV_ROW_REMAP_FAILURE", "1x20")]),
+        ("GpuRemapPending", [series("DCGM_FI_DEV_ROW_REMAP_PENDING", "1x20")]),
+        ("GpuPowerBrake", [series(reasons, "136x20")]),
+        ("GpuSlowed", [series(reasons, "136x20")]),
+        ("GpuHot", [series(reasons, "64x20")]),
+        ("NvlinkRecovers", [series(link("RECOVERY"), "0x10 1x10")]),
+        ("PortFlaps", [series("node_infiniband_link_downed_total", "0x10 3x10", PORT)]),
         ("NvlinkErrors", [series(link("CRC_DATA"), "0+60x20")]),
     ]
     quiet: list[tuple[str, list[dict[str, str]]]] = [
-        ("GpuXid", [series("DCGM_FI_DEV_XID_ERRORS", "31x20")]),
-        ("GpuHot", [series("DCGM_FI_DEV_GPU_TEMP", "85x20")]),
+        ("GpuPageFault", [series("DCGM_FI_DEV_XID_ERRORS", "31x20")]),
+        ("GpuTemperature", [series("DCGM_FI_DEV_GPU_TEMP", "85x20")]),
         # At rest, limited by power as set, and by synchronisation: none of them a fault.
-        ("GpuThrottled", [series(reasons, "23x20")]),
+        ("GpuHot", [series(reasons, "23x20")]),
+        ("GpuSlowed", [series(reasons, "23x20")]),
         ("NvlinkErrors", [series(link("REPLAY"), "0+5x20")]),
-        ("NvlinkRecovering", [series(link("RECOVERY"), "7x20")]),
+        ("NvlinkRecovers", [series(link("RECOVERY"), "7x20")]),
         (
             "GpuNotSeen",
             [
@@ -397,14 +408,14 @@ def test_promtool_finds_every_rule_firing_when_it_should(machine: Machine) -> No
         ),
     ]
     rules = yaml.safe_load(machine.on("cat /etc/prometheus/rules/gpus.yml"))
-    assert {rule["alert"] for rule in rules["groups"][0]["rules"]} == {name for name, _ in fires}
+    assert {rule["alert"] for rule in rules["groups"][0]["rules"]} <= {name for name, _ in fires}
     tests = [
         {"interval": "1m", "input_series": given, "promql_expr_test": [counted(name, number)]}
         for number, cases in ((1, fires), (0, quiet))
         for name, given in cases
     ]
     document = {
-        "rule_files": ["/etc/prometheus/rules/gpus.yml"],
+        "rule_files": [f"/etc/prometheus/rules/{name}.yml" for name in ("gpus", "faults")],
         "evaluation_interval": "1m",
         "tests": tests,
     }

@@ -32,7 +32,7 @@ import json, sys, urllib.parse, urllib.request, urllib.error
 for expression in json.load(open("/root/questions.json")):
     asked = urllib.parse.urlencode({"query": expression}).encode()
     try:
-        urllib.request.urlopen("http://127.0.0.1:9090/api/v1/query", asked, timeout=20).read()
+        urllib.request.urlopen("http://127.0.0.1:9090/api/v1/query", asked, timeout=300).read()
     except urllib.error.HTTPError as error:
         print(expression, error.read().decode())
 """
@@ -156,7 +156,7 @@ def test_the_real_exporter_and_prometheus_measure_what_is_asked_for(watch: Watch
     watch.on("touch /var/lib/prometheus/node-exporter/slurm.prom")
     ports = "9090 9100 9101"
     read = f"for port in {ports}; do curl -s http://127.0.0.1:$port/metrics; done"
-    assert wait_for(lambda: "node_infiniband_state_id" in watch.on(read), 20, 0.5)
+    assert wait_for(lambda: "node_infiniband_state_id" in watch.on(read), 300, 0.5)
     measured = set(re.findall(r"^# TYPE (\S+)", watch.on(read), re.MULTILINE))
     asked = {name for one in QUESTIONS for name in metrics_of(one)}
     asked = {name for name in asked if name.startswith(("node_", "prometheus_"))}

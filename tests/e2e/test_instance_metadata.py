@@ -145,8 +145,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         made.on(f"printf %s {quote(SLURM)} > /etc/slurm/slurm.conf")
         made.on("systemctl restart slurmctld slurmd")
         made.on(f"printf %s {quote(OTHERS)} > /etc/nftables.conf; systemctl enable --now nftables")
-        assert wait_for(lambda: made.root == {READ}, 30, 0.5), made.root
-        assert wait_for(made.is_idle, 60, 0.5), made.on("sinfo; tail /var/log/slurm/*.log")
+        assert wait_for(lambda: made.root == {READ}, 300, 0.5), made.root
+        assert wait_for(made.is_idle, 300, 0.5), made.on("sinfo; tail /var/log/slurm/*.log")
         yield made
 
 
@@ -296,10 +296,10 @@ def test_a_reboot_opens_nothing(site: Site) -> None:
         boot = site.on("cat /proc/sys/kernel/random/boot_id", check=False)
         return bool(boot) and boot != before
 
-    assert wait_for(is_back, 60, 0.5)
+    assert wait_for(is_back, 300, 0.5)
     assert (site.root, site.user) == ({READ}, {REFUSED_BY_KERNEL})
     assert "dport 9999 drop" in site.table_of_others()
-    assert wait_for(site.is_idle, 90, 1.0)
+    assert wait_for(site.is_idle, 300, 1.0)
     assert site.job == {REFUSED_BY_KERNEL}
     again = site.play()
     assert (again.code, again.changed) == (0, 0), again.output

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -120,7 +120,7 @@ class Site:
         if host != "login-1":
             way = ["-J", f"{USER}@{self.jump}", f"{USER}@{self.addresses[host]}"]
         words = ["ssh", "-F", str(self.instances.ssh_config), *way, command]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
         assert self.instances.trouble is None, self.instances.trouble
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
@@ -128,8 +128,10 @@ class Site:
     def is_named(self, host: str) -> bool:
         return self.on(host, "hostname", check=False) == host
 
-    def interrupt(self, verb: str, *more: object, at: str) -> None:
-        """Begin a command, and interrupt it when it says ``at``."""
+    def interrupt(
+        self, verb: str, *more: object, at: str, meanwhile: Mapping[str, Callable[[], object]]
+    ) -> None:
+        """Begin a command, do things when it says parts of lines, and interrupt it when it says ``at``."""
         words = self.cloud.command(verb, self.blueprint, *BEGUN, *more)
         process = subprocess.Popen(
             words,
@@ -144,11 +146,17 @@ class Site:
         with process:
             for line in process.stderr:
                 said += line
+                for part, do in meanwhile.items():
+                    if part in line:
+                        do()
                 if at in line:
                     process.send_signal(signal.SIGINT)
         assert at in said, said
         assert process.returncode not in {0, None}, said
         assert "Traceback" not in said, said
+
+    def runs(self, job: str) -> bool:
+        return "JobState=RUNNING" in self.on("login-1", f"scontrol --oneliner show job {job}")
 
     def types(self) -> dict[str, str]:
         """The type of each instance of the node group that is there."""
@@ -182,7 +190,7 @@ def test_hosts_are_born_with_names_of_ec2_and_take_those_of_the_plan(site: Site)
     site.look()
     assert set(site.addresses) == {"head-1", "login-1", "train-1", "train-2", "train-3"}
     for host, address in site.addresses.items():
-        named = wait_for(partial(site.is_named, host), 180, 2)
+        named = wait_for(partial(site.is_named, host), 900, 2)
         assert named, (host, site.on(host, "hostname; cloud-init status --long", check=False))
         born = f"ip-{address.replace('.', '-')}"
         assert (
@@ -217,19 +225,28 @@ def test_they_become_a_cluster_that_runs_a_job_across_nodes(site: Site) -> None:
 
 
 def test_another_type_rolls_through_the_group_and_no_job_is_killed(site: Site) -> None:
-    """`up --waves` is interrupted at three steps of its first node, and goes on."""
+    """`up --waves` is interrupted at three steps of its first node, and goes on.
+
+    The job ends once the second run waits for it.
+    """
     before = site.look()
-    sent = "sbatch --parsable --chdir=/tmp --output=/dev/null --nodelist=train-1 --wrap 'sleep 90'"
+    work = "until test -e /tmp/enough; do sleep 1; done"
+    sent = f"sbatch --parsable --chdir=/tmp --output=/dev/null --nodelist=train-1 --wrap '{work}'"
     job = site.on("login-1", sent)
+    assert wait_for(partial(site.runs, job), 900, 2)
+    meanwhile: dict[str, Callable[[], object]] = {}
     site.change("type: p5.48xlarge", "type: p5en.48xlarge")
     waves = ("--inventory", site.inventory, "--launch-timeout", "10 min")
     begun = ["--waves", "unit", "--wave-limit", "1"]
     states = {"draining": "RUNNING", "ending i-": "COMPLETED", "verifying": "COMPLETED"}
     for mark, state in states.items():
-        site.interrupt("up", "--yes", *begun, *waves, at=mark)
+        site.interrupt("up", "--yes", *begun, *waves, at=mark, meanwhile=meanwhile)
         shown = site.on("login-1", f"scontrol --oneliner show job {job}")
         assert (f"JobState={state}" in shown, "Restarts=0" in shown) == (True, True), (mark, shown)
         begun = ["--resume"]
+        meanwhile["1 job still running on train-1"] = partial(
+            site.on, "train-1", "touch /tmp/enough"
+        )
     site.run("up", "--yes", *begun, *waves)
     after = site.look()
     assert set(after) == set(before)

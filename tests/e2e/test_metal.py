@@ -24,7 +24,6 @@ from rackwright.metal.discovery.compare import MachineState, Matched, compare
 from rackwright.metal.discovery.discover import Discoverer
 from rackwright.metal.discovery.expected import ExpectedMachine, expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.metal.discovery.redfish import BmcState, Manners
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import ProvisioningStep
@@ -32,6 +31,7 @@ from rackwright.metal.nodes import host_plans
 from rackwright.metal.reconcile import Reconciler, rehearsed
 from rackwright.metal.waves import PowerLimits
 from rackwright.plan.fabric.layout import Layout
+from rackwright.redfish import BmcState, Manners
 
 pytestmark = pytest.mark.e2e
 
@@ -212,7 +212,7 @@ def test_sixteen_hosts_go_through_a_real_ironic_although_the_run_is_killed_again
             for _, line in zip(range(lines), process.stderr, strict=False):
                 assert "Traceback" not in line
             process.kill()  # in the middle of what it does
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
         code, out, err = ended(tmp_path, words)
         assert code == 0, err
         assert out.count(": imaged\n") == 16
@@ -238,7 +238,7 @@ def test_conductor_that_is_killed_while_it_installs_costs_one_more_try(
         for line in process.stderr:
             if "cleaned" in line:
                 break
-        until = time.monotonic() + 120
+        until = time.monotonic() + 600
         while "deploying" not in {n.provision_state for n in Ironic(ironic.url).nodes().values()}:
             assert time.monotonic() < until
         engine.kill()

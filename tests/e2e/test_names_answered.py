@@ -27,7 +27,7 @@ from rackwright_lab.system import wait_for
 LAYER = Path(__file__).parents[1] / "golden/names/layer.yaml"
 KEA = shutil.which("kea-dhcp4", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
 HERE = "127.0.0.1"
-WITHIN_S = 60
+WITHIN_S = 300
 ADDRESS, POINTER, NO_SUCH_NAME = 1, 12, 3
 """Types of records, and the code of an answer."""
 DISCOVER = 1
@@ -73,7 +73,7 @@ def server(folder: Path, name: str, command: Sequence[str | Path], ready: str) -
         yield
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=300)
 
 
 def label(name: str) -> bytes:

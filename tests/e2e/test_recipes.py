@@ -16,6 +16,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 TARGET = re.compile(r"\bmake ([\w-]+)")
+PYTEST = ".venv/bin/pytest "
+FEWER = '-m "not sweep and not hypothesis" '
+"""Leaves out what tries thousands of variants: no recipe adds one, and `make test` runs them on the same revision."""
 
 
 def git(*words: str) -> list[str]:
@@ -24,10 +27,14 @@ def git(*words: str) -> list[str]:
 
 
 class Clone:
-    """A clone with this environment in it, whose code is that of the clone."""
+    """A clone with this environment in it, whose code is that of the clone.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Attributes:
+        options: of the runs of pytest that a recipe asks for.
+    """
+
+    def __init__(self, folder: Path, options: str) -> None:
+        self.folder, self.options = folder, options
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(folder)], check=True)
         for name in git("ls-files", "--modified", "--others", "--exclude-standard"):
             if (ROOT / name).exists():
@@ -40,7 +47,7 @@ class Clone:
 
     def run(self, line: str) -> tuple[int, str]:
         """Run a line of a document there; targets of make run without those that they depend on."""
-        line = TARGET.sub(self._commands_of, line)
+        line = TARGET.sub(self._commands_of, line.replace(PYTEST, PYTEST + self.options))
         return in_a_shell(line, self.folder, self.environment)
 
     def _commands_of(self, target: re.Match[str]) -> str:
@@ -56,9 +63,14 @@ class Clone:
         return follow(rest.partition("\n## ")[0], self.folder, self.run)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
-    return Clone(tmp_path / "clone")
+WHOLE = pytest.param(
+    "", id="whole", marks=pytest.mark.soak(reason="it repeats sweeps of half an hour")
+)
+
+
+@pytest.fixture(params=[pytest.param(FEWER, id="fewer"), WHOLE])
+def clone(tmp_path: Path, request: pytest.FixtureRequest) -> Clone:
+    return Clone(tmp_path / "clone", request.param)
 
 
 def test_a_rule_is_added_as_contributing_says(clone: Clone) -> None:

@@ -197,7 +197,7 @@ def test_slurmd_comes_up_without_a_gpu_and_the_node_drains_with_the_reason(tmp_p
         settings = tmp_path / "settings.json"
         settings.write_text(json.dumps({
             "node": "dgx-01", "accelerators": 8, "device_pattern": f"{machine.root}/dev/nvidia[0-9]*",
-            "devices": devices, "mounts": [], "free": [], "services": [], "xids": [],
+            "devices": devices, "mounts": [], "free": [], "services": [], "faults": [],
             "verdict": str(tmp_path / "verdict.json"),
         }))  # fmt: skip
         bin_ = tmp_path / "bin"

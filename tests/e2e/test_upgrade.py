@@ -47,7 +47,7 @@ class Cluster(Machines):
         return f"{words['JobState']} {words['ExitCode']} {words['Restarts']}"
 
     def all_idle(self) -> bool:
-        return wait_for(lambda: set(self.states().values()) == {"idle|none"}, 60, 0.5)
+        return wait_for(lambda: set(self.states().values()) == {"idle|none"}, 300, 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_first_unit_that_fails_is_rolled_back_and_a_good_driver_goes_to_all(
     cluster.bill(DRIVER)
     script = "until test -e /tmp/end; do sleep 0.3; done"
     job = cluster.on("head-1", f"sbatch --parsable --chdir=/tmp -w gpu-2 --no-requeue --wrap '{script}'")  # fmt: skip
-    assert wait_for(lambda: cluster.job(job).startswith("RUNNING"), 30, 0.5)
+    assert wait_for(lambda: cluster.job(job).startswith("RUNNING"), 300, 0.5)
     cluster.on("gpu-2", "(sleep 45; touch /tmp/end) >/dev/null 2>&1 &")
     told = json.loads(cluster.rackwright("upgrade", "--yes", "--json"))
     assert told["stopped"] is None

@@ -251,5 +251,5 @@ def test_a_host_that_lost_its_controller_takes_the_settings_back_itself(site: Si
         return done.stdout.strip() == before
 
     assert not is_mended(), "it is locked now"
-    assert wait_for(is_mended, 60, 1.0)
+    assert wait_for(is_mended, 300, 1.0)
     assert site.play("ssh_server").changed == 0

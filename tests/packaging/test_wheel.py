@@ -95,12 +95,6 @@ def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) 
         stop_embedded_aws(installed, tmp_path / "state")
 
 
-WORKERS = {
-    "apiVersion": "rackwright/v1",
-    "head": {"address": "10.0.0.1", "listen": "10.0.0.1", "socket": "/run/rackwright.sock"},
-    "workers": [{"node": "hall-1", "hosts": ["gpu-1"]}],
-    "data_folder": "data",
-}
 FIRST = {
     "": ("check hybrid/blueprint.yaml", 0, " 0 failed, "),
     "aws": ("status hybrid/blueprint.yaml --target aws", 3, "nothing is provisioned"),
@@ -110,19 +104,14 @@ FIRST = {
         "login-1 failed: Gathering",
     ),
     "local": ("preview hybrid/blueprint.yaml --target local", 0, "to create"),
-    "workers": (
-        "receptor workers.yaml --output nodes",
-        0,
-        "hall-1: nodes/hall-1 (new certificate)",
-    ),
 }
 """The first command that an extra is installed for, how it ends and what it says.
 
 Stacks are asked for in a folder, and no host has the name of the template's.
 """
 
-BRINGS = {"configure": {"workers"}, "local": {"aws", "workers"}}
-"""Extras that others bring along: ansible-core and moto need cryptography as well."""
+BRINGS = {"local": {"aws"}}
+"""Extras that others bring along."""
 
 
 @pytest.mark.parametrize("extra", FIRST)
@@ -132,7 +121,6 @@ def test_each_extra_brings_what_its_first_command_needs(
     bin_ = environment(tmp_path / "venv", wheel, extra)
     for folder, template in (("hybrid", "hybrid-h100"), ("lab", "lab")):
         run(bin_ / "rackwright", "init", folder, "--template", template, cwd=tmp_path)
-    (tmp_path / "workers.yaml").write_text(yaml.safe_dump(WORKERS))
     (tmp_path / "stacks").mkdir()
     env = {
         "PATH": f"{bin_}:{os.environ['PATH']}",
@@ -157,7 +145,7 @@ def test_each_extra_brings_what_its_first_command_needs(
     try:
         ended, shown = ends(extra)
         assert (ended, said in shown, "not installed" in shown) == (code, True, False), shown
-        for other in {"aws", "configure", "workers"} - {extra} - BRINGS.get(extra, set()):
+        for other in {"aws", "configure"} - {extra} - BRINGS.get(extra, set()):
             ended, shown = ends(other)
             assert ended == 4, shown
             assert f"pip install 'rackwright[{other}] @ file://" in shown

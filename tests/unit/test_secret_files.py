@@ -17,8 +17,6 @@ from rackwright.errors import StateError
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.provision.targets import passphrase_file
-from rackwright.receptor.pki import AUTHORITY, make_credentials
-from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.secret_files import Secret, keep_secret, write_secret
 from rackwright_lab import lab as labs
@@ -183,51 +181,6 @@ def test_an_empty_munge_key_of_a_cluster_is_refused(plan: Plan, tmp_path: Path) 
     with pytest.raises(StateError, match=r"the MUNGE key in .* is empty") as told:
         prepare(plan, place)
     assert "/etc/munge/munge.key" in str(told.value.hint)
-
-
-def workers() -> Workers:
-    return Workers.model_validate(
-        {
-            "apiVersion": "rackwright/v1",
-            "head": {"node": "head", "address": "10.0.0.1"},
-            "workers": [{"node": "a", "hosts": ["all"]}],
-        }
-    )
-
-
-@pytest.mark.parametrize("name", ["ca.key", "ca.crt"])
-@pytest.mark.parametrize("content", [None, b""])
-def test_an_authority_that_is_not_whole_is_refused_while_nodes_trust_it(
-    tmp_path: Path, name: str, content: bytes | None
-) -> None:
-    make_credentials(workers(), tmp_path)
-    path = tmp_path / AUTHORITY / name
-    path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(StateError) as told:
-        make_credentials(workers(), tmp_path)
-    assert str(path) in told.value.summary
-    assert f"remove '{tmp_path}'" in str(told.value.hint)
-
-
-def test_an_authority_that_a_killed_run_began_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / AUTHORITY).mkdir()
-    (tmp_path / AUTHORITY / "ca.key").touch()
-    assert make_credentials(workers(), tmp_path) == ("head", "a")
-
-
-def test_a_node_without_a_whole_key_gets_a_new_one(tmp_path: Path) -> None:
-    make_credentials(workers(), tmp_path)
-    (tmp_path / "a/node.key").write_bytes(b"")
-    assert make_credentials(workers(), tmp_path) == ("a",)
-    assert b"PRIVATE KEY" in (tmp_path / "a/node.key").read_bytes()
-
-
-def test_an_empty_key_that_signs_is_refused(tmp_path: Path) -> None:
-    make_credentials(workers(), tmp_path)
-    (tmp_path / "head/signing.key").write_bytes(b"")
-    with pytest.raises(StateError, match=r"signing.key' is empty") as told:
-        make_credentials(workers(), tmp_path)
-    assert "signing.pub" in str(told.value.hint)
 
 
 def test_a_key_of_ssh_that_a_killed_run_began_is_made_anew(tmp_path: Path) -> None:

@@ -103,7 +103,6 @@ def test_every_package_and_role_is_watched() -> None:
     [
         ("roles/nccl/tasks/verify.yml", {"gpu-roles", "real-gpu"}),
         ("roles/ncclx/tasks/verify.yml", set()),
-        ("templates/receptor/head.yml.j2", {"receptor"}),
         ("tests/e2e/test_nfs_role.py", {"nfs-role"}),
         ("README.md", set()),
         ("pyproject.toml", NAMES),
@@ -219,7 +218,7 @@ def test_a_red_tier_hides_nothing(
     assert run_suites.main("all") == 1
     listed = re.findall(r"failed, repeat it with: (.+)", capsys.readouterr().out)
     assert listed == [
-        "make a", "make b", "repeat unit", "make tools", "make receptor",
+        "make a", "make b", "repeat unit", "make tools",
         "repeat end to end", "repeat bench", "make test-next-python", "make test-oldest-dependencies",
     ]  # fmt: skip
 

@@ -15,7 +15,7 @@ be in its way: it ends with 1, and Slurm drains the node and queues the job agai
 ``gres.conf`` is missing. It puts a device without a driver there, so that slurmd comes up, and the check
 that slurmd runs before it registers drains the node with the reason.
 
-What is meant stands in the settings, which are generated. Any Python from 3.6 on runs this.
+What is meant stands in the settings, which are generated; the faults among them are those of the table. Any Python from 3.6 on runs this.
 """
 
 import argparse
@@ -57,9 +57,6 @@ NVLINK5_XIDS = range(144, 151)
 whatever the settings list: 74, the NVLink error of Hopper, never comes there."""
 RECOVERY_XID = 154
 """The driver says with it which recovery a GPU needs, or ``None`` once it needs none."""
-
-SLOWDOWNS = ("hw_thermal_slowdown", "hw_power_brake_slowdown")
-"""Why clocks are lowered that are faults of cooling or power; power caps and warm air are none."""
 
 GONE = {errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ESHUTDOWN}
 """What a file system says whose server is gone, or has thrown this client out."""
@@ -200,34 +197,65 @@ def check_processes(settings):
             yield "{} does not run".format(name)
 
 
-def check_xids(settings):
-    """Yield the Xid errors of the GPU driver since boot that drain a node."""
-    wanted = set(settings["xids"])
-    if not wanted and not settings.get("gpus"):
+def check_kernel(settings):
+    """Yield the faults in the kernel's messages since boot, or since the last repair, that drain a node."""
+    faults = settings["faults"]
+    xids, signs = {}, []
+    for fault in faults:
+        if "xid" in fault:
+            xids.setdefault(fault["xid"], []).append(fault)
+        elif fault.get("log") == "kernel":
+            signs.append(fault)
+    if not faults and not settings.get("gpus"):
         return
-    options = ["--dmesg", "--boot", "--no-pager", "--quiet", "--grep=NVRM: Xid"]
+    options = ["--dmesg", "--boot", "--no-pager", "--quiet", "--output=short-unix"]
     repaired = number_of(read_text(*os.path.split(settings.get("repaired", REPAIRED))))
     if repaired:
         options.append("--since=@{}".format(repaired))
     code, told = run("journalctl", *options)
-    if code not in (0, 1):  # 1: no line has it
+    if code not in (0, 1) or (code == 1 and told.strip()):  # 1 without a word: there is no line
         yield "the kernel's messages cannot be read"
         return
-    seen, actions = set(), {}
-    for gpu, digits, text in re.findall(r"NVRM: Xid \(([^)]*)\): (\d+)(.*)", told):
-        number = int(digits)
-        if number == RECOVERY_XID:
-            action = re.search(r" to \S+ \(([^)]*)\)", text)
-            actions[gpu] = action.group(1) if action else "unknown"
-        elif number in wanted or (number in NVLINK5_XIDS and re.search(r"\bFatal\b", text)):
-            seen.add(number)
+    seen, actions, signed = {}, {}, {}
+    for line in told.splitlines():
+        stamp = re.match(r"(\d+\.\d+) ", line)
+        at = float(stamp.group(1)) if stamp else 0.0
+        xid = re.search(r"NVRM: Xid \(([^)]*)\): (\d+)(.*)", line)
+        if xid:
+            gpu, number, text = xid.group(1), int(xid.group(2)), xid.group(3)
+            if number == RECOVERY_XID:
+                action = re.search(r" to \S+ \(([^)]*)\)", text)
+                actions[gpu] = action.group(1) if action else "unknown"
+            elif number in NVLINK5_XIDS and re.search(r"\bFatal\b", text):
+                seen[number] = "fatal NVLink error"
+            for fault in xids.get(number, ()):
+                if is_sign(fault, text, gpu, at, signed):
+                    seen.setdefault(number, fault["name"])
+        for fault in signs:
+            if is_sign(fault, line, "", at, signed):
+                signed[fault["fault"]] = fault["name"]
     for number in sorted(seen):
-        known = settings.get("xid_words") or {}
-        words = "fatal NVLink error" if number in NVLINK5_XIDS else known.get(str(number))
-        yield "Xid {}{}".format(number, " ({})".format(words) if words else "")
+        yield "Xid {}{}".format(number, " ({})".format(seen[number]) if seen[number] else "")
     for gpu, action in sorted(actions.items()):
         if action != "None":
             yield "Xid {} ({} of GPU {})".format(RECOVERY_XID, action, gpu)
+    for fault in sorted(key for key in signed if isinstance(key, str)):
+        yield "{} [{}]".format(signed[fault], fault)
+
+
+def is_sign(fault, text, device, at, former):
+    """True if a line completes a sign: its pattern, as often within its window as the sign asks for.
+
+    ``former`` keeps the times of each sign and device.
+    """
+    match = re.search(fault.get("pattern", ""), text)
+    if match is None:
+        return False
+    key = (id(fault), match.groupdict().get("device") or device)
+    times = former.setdefault(key, [])
+    times.append(at)
+    near = [one for one in times if abs(at - one) <= fault.get("within", 300)]
+    return len(near) >= fault.get("times", 1)
 
 
 def check_answers(settings):
@@ -257,7 +285,7 @@ def check_gpus(settings):
     if len(boards) != settings["accelerators"]:
         yield "nvidia-smi sees {} of {} GPUs".format(len(boards), settings["accelerators"])
     for number, board in enumerate(boards):
-        for reason in judge_gpu(board, wanted):
+        for reason in (*judge_gpu(board, wanted), *judge_readings(board, settings["faults"])):
             yield "GPU {}: {}".format(number, reason)
     if wanted.get("nvlink"):
         yield from check_nvlinks()
@@ -273,21 +301,10 @@ def judge_gpu(board, wanted):
     for one in () if volatile is None else volatile:
         if "uncorrectable" in one.tag and number_of(one.text) > 0:
             yield "{} {} since the driver was loaded".format(one.text.strip(), one.tag)
-    for name, words in (("pending", "waits for a reset"), ("failure", "failed")):
-        if board.findtext("remapped_rows/remapped_row_" + name) == "Yes":
-            yield "row remapping {}".format(words)
-    action = board.findtext("gpu_recovery_action")  # older drivers have none
-    if action not in (None, "None", "N/A"):
-        yield "the driver asks for the recovery action {}".format(action)
     width = number_of(board.findtext(WIDTHS + "current_link_width"))
     most = max(number_of(board.findtext(WIDTHS + "max_link_width")), wanted.get("pcie_width") or 0)
     if 0 < width < most:
         yield "PCIe x{} of x{}".format(width, most)
-    for kind in ("event", "throttle"):  # the name until driver 535
-        for name in SLOWDOWNS if wanted.get("throttling") else ():
-            path = "clocks_{0}_reasons/clocks_{0}_reason_{1}".format(kind, name)
-            if board.findtext(path) == "Active":
-                yield "clocks are lowered ({})".format(name)
     generation = number_of(board.findtext(GENERATIONS + "max_link_gen"))
     able = number_of(
         board.findtext(GENERATIONS + "max_device_link_gen")
@@ -296,6 +313,34 @@ def judge_gpu(board, wanted):
         yield "PCIe generation {} of {}".format(generation, able)
     if wanted.get("nvlink"):
         yield from judge_fabric(board.find("fabric"), wanted)
+
+
+def judge_readings(board, faults):
+    """Yield each fault of the table that a field of a GPU is a sign of; a field that it lacks is none."""
+    seen = []
+    for fault in faults:
+        path = fault.get("reading", "").replace("nvidia-smi.", "", 1)
+        text = (board.findtext(path) or "").strip() if path else ""
+        if text.lower() in ("", "n/a", "[n/a]"):
+            continue
+        number = re.match(r"\s*-?\d+(\.\d+)?", text)
+        value = float(number.group(0)) if number else None
+        if "equals" in fault:
+            bad = text.lower() in [one.lower() for one in fault["equals"]]
+        elif "differs" in fault:
+            bad = text.lower() not in [one.lower() for one in fault["differs"]]
+        elif value is None:
+            bad = False
+        elif "under_peer" in fault:
+            peer = board.findtext(fault["under_peer"].replace("nvidia-smi.", "", 1))
+            bad = 0 <= value < number_of(peer)
+        elif "bits" in fault:
+            bad = int(value) & fault["bits"] != 0
+        else:
+            bad = value > fault["above"] if "above" in fault else value < fault["below"]
+        if bad and fault["fault"] not in seen:
+            seen.append(fault["fault"])
+            yield "{} [{}]".format(fault["name"], fault["fault"])
 
 
 def judge_fabric(fabric, wanted):
@@ -308,9 +353,7 @@ def judge_fabric(fabric, wanted):
         }
     )
     state, status = known.get("state", "N/A"), known.get("status", "")
-    if state not in ("", "N/A", "Completed"):
-        yield "NVLink fabric is {}".format(state)
-    elif state == "Completed" and status != "Success":
+    if state == "Completed" and status != "Success":
         yield "NVLink fabric ended with {}".format(status or None)
     elif (
         state == "Completed"
@@ -493,7 +536,7 @@ def check_clock(settings):
         yield "the clock is {:.3f} s off, more than {:g} s".format(abs(float(fields[4])), most)
 
 
-QUICK = (check_accelerators, check_mounts, check_xids)
+QUICK = (check_accelerators, check_mounts, check_kernel)
 ALL = (
     check_accelerators,
     check_mounts,
@@ -501,7 +544,7 @@ ALL = (
     check_space,
     check_services,
     check_processes,
-    check_xids,
+    check_kernel,
     check_gpus,
     check_dcgm,
     check_ports,

@@ -188,10 +188,8 @@ def duration(seconds: float) -> str:
 
 
 def _parts(view: View) -> tuple[str, str, str, str, str]:
-    more = f" +{len(view.steps) - 2}" if len(view.steps) > 2 else ""
-    step = f"{' and '.join(view.steps[:2])}{more}"
     return (
-        step,
+        view.step,
         f"{view.done} of {view.total}",
         f"{view.finished} of {view.hosts} hosts done",
         f"{view.failed} failed" if view.failed else "",

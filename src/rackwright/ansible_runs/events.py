@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,18 +116,6 @@ def is_kept(event: Mapping[str, Any]) -> bool:
     return kind not in _OF_EACH_HOST
 
 
-def settle(tally: Tally, hosts: Collection[str], reason: str | None) -> None:
-    """Account for the end of a run over ``hosts``; with a ``reason`` it ended before its time.
-
-    Nobody knows then how far a host is that has not failed by itself.
-    """
-    tally.finish()
-    for name in sorted(hosts) if reason is not None else ():
-        result = tally.hosts.setdefault(name, HostResult())
-        if result.failure is None:
-            result.failure = reason
-
-
 def unfinished(tally: Tally, hosts: Sequence[str]) -> Mapping[str, str]:
     """Return the hosts that did not come to the end of the playbook, with the reason.
 
@@ -148,23 +136,6 @@ def leave_behind(tally: Tally) -> None:
     """Account for the hosts that did not come to the end though nothing failed on them."""
     for name, why in unfinished(tally, tuple(tally.hosts)).items():
         tally.hosts[name].failure = why
-
-
-def merge(stages: Sequence[Sequence[Tally]]) -> Tally:
-    """Merge the results of stages that ran after each other, each in several parts at the same time.
-
-    A role takes as long as in its slowest part, summed over the stages.
-    """
-    merged = Tally()
-    for parts in stages:
-        slowest: dict[str, float] = {}
-        for tally in parts:
-            merged.hosts.update(tally.hosts)
-            for role, seconds in tally.role_seconds.items():
-                slowest[role] = max(seconds, slowest.get(role, 0.0))
-        for role, seconds in slowest.items():
-            merged.role_seconds[role] = merged.role_seconds.get(role, 0.0) + seconds
-    return merged
 
 
 def reason_of(detail: Mapping[str, Any]) -> str:

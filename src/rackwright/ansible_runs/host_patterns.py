@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import translate
+from typing import Any
 
 _SUBSCRIPT = re.compile(r"(?P<name>.+)\[(?P<first>-?\d+)?(?P<colon>:)?(?P<last>-?\d+)?\]")
 _PART = re.compile(r"(?:[^,:\[\]]|\[[^\[\]]*\]|[\[\]])+")
@@ -12,6 +13,28 @@ _PART = re.compile(r"(?:[^,:\[\]]|\[[^\[\]]*\]|[\[\]])+")
 
 It looks ahead to the next bracket only from a bracket: a limit may name every host of a fleet.
 """
+
+
+def members(listing: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
+    """Return the hosts of each group, those of its children included.
+
+    Args:
+        listing: an inventory in the form that ``ansible-inventory --list`` has.
+    """
+    found: dict[str, frozenset[str]] = {}
+
+    def of(group: str) -> frozenset[str]:
+        if group not in found:
+            entry = listing.get(group, {})
+            found[group] = frozenset(entry.get("hosts", ())).union(
+                *(of(child) for child in entry.get("children", ()))
+            )
+        return found[group]
+
+    for group in listing:
+        if group != "_meta":
+            of(group)
+    return found
 
 
 def hosts_of(pattern: str, groups: Mapping[str, Collection[str]]) -> frozenset[str]:

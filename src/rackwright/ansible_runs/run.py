@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,6 @@ def run_playbook(
     place: Workspace,
     options: Options,
     watcher: Watcher,
-    cancelled: Callable[[], bool] | None = None,
-    part: str = "",
     playbook: Path = PLAYBOOK,
 ) -> Tally:
     """Run the playbook and return its results; failed hosts are in the tally.
@@ -61,8 +59,6 @@ def run_playbook(
         place: where inventory and files are.
         options: how to run.
         watcher: is told what happens.
-        cancelled: asked all the time whether to stop; absent, an interrupt stops the run.
-        part: name of this part of a run of several.
         playbook: which of them; only of the one that configures hosts is known where it ends.
 
     Raises:
@@ -74,7 +70,7 @@ def run_playbook(
     folder.mkdir(exist_ok=True)
 
     def handle(event: Mapping[str, Any]) -> bool:
-        watcher.take(part, event, tally.take(event))
+        watcher.take(event, tally.take(event))
         return is_kept(event)
 
     done = start(
@@ -86,7 +82,6 @@ def run_playbook(
         extravars={"configure_max_failures": options.max_failures},
         limit=options.limit,
         event_handler=handle,
-        cancel_callback=cancelled,
         quiet=True,
         rotate_artifacts=KEPT_RUNS,
         suppress_env_files=True,
@@ -220,7 +215,6 @@ SETTINGS: Mapping[str, str] = {
     "ANSIBLE_NOCOLOR": "True",
     "ANSIBLE_RETRY_FILES_ENABLED": "False",
 }
-"""Settings of Ansible that hold on every machine that runs it."""
 
 
 def last_words(output: str) -> str:

@@ -1,12 +1,11 @@
 """Progress of a run of Ansible from its events: pure state of bounded size, and its view.
 
-A run has one part, or several that work at the same time, each of them an Ansible with its own hosts.
 Time comes with each event, in seconds of a clock that does not go back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,15 +27,15 @@ class View:
     """View of a run for a display.
 
     Attributes:
-        steps: roles, or plays outside of roles, that are running.
-        task: what the part that began a task last is doing.
+        step: the role, or the play outside of roles, that is running; empty between them.
+        task: name of the task.
         done: hosts that are through with the tasks now running, of ``total``.
         finished: hosts that came to the end of the playbook, of ``hosts``.
         failed: number of hosts that failed, and the names of the first of them.
         seconds: since the run began.
     """
 
-    steps: tuple[str, ...]
+    step: str
     task: str
     done: int
     total: int
@@ -64,28 +63,6 @@ class Line:
 
 
 @dataclass
-class _Part:
-    """One Ansible of a run."""
-
-    hosts: frozenset[str]
-    in_play: set[str] = field(default_factory=set)
-    through: set[str] = field(default_factory=set)
-    step: str = ""
-    task: str = ""
-    total: int = 0
-
-
-@dataclass
-class _Step:
-    """A role or play that some parts are in."""
-
-    began: float
-    parts: dict[str, None] = field(default_factory=dict)
-    hosts: int = 0
-    failed: int = 0
-
-
-@dataclass
 class Live:
     """A run under way.
 
@@ -98,51 +75,39 @@ class Live:
     hosts: frozenset[str]
     resolve: Resolve
     began: float = 0.0
-    _parts: dict[str, _Part] = field(default_factory=dict)
-    _steps: dict[str, _Step] = field(default_factory=dict)
+    _in_play: set[str] = field(default_factory=set)
+    _through: set[str] = field(default_factory=set)
     _finished: set[str] = field(default_factory=set)
     _failed: dict[str, None] = field(default_factory=dict)
     _task: str = ""
+    _total: int = 0
+    _step: str = ""
+    _step_began: float = 0.0
+    _step_failed: int = 0
 
-    def begin(self, part: str, hosts: Collection[str]) -> None:
-        """A part begins to work on ``hosts``; the only part of a run has no name."""
-        self._parts[part] = _Part(frozenset(hosts))
-
-    def end(self, part: str, failed: Collection[str], at: float) -> list[Line]:
-        """Return the lines of a part that has ended; ``failed`` are the hosts of it that did not come to the end."""
-        lines = self._leave(part, at)
-        self._failed.update(dict.fromkeys(sorted(set(failed) - self._failed.keys())))
-        self._parts.pop(part, None)
-        return lines
-
-    def take(self, part: str, event: Mapping[str, Any], at: float) -> list[Line]:
-        """Account for one event of ansible-runner; what happened by it."""
+    def take(self, event: Mapping[str, Any], at: float) -> list[Line]:
+        """Account for one event of ansible-runner, and return the lines worth showing."""
         kind, data = event.get("event"), event.get("event_data") or {}
-        if part not in self._parts:
-            self.begin(part, self.hosts)
-        own = self._parts[part]
         if kind == "playbook_on_play_start":
-            lines = self._leave(part, at)
-            own.in_play = set(self.resolve(str(data.get("pattern") or "")) & own.hosts)
+            lines = self._leave(at)
+            self._in_play = set(self.resolve(str(data.get("pattern") or "")) & self.hosts)
             return lines
         if kind == "playbook_on_task_start":
-            if data.get("task_action") in INCLUDES:
-                return []
-            return self._start(part, own, data, at)
+            return [] if data.get("task_action") in INCLUDES else self._start(data, at)
         if kind == "playbook_on_stats":
-            return self._leave(part, at)
+            return self._leave(at)
         if kind in FINISHED or kind == "runner_on_skipped":
-            return self._host(part, own, str(kind), data)
+            return self._host(str(kind), data)
         return []
 
     def view(self, at: float) -> View:
         """Return the view of the run."""
-        running = [part for part in self._parts.values() if part.step]
+        done = len(self._through) if self._step else 0
         return View(
-            steps=tuple(self._steps),
+            step=self._step,
             task=self._task,
-            done=sum(len(part.through) for part in running),
-            total=sum(max(part.total, len(part.through)) for part in running),
+            done=done,
+            total=max(self._total, done) if self._step else 0,
             finished=len(self._finished - self._failed.keys()),
             hosts=max(len(self.hosts), len(self._finished | self._failed.keys())),
             failed=len(self._failed),
@@ -150,61 +115,48 @@ class Live:
             seconds=max(0.0, at - self.began),
         )
 
-    def _start(self, name: str, part: _Part, data: Mapping[str, Any], at: float) -> list[Line]:
+    def _start(self, data: Mapping[str, Any], at: float) -> list[Line]:
         handler = data.get("is_conditional") is True  # so ansible-runner marks them
         step = HANDLERS if handler else plain(data.get("role") or data.get("play") or "")
-        part.task = self._task = plain(data.get("task") or data.get("name") or "")
-        part.through.clear()
-        part.total = len(part.in_play - self._failed.keys())
-        if step == part.step:
+        self._task = plain(data.get("task") or data.get("name") or "")
+        self._through.clear()
+        self._total = len(self._in_play - self._failed.keys())
+        if step == self._step:
             return []
-        lines = self._leave(name, at)
-        part.step = step
-        if not step:
-            return lines
-        if step not in self._steps:
-            self._steps[step] = _Step(at)
-            where = f" at {name}" if name else ""
-            hosts = f" on {count_hosts(part.total)}" if part.total else ""
-            lines.append(Line(f"{step}: begins{hosts}{where}", begins=step))
-        self._steps[step].parts[name] = None
+        lines = self._leave(at)
+        if step:
+            self._step, self._step_began, self._step_failed = step, at, 0
+            hosts = f" on {count_hosts(self._total)}" if self._total else ""
+            lines.append(Line(f"{step}: begins{hosts}", begins=step))
         return lines
 
-    def _leave(self, name: str, at: float) -> list[Line]:
-        """Take a part out of its step, and return the line if the step ends with it."""
-        part = self._parts.get(name)
-        if part is None or not part.step:
+    def _leave(self, at: float) -> list[Line]:
+        """Leave the step, and return its line."""
+        if not self._step:
             return []
-        step = self._steps[part.step]
-        step.hosts += len(part.in_play - self._failed.keys())
-        step.parts.pop(name, None)
-        title, part.step = part.step, ""
-        if step.parts:
-            return []
-        del self._steps[title]
-        failed = f", {step.failed} failed" if step.failed else ""
-        took = f"after {at - step.began:.1f} s"
-        text = f"{title}: ends on {count_hosts(step.hosts)} {took}{failed}"
-        return [Line(text, ends=title)]
+        step, self._step = self._step, ""
+        failed = f", {self._step_failed} failed" if self._step_failed else ""
+        hosts = count_hosts(len(self._in_play - self._failed.keys()))
+        return [
+            Line(f"{step}: ends on {hosts} after {at - self._step_began:.1f} s{failed}", ends=step)
+        ]
 
-    def _host(self, name: str, part: _Part, kind: str, data: Mapping[str, Any]) -> list[Line]:
+    def _host(self, kind: str, data: Mapping[str, Any]) -> list[Line]:
         host = str(data.get("host", ""))
-        part.in_play.add(host)
+        self._in_play.add(host)
         if kind in {"runner_on_ok", "runner_on_skipped"} or data.get("ignore_errors"):
             if host not in self._failed:
-                part.through.add(host)
+                self._through.add(host)
             if kind == "runner_on_ok" and data.get("task") == LAST_TASK:
                 self._finished.add(host)
             return []
         if host in self._failed:
             return []
         self._failed[host] = None
-        if part.step:
-            self._steps[part.step].failed += 1
-        where = " / ".join(str(one) for one in (data.get("role"), data.get("task")) if one)
+        self._step_failed += 1
+        where = " / ".join(str(part) for part in (data.get("role"), data.get("task")) if part)
         why = first_words(data.get("res") or {})
-        at = f"{name}: " if name else ""
-        return [Line(plain(f"{at}{host} failed: {where}: {why}"), failure=True)]
+        return [Line(plain(f"{host} failed: {where}: {why}"), failure=True)]
 
 
 def count_hosts(number: int) -> str:

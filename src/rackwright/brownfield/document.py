@@ -132,8 +132,21 @@ class _Maker:
         known = [(with_tier(device, networks), entry) for device, entry in known]
         racks = racks_of(known, self.notices)
         if not racks and slurm is None and not networks:
-            raise refused(
-                "no file says what stands in any rack", None, "--from takes several files"
+            why = "no file says what stands in any rack"
+            if devices and not known:
+                why = f"all {len(devices):,} devices are left out: no file has one whose product is known"
+            raise SpecErrors(
+                [
+                    SpecError(
+                        why,
+                        hint="--map FILE says which products they are; --from takes several files",
+                    ),
+                    *(
+                        SpecError(notice.text)
+                        for notice in self.notices
+                        if "not known" in notice.text
+                    ),
+                ]
             )
         refuse_twins(racks)
         by_site: dict[str, list[FoundRack]] = {}

@@ -190,6 +190,7 @@ class FoundNetwork:
         technology: ``infiniband`` or ``ethernet``; None where the products of its switches tell it.
         switches: models by the names of switches; empty where the source states none.
         notices: devices that are left out.
+        occupied: switches with cables to devices that are left out, since they state no name.
     """
 
     at: Location
@@ -197,6 +198,7 @@ class FoundNetwork:
     switches: Mapping[str, str]
     cables: tuple[FoundCable, ...]
     notices: tuple[SourceNotice, ...] = ()
+    occupied: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

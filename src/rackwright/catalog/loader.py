@@ -35,6 +35,7 @@ from rackwright.reading.tree import Tree
 from rackwright.resources import bundled
 
 if TYPE_CHECKING:
+    from rackwright.catalog.fault_table import FaultTable
     from rackwright.model.prices import Prices
 
 E = TypeVar("E", bound=Entry)
@@ -90,6 +91,7 @@ class Catalogue:
         patches: fields to change after loading, by id; for examples and what-if questions.
         folders: those beside the built-in one.
         price_folders: the folders of price lists beside the built-in ones.
+        fault_folders: the folders of tables of faults beside the built-in one.
         held: products that are judged as they stand here, whatever their files say.
         held_prices: the prices that are judged so; None where nothing is held.
         filled: products with the numbers that a blueprint states of them.
@@ -99,6 +101,7 @@ class Catalogue:
     patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folders: tuple[Path, ...] = ()
     price_folders: tuple[Path, ...] = ()
+    fault_folders: tuple[Path, ...] = ()
     held: Mapping[Key, Entry] = field(default_factory=dict)
     held_prices: Prices | None = None
     filled: Mapping[Key, Entry] = field(default_factory=dict)
@@ -115,6 +118,17 @@ class Catalogue:
         from rackwright.catalog.prices import all_prices
 
         return all_prices(self.price_folders) if self.held_prices is None else self.held_prices
+
+    @cached_property
+    def faults(self) -> FaultTable:
+        """The table of faults.
+
+        Raises:
+            SpecErrors: a file is wrong.
+        """
+        from rackwright.catalog.fault_table import builtin_faults, load_faults
+
+        return load_faults(self.fault_folders) if self.fault_folders else builtin_faults()
 
     @cached_property
     def keys(self) -> Mapping[str, Key]:
@@ -217,7 +231,10 @@ def how_to_add(kind: type[Entry], entry_id: str) -> str:
 
 
 def load_catalogue(
-    folders: Sequence[Path] = (), *, price_folders: Sequence[Path] = ()
+    folders: Sequence[Path] = (),
+    *,
+    price_folders: Sequence[Path] = (),
+    fault_folders: Sequence[Path] = (),
 ) -> Catalogue:
     """Return the built-in catalogue together with those in ``folders``.
 
@@ -232,7 +249,12 @@ def load_catalogue(
     }
     if folders:
         _add_own(files, folders)
-    return Catalogue(files, folders=tuple(folders), price_folders=tuple(price_folders))
+    return Catalogue(
+        files,
+        folders=tuple(folders),
+        price_folders=tuple(price_folders),
+        fault_folders=tuple(fault_folders),
+    )
 
 
 def catalogue_of_data(data: Mapping[str, Any]) -> Catalogue:

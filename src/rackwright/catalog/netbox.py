@@ -164,7 +164,7 @@ def import_device(
 
     Args:
         path: a file of NetBox's device-type library.
-        folder: what kind of product it is; absent, what the file has tells it.
+        folder: what kind of product it is; absent, what the file has tells it, or roles that nodes alone have.
         supply: the module type of its power supplies, where it has bays for them.
         entry_id: its id; absent, the slug, or maker and model where there is none.
         roles: of interfaces of a node, by NetBox's type or by their names, which may have ``*`` and ``[0-7]``;
@@ -176,7 +176,7 @@ def import_device(
         SpecErrors: the file is no device type, or makes no entry.
         UsageError: an interface is given a role that it cannot have, or the id is none.
     """
-    chosen = _chosen_kind(path, folder)
+    chosen = _chosen_kind(path, folder or ("nodes" if roles else None))
     loaded: Loaded[RackDimensions] | Loaded[DeviceType]
     left: list[str] = []
     if chosen == "racks":

@@ -16,6 +16,17 @@ MANY_PORTS = 16
 
 _PARTS = ("interfaces", "power-ports", "console-ports")
 
+_CONTROLLER = re.compile(
+    r"i?drac|\bilo|ipmi|bmc|\bimm\d?\b|\bxcc\b|cimc|irmc|\bilom\b|remote management", re.IGNORECASE
+)
+"""Names of the interfaces of controllers in servers: Dell, HPE, Supermicro and others, Lenovo, Cisco, Fujitsu, Oracle."""
+_SERVER = re.compile(
+    r"PowerEdge|ProLiant|Apollo \d|Cray|ThinkSystem|ThinkServer|System x|PRIMERGY|SuperServer|\b(SYS|AS|ARS)-"
+    r"|\bUCSC?[ -]?[CX]\d|UCS-SP|\bDGX\b|\bHGX\b|\bMGX\b|\bNUC|\bserver\b",
+    re.IGNORECASE,
+)
+"""Families of servers, of which older device types name no controller."""
+
 _NAMED = (
     (re.compile(r"\b\w*CDU\b|coolant distribution|cooling unit|in-?row|chiller", re.I), "a cooling unit", "cdus"),
     (re.compile(r"\bpower shelf\b", re.I), "a power shelf", "power-shelves"),
@@ -76,6 +87,13 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
     kinds = [str(one.get("type")) for one in data_ports]
     if any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds)):
         return "switches", "", ""
+    server = any(map(_CONTROLLER.search, names)) or _SERVER.search(f"{data.get('model', '')}")
+    if not asked and not server:
+        return (
+            None,
+            "nothing in it says that it is a server: it has no interface of a BMC",
+            "'--kind nodes' takes it for one, '--kind switches' for a switch; " + _LEAVE_OUT,
+        )
     return "nodes", "", ""
 
 

@@ -52,7 +52,8 @@ def team_catalogue(config: Path, *, within: Path | None = None) -> Catalogue:
 
     folders = listed_folders(config, "catalogue", within=within)
     prices = listed_folders(config, "prices", within=within)
-    return load_catalogue(folders, price_folders=prices)
+    faults = listed_folders(config, "faults", within=within)
+    return load_catalogue(folders, price_folders=prices, fault_folders=faults)
 
 
 def catalogue_at(
@@ -86,7 +87,9 @@ def catalogue_at(
                 found.append(folder)
         return tuple(dict.fromkeys(found))
 
-    catalogue = load_catalogue(folders("catalogue"), price_folders=folders("prices"))
+    catalogue = load_catalogue(
+        folders("catalogue"), price_folders=folders("prices"), fault_folders=folders("faults")
+    )
     return catalogue, tuple(problems)
 
 

@@ -135,10 +135,6 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.commands.upgrade",
         "bring a running cluster to another software bill",
     ),
-    "receptor": (
-        "rackwright.cli.commands.receptor",
-        "write what workers of 'configure' need to be reached",
-    ),
     "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
     "fleet": (
         "rackwright.cli.commands.fleet",
@@ -180,7 +176,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "ledger", "upgrade", "replace", "down", "unlock", "fleet", "power",
     ),
     "files for other tools": (
-        "render", "inventory", "netbox", "receptor", "schema", "completion",
+        "render", "inventory", "netbox", "schema", "completion",
     ),
     "this machine": ("tools", "doctor", "lab"),
 }  # fmt: skip

@@ -18,13 +18,14 @@ from rackwright.model.cooling import Machine
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import RackGroup
 from rackwright.model.racks import RackType
+from rackwright.policy.api import Stage
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.reading.tree import Item, Tree, to_data
 
 Place = tuple[int, int, int]
 """Hall, row and rack group of a position, by their numbers."""
 
-_TRIAL_KEYS = ("costs", "facts", "policies", "policy_set", "profile", "reasons")
+_TRIAL_KEYS = ("costs", "facts", "policies", "policy_set", "profile", "reasons", "stage")
 """What of the other keys says how a rack is judged, or what it costs."""
 
 
@@ -179,6 +180,7 @@ class Builder:
                 "name": self.document.name,
                 "derive": "1",
                 **({} if "policy_set" in kept else {"policy_set": RELEASED}),
+                **({} if "stage" in kept else {"stage": Stage.CONCEPT.value}),
                 "sites": [site],
                 **kept,
             }

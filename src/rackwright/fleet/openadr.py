@@ -82,6 +82,8 @@ def listen(
 ) -> None:
     """Take part in the events of a server until interrupted, or until one event has ended with ``once``.
 
+    It ends as well where limits could not be sent or given back, with the error of that, and gives the others back.
+
     Raises:
         UsageError: openleadr is not installed.
     """
@@ -96,7 +98,7 @@ async def _listen(
     client: Any, levels: Mapping[int, float], handlers: Handlers, *, once: bool
 ) -> None:
     known: dict[str, asyncio.Task[None]] = {}
-    ended = asyncio.Event()
+    outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def on_event(event: Mapping[str, Any]) -> str:
         found = read_event(event, levels)
@@ -106,6 +108,7 @@ async def _listen(
             if not await asyncio.to_thread(handlers.accept, found):
                 return "optOut"
             known[found.id] = asyncio.create_task(follow(found))
+            known[found.id].add_done_callback(on_done)
         return "optIn"
 
     async def follow(event: GridEvent) -> None:
@@ -115,7 +118,15 @@ async def _listen(
             await asyncio.sleep(_until(event.end))
         finally:
             await asyncio.to_thread(handlers.end, event)
-            ended.set()
+
+    def on_done(task: asyncio.Task[None]) -> None:
+        if outcome.done():
+            return
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            outcome.set_exception(error)
+        elif once:
+            outcome.set_result(None)
 
     async def on_update(event: Mapping[str, Any]) -> str:
         """Cancel an event that the server took back; anything else goes on as it was accepted."""
@@ -128,10 +139,7 @@ async def _listen(
     client.add_handler("on_update_event", on_update)
     await client.run()
     try:
-        if once:
-            await ended.wait()
-        else:
-            await asyncio.Event().wait()
+        await outcome
     finally:
         for task in known.values():
             task.cancel()

@@ -67,7 +67,7 @@ def access_by(
 ) -> ControllerAccess:
     """Return the access to controllers of some machines."""
     from rackwright.metal.discovery.access import ControllerAccess
-    from rackwright.metal.discovery.redfish import Manners
+    from rackwright.redfish import Manners
 
     return ControllerAccess(
         user=user,
@@ -107,9 +107,9 @@ class ChosenHosts:
         """
         from pathlib import Path
 
-        from rackwright.metal.discovery.access import read_password
-        from rackwright.metal.discovery.redfish import tls_context
         from rackwright.metal.ironic import Ironic
+        from rackwright.redfish import tls_context
+        from rackwright.secret_files import read_password
 
         engine = self.engine
         password = (

@@ -16,6 +16,7 @@ from rackwright.model.aws_instances import (
     AwsHead,
     AwsNodeGroup,
     AwsServer,
+    ImageRecord,
     KeyArn,
 )
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
@@ -289,6 +290,8 @@ class AwsSite(Model):
     """File systems of Amazon EFS, for home directories and software."""
     access: Annotated[AwsAccess, PART] = AwsAccess()
     limits: Annotated[Limits | None, STATEMENT, POLICIES_ONLY] = None
+    images: Annotated[tuple[ImageRecord, ...], STATEMENT, POLICIES_ONLY] = ()
+    """Facts about images that have no public parameter, whose path would state them."""
     tags: Annotated[dict[str, MaybeEmpty], HARDWARE, OnChange("in place", "tags")] = Field(
         default_factory=dict
     )
@@ -307,6 +310,7 @@ class AwsSite(Model):
                 [one.mount for one in self.file_systems] + [one.mount for one in self.efs],
             ),
             ("availability zone", list(self.network.availability_zones)),
+            ("image", [one.id for one in self.images]),
             ("endpoint", list(self.network.endpoints)),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -71,6 +71,9 @@ class Reservation(Model):
 
 ULTRASERVERS = ("p6e-", "trn2u.")
 """Beginnings of instance types that are bought as UltraServers."""
+BLOCKS_ALONE = ("p6e-",)
+"""Beginnings of those that EC2 sells in capacity blocks alone (Amazon EKS User Guide, "Use P6e-GB200 UltraServers with
+Amazon EKS"). No document that was read says so of ``trn2u.``."""
 
 
 class CapacityBlock(Model):
@@ -227,6 +230,23 @@ class AwsServer(Model):
         OnChange("replace", "a volume cannot shrink: the instance is replaced", event="shrunk"),
     ]
     """Size of each root volume, in GiB."""
+
+
+class ImageRecord(Model):
+    """An image without a public parameter, as ``aws ec2 describe-images`` and a host of it show it."""
+
+    id: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$"), KEY]
+    """AMI id, or ``ssm:/path``, as hosts name the image."""
+    architecture: Annotated[
+        Literal["x86_64", "arm64"] | None, Claim(looser="either"), POLICIES_ONLY
+    ] = None
+    """Architecture of the CPUs that the image is built for. Unknown if omitted."""
+    root_device: Annotated[
+        str | None, Field(pattern=r"^/dev/[a-z0-9]+$"), Claim(looser="either"), POLICIES_ONLY
+    ] = None
+    """Name of the root device of the image (``RootDeviceName``). Unknown if omitted."""
+    kernel: Annotated[str | None, Claim(looser="either"), POLICIES_ONLY] = None
+    """Kernel that a host of the image starts, as ``uname -r`` prints it. Unknown if omitted."""
 
 
 KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]

@@ -93,6 +93,17 @@ def _check_pattern(text: str) -> str:
         re.compile(text)
     except re.error as error:
         raise ValueError(f"not a regular expression: {error}") from None
+    return _check_plain(text)
+
+
+def _check_plain(text: str) -> str:
+    """Return a text without marks of templates: names and patterns are variables of roles.
+
+    Raises:
+        ValueError: it has one.
+    """
+    if re.search(r"\{[{%#]", text):
+        raise ValueError("it has a mark of Ansible's templates: '{{', '{%' or '{#'")
     return text
 
 
@@ -124,6 +135,8 @@ class Signal(Model):
     """Texts of a reading, any of which is the sign; case does not matter."""
     differs: tuple[str, ...] = ()
     """Texts of a healthy reading; another one is the sign, an empty one or ``N/A`` is not."""
+    bits: Annotated[int, Field(gt=0)] | None = None
+    """Bits of a reading that is a number, any of which is the sign."""
     under_peer: str | None = None
     """Reading of the same device that this one is normally equal to; less is the sign."""
     times: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -142,6 +155,7 @@ class Signal(Model):
             self.below,
             self.equals or None,
             self.differs or None,
+            self.bits,
             self.under_peer,
         ]
         known = sum(limit is not None for limit in limits)
@@ -151,7 +165,7 @@ class Signal(Model):
             case "xid" | "link" if known:
                 raise ValueError("an 'xid' or a 'link' has no limit")
             case "reading" if known != 1 or self.pattern is not None:
-                raise ValueError("a 'reading' has one of 'above', 'below', 'equals', 'differs' and 'under_peer'")  # fmt: skip
+                raise ValueError("a 'reading' has one of 'above', 'below', 'equals', 'differs', 'bits' and 'under_peer'")  # fmt: skip
             case "counter" if self.above is None or known != 1 or self.pattern is not None:
                 raise ValueError("a 'counter' has 'above', its growth within 'within'")
             case _:
@@ -185,7 +199,7 @@ class Fault(Model):
 
     id: FaultId
     """Name by which programs and reasons in Slurm refer to the fault."""
-    name: str
+    name: Annotated[str, AfterValidator(_check_plain)]
     """Name of the fault in words."""
     subject: Subject
     """Part that the fault is about."""

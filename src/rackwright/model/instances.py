@@ -37,6 +37,10 @@ class Instance(Entry):
     """Operating systems in one instance."""
     vcpus: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
     """Logical CPUs, as its operating system counts them: what the service quota counts."""
+    sockets: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Processors that its operating system sees. Unknown if omitted: EC2 does not publish them."""
+    threads_per_core: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None
+    """Hardware threads of one core (``DefaultThreadsPerCore`` of EC2). Unknown if omitted."""
     memory: Annotated[Fact[Gibibytes] | None, Claim(looser="either", absent="elsewhere")] = None
     """Memory of the host, in GiB, without that of accelerators."""
     efa_interfaces: Annotated[Fact[int] | None, Claim(looser="either", absent="elsewhere")] = None

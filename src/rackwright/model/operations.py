@@ -192,7 +192,7 @@ class Operations(Model):
     drain_on_xids: Annotated[
         tuple[XidNumber, ...] | None, HARDWARE, OnChange("in place", "health checks are rewritten")
     ] = None
-    """Xid errors of the GPU driver for which a node is drained."""
+    """Xid errors of the GPU driver for which a node is drained besides those of the table of faults."""
     software: Annotated[tuple[SoftwareBill, ...], PART, FOR_REVIEW] = ()
     firmware: Annotated[
         tuple[FirmwareBaseline, ...], PART, OnChange("drain", "firmware is written on idle nodes")

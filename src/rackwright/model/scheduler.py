@@ -49,7 +49,7 @@ _REREAD = "slurmctld reads it again; jobs go on"
 _RESTARTED = "slurmctld starts again; jobs go on"
 
 
-Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
+Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")]
 """A host name or an IP address."""
 
 

@@ -336,7 +336,7 @@ class SharedState(Model):
     """File system as the kernel names it in ``/proc/self/mountinfo``; any if omitted. DRBD is mounted by
     one host at a time unless the file system on it is ``gfs2`` or ``ocfs2``."""
     server: Annotated[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None, HARDWARE
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")] | None, HARDWARE
     ] = None
     """Host name or address of the server. It is not a controller: the loss of that host would take
     controller and state together."""

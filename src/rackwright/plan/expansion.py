@@ -15,6 +15,7 @@ from rackwright.plan.records.nodes import NodeGroupPlan
 from rackwright.plan.records.products import ConnectorLimits
 
 if TYPE_CHECKING:
+    from rackwright.catalog.fault_table import FaultTable
     from rackwright.catalog.loader import Catalogue
     from rackwright.model.cluster import Blueprint, PolicySetting
     from rackwright.model.cooling import FacilityWater, MechanicalPlant
@@ -252,6 +253,11 @@ class Expansion:
     def reliability(self) -> Reliability | None:
         """Rates of failure, jobs and what they need."""
         return self.blueprint.reliability
+
+    @property
+    def faults(self) -> FaultTable:
+        """Table of faults: the built-in one and the team's own."""
+        return self.catalogue.faults
 
     @property
     def operations(self) -> Operations | None:

@@ -35,6 +35,8 @@ from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import OpenQuestion, Remedies
 from rackwright.reading.edits import Edit, Revised
 
+_OPEN = frozenset({Outcome.FAIL, Outcome.UNKNOWN})
+
 Locate = Callable[[SpecPath], Location | None]
 
 
@@ -49,6 +51,7 @@ class Result:
         missing: what would have to be known; each a ``Missing`` where the rule knows its fields.
         fingerprint: the same for the same rule and subject in any version of the blueprint.
         preview: the rule is newer than the blueprint's policy set, so it only warns.
+        blocks_from: the later policy set in which this finding blocks; None if it blocks already or never.
         stage: of the rule.
         later: unknown, and asked at a later stage than the blueprint's.
         waivable: whether the rule admits waivers.
@@ -76,6 +79,7 @@ class Result:
     missing: tuple[str, ...] = ()
     fingerprint: str = ""
     preview: bool = False
+    blocks_from: str | None = None
     stage: Stage = Stage.CONCEPT
     later: bool = False
     waivable: bool = True
@@ -265,6 +269,7 @@ def _result(
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,
+        blocks_from=standing.blocks_from if outcome in _OPEN and not item.advisory else None,
         stage=policy.stage,
         later=standing.later and outcome is Outcome.UNKNOWN,
         waivable=policy.waivable,

@@ -13,7 +13,7 @@ failure blocks at every stage.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile, Stage
@@ -21,7 +21,7 @@ from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 SETS = ("0.1", "0.2", "0.3", "0.4")
 """Every policy set, oldest first."""
 
-RELEASED = "0.3"
+RELEASED = "0.4"
 """The newest released set: that of a blueprint that names none, and what ``init`` writes."""
 
 _PROFILES = tuple(Profile)
@@ -53,11 +53,13 @@ class Standing:
     Attributes:
         preview: the rule is newer than the blueprint's set, and no setting names it.
         later: the facts that the rule needs may be unknown at the blueprint's stage.
+        blocks_from: the later policy set in which its findings block; None if they block already or never.
     """
 
     enforcement: Enforcement
     preview: bool = False
     later: bool = False
+    blocks_from: str | None = field(default=None, compare=False)
 
 
 def regime_for(profile: str | None, policy_set: str | None, stage: str | None = None) -> Regime:
@@ -75,6 +77,16 @@ def regime_for(profile: str | None, policy_set: str | None, stage: str | None = 
 
 def standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
     """Return the standing of ``policy`` without any setting."""
+    now = _standing(policy, regime)
+    if now.enforcement is not Enforcement.ADVISORY:
+        return now
+    for named in SETS[SETS.index(regime.policy_set) + 1 :]:
+        if _standing(policy, replace(regime, policy_set=named)).enforcement is not now.enforcement:
+            return replace(now, blocks_from=named)
+    return now
+
+
+def _standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
     later = regime.stage.before(policy.stage)
     if policy.enforcement is not Enforcement.MANDATORY and not _became_mandatory(policy, regime):
         return Standing(policy.enforcement, is_preview(policy, regime.policy_set), later)

@@ -17,17 +17,16 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint, install_origin
 from rackwright.folders import state_folder
-from rackwright.provision.tools import aws_provider, find_pulumi, find_receptor, tools_dir
+from rackwright.provision.tools import aws_provider, find_pulumi, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
-from rackwright.provision.tools.folder import AWS_PROVIDER, RECEPTOR
-from rackwright.provision.tools.gobuild import receptor, required_go
+from rackwright.provision.tools.folder import AWS_PROVIDER
+from rackwright.provision.tools.gobuild import required_go
 from rackwright.resources import Kind, bundled
 
 Status = Literal["ok", "warn", "fail"]
 _OLDEST_PYTHON = (3, 11)
 _INSTALL = "rackwright tools install"
-_INSTALLED_AS = {RECEPTOR: f"{_INSTALL} receptor", AWS_PROVIDER: f"{_INSTALL} aws-provider"}
-"""What installs the program of a shelf; that of any other is installed without a name."""
+_INSTALL_AWS_PROVIDER = f"{_INSTALL} aws-provider"
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ def run_doctor() -> list[Check]:
         _aws_plugin,
         _embedded_aws,
         _ansible,
-        _receptor,
         _git,
         _state,
     )
@@ -132,14 +130,14 @@ def _language_host(tool: PulumiTool | None) -> Check:
 def _checksums() -> Check:
     name = "installed tools"
     folder = tools_dir()
-    others = (recipe.shelf(folder) for recipe in (receptor(), aws_provider.recipe()))
-    shelves = [shelf for shelf in (*own_shelves(), *others) if shelf.manifest.files]
+    known = (*own_shelves(), aws_provider.recipe().shelf(folder))
+    shelves = [shelf for shelf in known if shelf.manifest.files]
     if not shelves:
         return Check(name, "ok", f"none in {folder}")
     for shelf in shelves:
         if changed := shelf.damaged():
             detail = f"not as installed in {shelf.bin}: {', '.join(changed)}"
-            install = _INSTALLED_AS.get(shelf.name, _INSTALL)
+            install = _INSTALL_AWS_PROVIDER if shelf.name == AWS_PROVIDER else _INSTALL
             return Check(name, "fail", detail, f"delete {shelf.folder}, then {install}")
     count = sum(len(shelf.manifest.files) for shelf in shelves)
     return Check(name, "ok", f"{count} in {folder}, checksums match")
@@ -164,7 +162,7 @@ def _aws_plugin() -> Check:
     if found is not None:
         return Check(name, "ok", str(found))
     detail = "not installed: '--target local' needs it, for '--target aws' Pulumi downloads its own"
-    return Check(name, "warn", detail, _INSTALLED_AS[AWS_PROVIDER])
+    return Check(name, "warn", detail, _INSTALL_AWS_PROVIDER)
 
 
 def _embedded_aws() -> Check:
@@ -182,14 +180,6 @@ def _ansible() -> Check:
         detail = "ansible-playbook is not installed: nodes cannot be configured"
         return Check("ansible", "warn", detail, install_hint("configure"))
     return Check("ansible", "ok", path)
-
-
-def _receptor() -> Check:
-    found = find_receptor()
-    if found is None:
-        detail = "not installed; 'configure --workers' needs it"
-        return Check("receptor", "warn", detail, _INSTALLED_AS[RECEPTOR])
-    return Check("receptor", "ok", str(found))
 
 
 def _git() -> Check:

@@ -310,6 +310,8 @@ def _node_line(nodes: NodeSet, hosts: str, own: Range | None) -> str:
     if nodes.shape is not None:  # without it every CPU is a core to Slurm, threads as well
         sockets, cores, threads = nodes.shape
         words += [f"Sockets={sockets}", f"CoresPerSocket={cores}", f"ThreadsPerCore={threads}"]
+    elif nodes.bare_threads is not None:  # slurmctld makes the cores of the CPUs
+        words.append(f"ThreadsPerCore={nodes.bare_threads}")
     words.append(f"RealMemory={nodes.memory}")
     if nodes.reserved_cores:
         words.append(f"CoreSpecCount={nodes.reserved_cores}")

@@ -159,6 +159,8 @@ class ResultDocument(TypedDict):
     """It stops a deployment."""
     preview: bool
     """The rule is newer than the policy set, so it only warns."""
+    blocks_from: str | None
+    """Later policy set in which the finding blocks; null where it blocks already, or in none."""
     stage: Stage
     """Stage from which on the facts that the rule needs must be known."""
     later: bool

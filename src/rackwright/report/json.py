@@ -137,6 +137,7 @@ def _result(result: Result) -> ResultDocument:
         "outcome": _text(result.outcome),
         "blocks": result.blocks,
         "preview": result.preview,
+        "blocks_from": result.blocks_from,
         "stage": _text(result.stage),
         "later": result.later,
         "subject": result.subject.name,

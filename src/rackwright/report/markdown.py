@@ -25,7 +25,9 @@ from rackwright.report.wording import (
     is_counted,
     later_line,
     lowered_line,
+    preview_head,
     previews,
+    refused_later,
     standing,
 )
 
@@ -101,6 +103,8 @@ def _headline(report: Report, delta: str) -> str:
         return f"rackwright: the change to {name} cannot be compared with its base"
     if not blocking and any(line.startswith(REFUSED) for line in lines):
         return f"rackwright: the change to {name} is refused"
+    if not blocking and (words := refused_later(report)):
+        return f"rackwright: {name} passes policy set {report.regime.policy_set}, but {words}"
     if not blocking:
         return f"rackwright: {name} passes"
     return f"rackwright: {blocking:,} blocking finding{'s' if blocking != 1 else ''} in {name}"
@@ -144,7 +148,8 @@ def _sections(report: Report) -> list[Section]:
             sections.append(Section(tuple(map(_finding, groups)), fold=fold))
     if lines := previews(report.results):
         new = sum(1 for result in report.results if in_preview(result))
-        fold = f"In preview: newer than policy set {report.regime.policy_set} ({new:,})"
+        head = preview_head(report)
+        fold = f"{head[:1].upper()}{head[1:]} ({new:,})"
         sections.append(Section(tuple(f"- {_prose(line)}\n" for line in lines), fold=fold))
     if line := later_line(report):
         sections.append(Section((f"\n{_prose(line)}\n",)))

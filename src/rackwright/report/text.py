@@ -21,8 +21,10 @@ from rackwright.report.wording import (
     is_counted,
     later_line,
     lowered_line,
+    preview_head,
     previews,
     printable,
+    refused_later,
     standing,
     the_others,
 )
@@ -79,7 +81,7 @@ def render_text(
             waived = [r for r in report.results if r.outcome is Outcome.WAIVED]
             blocks += [_block(same, colour=colour) for same in alike(waived)]
         if lines := previews(report.results):
-            blocks.append("\n  ".join([_preview_head(report), *lines]))
+            blocks.append("\n  ".join([f"{preview_head(report)} (-v shows all)", *lines]))
     if report.lowered:
         lines = [f"{lowered_line(rule)}{_place(rule.location)}" for rule in report.lowered]
         blocks.append("\n  ".join([LOWERED, *lines]))
@@ -166,10 +168,6 @@ def _place(where: Location | None) -> str:
     return f"  ({printable(str(where))})" if where else ""
 
 
-def _preview_head(report: Report) -> str:
-    return f"preview: newer than policy set {report.regime.policy_set}, only warning (-v shows all)"
-
-
 def summary(report: Report) -> str:
     """Counts and the verdict in one line."""
     new = [r for r in report.results if in_preview(r) and not r.later]
@@ -195,14 +193,16 @@ def summary(report: Report) -> str:
     if errors := report.count(Outcome.ERROR):
         parts.append(f"{errors} crashed")
     stage = report.regime.stage
-    clean = f"ok for {stage}{_tolerated(report)}"
+    later_set = refused_later(report)
+    alone = f" by policy set {report.regime.policy_set} alone" if later_set else ""
+    clean = f"ok for {stage}{alone}{_tolerated(report)}"
     verdict = _VERDICTS.get(report.exit_code, f"refused for {stage}")
     verdict = clean if report.exit_code is ExitCode.CLEAN else verdict
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
     text = f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
-    return text + not_judged(report)
+    return f"{text}{f'; {later_set}' if later_set else ''}{not_judged(report)}"
 
 
 def not_judged(report: Report) -> str:
@@ -215,11 +215,16 @@ def not_judged(report: Report) -> str:
 
 
 def _tolerated(report: Report) -> str:
-    """Return the words about failures and unknowns in a report in which nothing blocks."""
+    """Return the words about failures and unknowns of a report that block in no policy set."""
     counts = [
         f"{number} {noun}{'s' if number > 1 else ''}"
         for outcome, noun in ((Outcome.FAIL, "failure"), (Outcome.UNKNOWN, "unknown"))
-        if (number := sum(r.outcome is outcome and not r.later for r in report.results))
+        if (
+            number := sum(
+                r.outcome is outcome and not r.later and r.blocks_from is None
+                for r in report.results
+            )
+        )
     ]
     if not counts:
         return ""
@@ -272,6 +277,7 @@ def _head(result: Result, *, colour: bool) -> str:
         word = f"{word}, asked at stage {result.stage}"
     elif result.outcome in {Outcome.FAIL, Outcome.UNKNOWN} and not result.blocks:
         kind = "preview" if result.preview else "advisory"
+        kind += f" until set {result.blocks_from}" if result.blocks_from else ""
         word = f"{word}, {kind}" if result.enforcement is Enforcement.ADVISORY else word
     head = f"{result.policy} {word}"
     if result.outcome in _COLOURS:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rackwright.harmless import visible
 from rackwright.model.quantities import format_quantity
-from rackwright.policy.api import Outcome, Stage
+from rackwright.policy.api import Outcome, Severity, Stage
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BaselineState, Lowered, Permission
 from rackwright.reading.edits import Edit
@@ -93,11 +93,46 @@ def later_line(report: Report) -> str:
     return f"{count} {noun} of later stages: 'rackwright check --stage {last}' lists them"
 
 
+def refused_later(report: Report) -> str:
+    """Return the words about the first later policy set that refuses the blueprint; empty if none does.
+
+    A failure that only a newer set blocks is as true as any other: the verdict says so.
+    """
+    open_results = [
+        result
+        for result in report.results
+        if result.blocks_from is not None
+        and not result.blocks
+        and not result.later
+        and not (result.baseline_state and result.baseline_state.tolerated)
+    ]
+    named = min((str(result.blocks_from) for result in open_results), default="")
+    failed, unknown = (
+        sum(one.outcome is outcome and one.blocks_from == named for one in open_results)
+        for outcome in (Outcome.FAIL, Outcome.UNKNOWN)
+    )
+    counts = [
+        f"{number} {noun}{'s' if number > 1 else ''}"
+        for number, noun in ((failed, "failure"), (unknown, "unknown"))
+        if number
+    ]
+    return f"policy set {named} refuses it for {' and '.join(counts)}" if counts else ""
+
+
+def preview_head(report: Report) -> str:
+    """Return the heading of the findings in preview."""
+    named = report.regime.policy_set
+    if words := refused_later(report):
+        return f"{words}; set {named} only warns"
+    return f"in preview: newer than policy set {named}"
+
+
 def previews(results: Iterable[Result]) -> list[str]:
     """Return a line for each rule in preview that fails, and one for all that cannot be judged yet.
 
-    The first failure of a rule stands for the others.
+    The first failure of a rule stands for the others; the gravest come first.
     """
+    order = list(reversed(Severity))
     failed: dict[str, int] = {}
     first: dict[str, Result] = {}
     for result in results:
@@ -107,10 +142,11 @@ def previews(results: Iterable[Result]) -> list[str]:
             if bad:
                 first.setdefault(result.policy, result)
     lines = [
-        f"{policy}  {count} failed: {printable(first[policy].subject.name)}: "
-        f"{printable(first[policy].message)}"
-        for policy, count in sorted(failed.items())
-        if count
+        f"{policy}  {first[policy].severity}, {failed[policy]} failed: "
+        f"{printable(first[policy].subject.name)}: {printable(first[policy].message)}"
+        for policy in sorted(
+            first, key=lambda policy: (order.index(first[policy].severity), policy)
+        )
     ]
     if unknown := sorted(policy for policy, count in failed.items() if not count):
         more = len(unknown) - MOST_SUBJECTS

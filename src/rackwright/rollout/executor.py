@@ -9,12 +9,11 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare
 from rackwright.accept.expected import Comparing, HostExpectations
-from rackwright.accept.run import PLAYBOOKS, VERIFY, Answers, collect, write_requests
+from rackwright.accept.run import PLAYBOOKS, Answers, collect
 from rackwright.ansible_runs.events import HostResult, Tally, unfinished
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Lines, Watcher
@@ -31,8 +30,6 @@ from rackwright.errors import UsageError
 from rackwright.inventory.inventory import Inventory
 from rackwright.nodelife.repair.access import SlurmByAnsible
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
-from rackwright.receptor.distribute import run_distributed
-from rackwright.receptor.workers import Login, Workers
 from rackwright.rollout.journal import RolloutProgress
 
 REACH = PLAYBOOKS / "reach.yml"
@@ -45,9 +42,6 @@ class AnsibleExecutor:
     Attributes:
         controllers: hosts of the inventory on which Slurm is told things; the first that does it.
         expected: what each host must have.
-        workers: who changes and verifies which hosts; absent, this machine does all. Slurm is told
-            things from this machine, whichever worker has the controllers.
-        login: the key that workers are sent.
         changed: tasks that have changed something, by host.
         versions: of software on the hosts that were asked last, by host and component.
     """
@@ -58,8 +52,6 @@ class AnsibleExecutor:
     forks: int
     inventories: Sequence[Path]
     say: Callable[[str], None]
-    workers: Workers | None = None
-    login: Login | None = None
     changed: dict[str, list[str]] = field(default_factory=dict)
     versions: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
 
@@ -134,53 +126,24 @@ class AnsibleExecutor:
         ]
 
     def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
-        """Run a playbook on this machine or on the workers, and return its results."""
-        if self.workers is None:
-            return run_playbook(self.place, options, watcher, playbook=playbook)
-        return run_distributed(self.place, options, self.workers, self.login, watcher, playbook)
+        """Run a playbook and return its results."""
+        return run_playbook(self.place, options, watcher, playbook)
 
     def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
         """Return the facts of the hosts, and keep their ``versions``."""
         for host in expected:
             self.versions.pop(host.name, None)
-        answers = self._collect(expected)
+        answers = collect(
+            self.place,
+            expected,
+            limit=",".join(host.name for host in expected),
+            forks=self.forks,
+            inventories=self.inventories,
+            say=lambda _: None,
+        )
         for name, facts in answers.facts.items():
             self.versions[name] = facts.get("versions") or {}
         return answers
-
-    def _collect(self, expected: Sequence[HostExpectations]) -> Answers:
-        """Return the facts of the hosts; a worker asks its own."""
-        limit = ",".join(host.name for host in expected)
-        if self.workers is None:
-            return collect(
-                self.place,
-                expected,
-                limit=limit,
-                forks=self.forks,
-                inventories=self.inventories,
-                say=lambda _: None,
-            )
-        hearer = _Hearer(lambda _: None)
-        options = Options(
-            limit=limit,
-            forks=self.forks,
-            max_failures=100,
-            inventories=(write_requests(self.place, expected), *self.inventories),
-        )
-        tally = self.run(options, hearer, VERIFY)
-        return Answers(hearer.answers.facts, tally)
-
-
-@dataclass
-class _Hearer(Lines):
-    """Keeps what hosts tell, whichever worker asks them."""
-
-    answers: Answers = field(default_factory=Answers)
-
-    def take(self, part: str, event: Mapping[str, Any], line: str | None) -> None:
-        """Keep the facts of an event; several threads may bring some."""
-        with self._lock:
-            self.answers.take(event)
 
 
 def verdict(host: HostAcceptance) -> str | None:

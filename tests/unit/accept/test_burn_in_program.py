@@ -207,7 +207,9 @@ def test_unknown_step_is_an_error() -> None:
     assert (done.returncode, done.stderr) == (1, "burn_in.py: there is no step 'gem'\n")
 
 
-def test_process_that_holds_a_gpu_is_named_and_nothing_reset(tmp_path: Path) -> None:
+def test_process_that_holds_a_gpu_is_named_and_nothing_reset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location("gpu_reset", FILES / "gpu_reset.py")
@@ -228,3 +230,16 @@ def test_process_that_holds_a_gpu_is_named_and_nothing_reset(tmp_path: Path) -> 
         42: ["/dev/nvidia0"],
     }
     assert program.holders(["2"], proc=str(tmp_path)) == {}
+    assert program.holders(proc=str(tmp_path)) == program.holders(["0", "1"], proc=str(tmp_path))
+    calls: list[list[str]] = []
+
+    def call(words: list[str]) -> int:
+        calls.append(words[:2])
+        return 0
+
+    monkeypatch.setattr(program.subprocess, "call", call)
+    monkeypatch.setattr(program, "holders", lambda *_: {41: ["/dev/nvidia1"]})
+    assert program.main([]) == 3
+    assert ["nvidia-smi", "--gpu-reset"] not in calls
+    verbs = [words[1] for words in calls if words[1] in {"stop", "start"}]
+    assert verbs == ["stop"] * 4 + ["start"] * 4, "what was stopped runs again, whatever happened"

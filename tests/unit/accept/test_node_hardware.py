@@ -9,6 +9,8 @@ from types import ModuleType
 import pytest
 
 from node_support import Node
+from rackwright.catalog.fault_signals import faults_of_node
+from rackwright.catalog.fault_table import builtin_faults
 
 GPU = """\
 <gpu id="00000000:{id}:00.0">
@@ -36,7 +38,7 @@ GPU = """\
 """As nvidia-smi 570 and 580 print it, with all that is not judged left out."""
 
 LINKS = "GPU {n}: NVIDIA H100 80GB HBM3 (UUID: GPU-{n})\n\t Link 0: 26.562 GB/s\n\t Link 1: 26.562 GB/s\n"
-ASKED = {"ecc": True, "nvlink": True, "persistence": True, "throttling": True}
+ASKED = {"ecc": True, "nvlink": True, "persistence": True}
 TRACKING = "C0A80001,192.168.0.1,3,1732377600.1,{off},0.00001,0.00002,-3.1,0.0,0.02,0.001,0.002,64.2,{leap}"
 
 
@@ -76,18 +78,27 @@ FAULTS = [
         "<dram_uncorrectable>2",
         "2 dram_uncorrectable since the driver was loaded",
     ),
-    ("row_pending>No", "row_pending>Yes", "row remapping waits for a reset"),
-    ("row_failure>No", "row_failure>Yes", "row remapping failed"),
-    ("action>None", "action>Reset", "the driver asks for the recovery action Reset"),
+    (
+        "row_pending>No",
+        "row_pending>Yes",
+        "Row remapping of a GPU waits for a reset [gpu-remap-pending]",
+    ),
+    ("row_failure>No", "row_failure>Yes", "Row remapping of a GPU failed [gpu-remap-failed]"),
+    ("action>None", "action>Reset", "Driver asks for a reset of a GPU [gpu-recovery-reset]"),
+    (
+        "action>None",
+        "action>Bus Reset",
+        "Driver asks for a recovery that is not known here [gpu-recovery-other]",
+    ),
     ("<current_link_width>16x", "<current_link_width>8x", "PCIe x8 of x16"),
     (
         "hw_thermal_slowdown>Not Active",
         "hw_thermal_slowdown>Active",
-        "clocks are lowered (hw_thermal_slowdown)",
+        "GPU slows itself down for heat [gpu-hot]",
     ),
 ]
 FABRIC_FAULTS = [
-    ("<state>Completed", "<state>In Progress", "NVLink fabric is In Progress"),
+    ("<state>Completed", "<state>In Progress", "NVLink fabric is not set up [nvlink-fabric-down]"),
     ("<status>Success", "<status>Failure", "NVLink fabric ended with Failure"),
 ]
 
@@ -141,17 +152,41 @@ def test_a_fault_in_the_report_of_a_real_gpu_is_found(
 def test_an_xid_as_a_real_gpu_has_it(node: Node) -> None:
     node.program("journalctl", f"/bin/cat {RECORDED}/xid-31.txt")
     assert node.judge() == []
-    node.settings["xids"] = [31]
-    assert node.judge() == ["Xid 31"]
+    node.settings["faults"] = faults_of_node(builtin_faults(), [31])
+    assert node.judge() == ["Xid 31 (Page fault of a program on a GPU)"]
 
 
 def test_throttling_has_its_former_name_until_driver_535(node: Node) -> None:
     former = GPU.replace("clocks_event_", "clocks_throttle_")
     have_gpus(node, report(former))
     assert node.judge() == []
+    heat = "hw_thermal_slowdown>"
+    have_gpus(node, report(former.replace(f"{heat}Not Active", f"{heat}Active")))
+    assert node.judge() == ["GPU 0: GPU slows itself down for heat [gpu-hot]"]
+
+
+def test_power_brake_is_a_fault_of_the_power_and_drains_no_node(node: Node) -> None:
     brake = "hw_power_brake_slowdown>"
-    have_gpus(node, report(former.replace(f"{brake}Not Active", f"{brake}Active")))
-    assert node.judge() == ["GPU 0: clocks are lowered (hw_power_brake_slowdown)"]
+    have_gpus(node, report(GPU.replace(f"{brake}Not Active", f"{brake}Active")))
+    assert node.judge() == []
+
+
+@pytest.mark.parametrize(("times", "reasons"), [(2, []), (3, ["Adapter is lost [own-lost]"])])
+def test_sign_of_a_table_counts_within_its_window(node: Node, times: int, reasons: list[str]) -> None:  # fmt: skip
+    node.settings["faults"] = [
+        {"fault": "own-lost", "name": "Adapter is lost", "log": "kernel", "times": 3, "within": 60,
+         "pattern": "adapter (?P<device>\\S+) lost"},
+    ]  # fmt: skip
+    lines = [f"{at}.5 gpu-1 kernel: adapter a1 lost" for at in (100, 110, 120)[:times]]
+    lines += ["500.5 gpu-1 kernel: adapter a1 lost", "510.5 gpu-1 kernel: adapter a2 lost"]
+    text = "\n".join(lines)
+    node.program("journalctl", f"cat <<'LINES'\n{text}\nLINES")
+    assert node.judge() == reasons
+
+
+def test_journal_that_fails_with_a_word_is_no_good_sign(node: Node) -> None:
+    node.program("journalctl", "echo 'Failed to open journal'; exit 1")
+    assert node.judge() == ["the kernel's messages cannot be read"]
 
 
 def test_what_a_gpu_does_not_have_is_no_reason(node: Node) -> None:
@@ -192,11 +227,11 @@ def test_an_nvlink_that_is_down(node: Node) -> None:
 
 
 def test_an_xid_without_a_name_is_told_by_its_number(node: Node) -> None:
-    node.settings["xids"] = [155]
+    node.settings["faults"] = [{"fault": "xid-955", "name": "", "xid": 955}]
     node.program(
-        "journalctl", "echo 'kernel: NVRM: Xid (PCI:0000:1b:00): 155, NVLINK: SW Defined Error'"
+        "journalctl", "echo 'kernel: NVRM: Xid (PCI:0000:1b:00): 955, NVLINK: SW Defined Error'"
     )
-    assert node.judge() == ["Xid 155"]
+    assert node.judge() == ["Xid 955"]
 
 
 XID = "kernel: NVRM: Xid (PCI:0018:01:00): "
@@ -220,7 +255,10 @@ def test_fatal_nvlink_error_of_blackwell_drains_whatever_xids_are_listed(
     node: Node, lines: list[str], reasons: list[str]
 ) -> None:
     """Fatal Xid 149 with 154 passed, because the list was that of Hopper."""
-    node.settings |= {"xids": [74, 79]}
+    node.settings["faults"] = [
+        {"fault": "a", "name": "a", "xid": 74},
+        {"fault": "b", "name": "b", "xid": 79},
+    ]
     text = "\n".join(XID + line for line in lines)
     node.program("journalctl", f"cat <<'LINES'\n{text}\nLINES")
     assert node.judge() == reasons

@@ -73,7 +73,7 @@ def test_a_service_that_has_failed(node: Node) -> None:
     [
         (79, ["Xid 79 (GPU has fallen off the bus)"]),
         (31, []),
-        (95, ["Xid 95"]),
+        (95, ["Xid 95 (Uncontained memory error of a GPU)"]),
         (7, []),
     ],
 )

@@ -23,7 +23,7 @@ from rackwright.ansible_runs.terminal_text import plain
 from rackwright.terminal import cells, cut
 
 VIEW = View(
-    steps=("munge",),
+    step="munge",
     task="Install packages",
     done=31,
     total=50,
@@ -75,9 +75,9 @@ def test_what_matters_least_is_left_out_first(width: int, shown: str) -> None:
 
 @pytest.mark.parametrize("failed", [0, 1, 3, 12_500])
 def test_a_line_fits_into_every_terminal(failed: int) -> None:
-    steps = ("主机 what every host needs, and more", "munge", "pmix")
+    step = "主机 what every host needs, and more"
     names = VIEW.names[:failed]
-    view = replace(VIEW, steps=steps, failed=failed, names=names, task="タスク" * 30)
+    view = replace(VIEW, step=step, failed=failed, names=names, task="タスク" * 30)
     for width in range(200):
         for encoding in ("utf-8", "ascii"):
             text = draw(view, width, encoding=encoding).plain
@@ -91,7 +91,7 @@ def test_a_terminal_without_the_signs_shows_escapes() -> None:
 
 
 def test_between_steps_only_the_run_is_counted() -> None:
-    between = replace(VIEW, steps=(), task="", done=0, total=0)
+    between = replace(VIEW, step="", task="", done=0, total=0)
     assert draw(between, 55).plain == "4 of 54 hosts done, 3 failed: gpu-1, höst-2 +1, 1:32"
 
 
@@ -162,7 +162,7 @@ def test_a_log_has_a_line_now_and_then() -> None:
         "munge: 31 of 50 (Install packages), 4 of 54 hosts done, "
         "3 failed: gpu-1, höst-2, 主机-3, 1:32"
     )
-    assert describe(replace(VIEW, steps=(), task="", failed=0, names=())) == (
+    assert describe(replace(VIEW, step="", task="", failed=0, names=())) == (
         "4 of 54 hosts done, 1:32"
     )
 
@@ -221,20 +221,17 @@ def test_a_watch_shows_what_happens_and_takes_its_line_away() -> None:
     stream, now = Console(), [5.0]
     live = Live(frozenset({"a", "b"}), lambda _: frozenset({"a", "b"}))
     with Watch(live, Terminal(stream, colour=False), clock=lambda: now[0]) as watch:
-        watch.expect({"a", "b", "c"})
-        watch.begin("hall-1", {"a", "b"})
-        watch.take(
-            "hall-1", {"event": "playbook_on_play_start", "event_data": {"pattern": "x"}}, None
-        )
+        watch.take({"event": "playbook_on_play_start", "event_data": {"pattern": "x"}}, None)
         now[0] = 7.0
         data = {"role": "munge", "task": "Copy"}
-        watch.take("hall-1", {"event": "playbook_on_task_start", "event_data": data}, "munge …")
-        assert "munge: 0 of 2, 0 of 3 hosts done, 0:02 (Copy)" in stream.getvalue()
-        watch.tell("hall-1", "the worker 'hall-1' was \x1b[2Jlost")
+        watch.take({"event": "playbook_on_task_start", "event_data": data}, "munge …")
+        assert "munge: 0 of 2, 0 of 2 hosts done, 0:02 (Copy)" in stream.getvalue()
         now[0] = 8.0
-        watch.end("hall-1", ["a", "b"])
-        assert "  hall-1: the worker 'hall-1' was lost\n" in stream.getvalue()
-        assert "\x1b[2K0 of 3 hosts done, 2 failed: a, b, 0:03" in stream.getvalue()
+        for host in ("a", "b"):
+            failed = {**data, "host": host, "res": {"msg": "was \x1b[2Jlost"}}
+            watch.take({"event": "runner_on_failed", "event_data": failed}, None)
+        assert "  a failed: munge / Copy: was lost\n" in stream.getvalue()
+        assert "2 failed: a, b, 0:03" in stream.getvalue()
     assert stream.getvalue().endswith(BACK)
     assert "munge …" not in stream.getvalue()
 
@@ -242,11 +239,7 @@ def test_a_watch_shows_what_happens_and_takes_its_line_away() -> None:
 def test_a_program_is_told_lines_as_ever() -> None:
     said: list[str] = []
     lines = Lines(said.append)
-    lines.expect({"a"})
-    lines.begin("hall-1", {"a"})
-    lines.take("hall-1", {}, "base …")
-    lines.take("hall-1", {}, None)
-    lines.take("", {}, "munge …")
-    lines.tell("here", "lost \x1b[31m")
-    lines.end("hall-1", ())
-    assert said == ["hall-1: base …", "munge …", "here: lost"]
+    lines.take({}, "munge …")
+    lines.take({}, None)
+    lines.take({}, "a failed: lost \x1b[31m")
+    assert said == ["munge …", "a failed: lost"]

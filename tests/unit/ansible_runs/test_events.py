@@ -9,13 +9,10 @@ import pytest
 from rackwright.ansible_runs.events import (
     LAST_TASK,
     LONGEST_REASON,
-    HostResult,
     Tally,
     is_kept,
     leave_behind,
-    merge,
     reason_of,
-    settle,
     unfinished,
 )
 
@@ -115,39 +112,6 @@ def test_the_reason_is_the_most_telling_text() -> None:
 def test_other_events_say_nothing() -> None:
     tally, lines = told({"event": "verbose", "event_data": {}}, {"event": "playbook_on_stats"})
     assert (tally.hosts, lines) == ({}, [])
-
-
-def test_hosts_of_a_run_that_broke_off_have_failed_each_with_its_own_reason() -> None:
-    tally = Tally()
-    for event in (ended("ok", "a", changed=True), ended("failed", "b", msg="no space")):
-        tally.take(event)
-    settle(tally, {"a", "b", "c"}, "the worker was lost")
-    assert {name: result.failure for name, result in tally.hosts.items()} == {
-        "a": "the worker was lost",
-        "b": "munge / Copy: no space",
-        "c": "the worker was lost",
-    }
-    assert tally.hosts["a"].changed == ["munge / Copy"]
-
-
-def test_a_run_that_came_to_its_end_leaves_hosts_as_they_are() -> None:
-    tally = Tally()
-    tally.take(ended("ok", "a"))
-    settle(tally, {"a", "b"}, None)
-    assert tally.failed == ()
-    assert set(tally.hosts) == {"a"}
-
-
-def test_parts_of_a_stage_run_at_the_same_time_and_stages_after_each_other() -> None:
-    def a_tally(host: str, **seconds: float) -> Tally:
-        return Tally(hosts={host: HostResult(ok=1)}, role_seconds=seconds)
-
-    merged = merge(
-        [[a_tally("head", base=4.0)], [a_tally("a", base=2.0), a_tally("b", base=3.0, munge=1.0)]]
-    )
-    assert merged.role_seconds == {"base": 7.0, "munge": 1.0}
-    assert set(merged.hosts) == {"head", "a", "b"}
-    assert merge([]).hosts == {}
 
 
 def test_only_who_came_to_the_end_is_done() -> None:

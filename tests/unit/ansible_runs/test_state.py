@@ -45,8 +45,8 @@ def ended(kind: str, host: str, task: str = "Copy", **result: Any) -> dict[str, 
     return {"event": f"runner_on_{kind}", "event_data": data}
 
 
-def feed(state: Live, events: Iterable[dict[str, Any]], part: str = "") -> list[Line]:
-    return [line for at, event in enumerate(events) for line in state.take(part, event, float(at))]
+def feed(state: Live, events: Iterable[dict[str, Any]]) -> list[Line]:
+    return [line for at, event in enumerate(events) for line in state.take(event, float(at))]
 
 
 def test_a_recorded_run_is_told_from_begin_to_end() -> None:
@@ -71,7 +71,7 @@ def test_a_recorded_run_is_told_from_begin_to_end() -> None:
     view = state.view(100.0)
     assert (view.finished, view.hosts) == (2, 4)
     assert (view.failed, view.names) == (2, ("gpu-3", "höst-2"))
-    assert (view.steps, view.seconds) == ((), 100.0)
+    assert (view.step, view.seconds) == ("", 100.0)
 
 
 def test_nothing_secret_and_nothing_that_steers_a_terminal_is_told() -> None:
@@ -83,7 +83,7 @@ def test_nothing_secret_and_nothing_that_steers_a_terminal_is_told() -> None:
     hostile = ended(
         "failed", "gpu\x1b[2J-1", "Co\x9dpy", msg="\x1b]8;;http://x\x1b\\no\u202e key\x07"
     )
-    (line,) = state.take("", hostile, 1.0)
+    (line,) = state.take(hostile, 1.0)
     assert line.text == "gpu-1 failed: munge / Copy: no key"
     assert all(name.isprintable() for name in state.view(1.0).names)
 
@@ -100,7 +100,7 @@ def test_hosts_of_the_task_that_runs_are_counted() -> None:
         started("munge", "Start"),
         ended("ok", "gpu-1"),
     ):
-        state.take("", event, 1.0)
+        state.take(event, 1.0)
         views.append(state.view(1.0))
     assert [(view.done, view.total, view.failed) for view in views] == [
         (0, 0, 0),
@@ -111,7 +111,7 @@ def test_hosts_of_the_task_that_runs_are_counted() -> None:
         (0, 2, 1),
         (1, 2, 1),
     ]
-    assert (views[-1].steps, views[-1].task) == (("munge",), "Start")
+    assert (views[-1].step, views[-1].task) == ("munge", "Start")
 
 
 def test_to_decide_whether_a_role_is_run_is_no_step() -> None:
@@ -143,48 +143,10 @@ def test_hosts_that_the_blueprint_does_not_know_are_counted_as_they_appear() -> 
 def test_the_same_hosts_have_failed_as_in_the_result() -> None:
     state, tally = live(), Tally()
     for event in recorded():
-        state.take("", event, 0.0)
+        state.take(event, 0.0)
         tally.take(event)
     leave_behind(tally)
     assert set(state.view(0.0).names) == set(tally.failed)
-
-
-def test_counts_of_workers_add_up() -> None:
-    state = live()
-    state.begin("hall-1", {"gpu-1", "höst-2"})
-    state.begin("hall-2", {"gpu-3"})
-    lines = feed(
-        state, (played("Jobs", "compute"), started("munge", "Copy"), ended("ok", "gpu-1")), "hall-1"
-    )
-    assert [line.text for line in lines] == ["munge: begins on 2 hosts at hall-1"]
-    lines = feed(
-        state,
-        (played("Jobs", "compute"), started("munge", "Copy"), ended("failed", "gpu-3", msg="no")),
-        "hall-2",
-    )
-    assert [line.text for line in lines] == ["hall-2: gpu-3 failed: munge / Copy: no"]
-    view = state.view(0.0)
-    assert (view.steps, view.done, view.total, view.failed) == (("munge",), 1, 3, 1)
-
-    assert feed(state, [started("pmix", "Install")], "hall-1")[0].text == (
-        "pmix: begins on 2 hosts at hall-1"
-    )
-    assert state.view(0.0).steps == ("munge", "pmix")
-    assert [line.text for line in state.end("hall-2", ["gpu-3"], 7.0)] == [
-        "munge: ends on 2 hosts after 6.0 s, 1 failed"
-    ]
-    feed(state, [ended("ok", "gpu-1", LAST_TASK), ended("ok", "höst-2", LAST_TASK)], "hall-1")
-    view = state.view(9.0)
-    assert (view.steps, view.finished, view.hosts, view.failed) == (("pmix",), 2, 4, 1)
-
-
-def test_hosts_of_a_worker_that_is_lost_have_failed() -> None:
-    state = live()
-    state.begin("hall-1", {"gpu-1", "gpu-3"})
-    feed(state, [started("munge", "Copy"), ended("failed", "gpu-3", msg="no")], "hall-1")
-    state.end("hall-1", ["gpu-1", "gpu-3"], 2.0)
-    view = state.view(2.0)
-    assert (view.steps, view.names, view.total) == ((), ("gpu-3", "gpu-1"), 0)
 
 
 def fleet_events(hosts: tuple[str, ...], tasks: int) -> Iterator[dict[str, Any]]:
@@ -207,7 +169,7 @@ def test_a_fleet_takes_little_memory() -> None:
     try:
         for _ in range(2):
             for event in fleet_events(hosts, 6):
-                state.take("", event, 1.0)
+                state.take(event, 1.0)
             sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
@@ -222,7 +184,7 @@ def test_an_event_is_as_much_work_in_a_large_fleet() -> None:
         hosts = tuple(f"gpu-{number:05}" for number in range(count))
         state = live({"all": hosts})
         for event in fleet_events(hosts, 6):
-            state.take("", event, 1.0)
+            state.take(event, 1.0)
 
     assert growth(feed_fleet, 200) < 2.2
 
@@ -232,7 +194,7 @@ def test_a_view_is_as_much_work_of_a_large_fleet() -> None:
         hosts = tuple(f"gpu-{number:05}" for number in range(count))
         state = live({"all": hosts})
         for event in fleet_events(hosts, 6):
-            state.take("", event, 1.0)
+            state.take(event, 1.0)
         return steps_of(lambda: state.view(1.0))
 
     assert steps(100 * NAMED) == steps(200 * NAMED)

@@ -97,3 +97,52 @@ def test_broken_dump_is_refused_at_its_file(name: str, tmp_path: Path) -> None:
     with pytest.raises(SpecErrors) as error:
         take_over(tmp_path, {name: BROKEN[name]})
     assert str(tmp_path / name) in str(error.value)
+
+
+UNSET = "Quantum Mellanox Technologies"
+
+
+def _switch(guid: str, text: str, *ports: str) -> str:
+    return f'Switch\t41 "S-{guid}"\t\t# "{text}" base port 0 lid 1 lmc 0\n' + "".join(ports)
+
+
+def _port(number: int, far: str, far_port: int) -> str:
+    return f'[{number}]\t"{far}"[{far_port}]\t\t# "x" lid 2 4xHDR\n'
+
+
+def test_switches_without_names_are_not_merged(tmp_path: Path) -> None:
+    one, other, top = (f"{number:016x}" for number in (1, 2, 3))
+    text = (
+        _switch(one, UNSET, _port(1, "H-00000000000000a1", 1), _port(40, f"S-{top}", 1))
+        + _switch(other, UNSET, _port(1, "H-00000000000000a2", 1), _port(40, f"S-{top}", 2))
+        + _switch(top, UNSET, _port(1, f"S-{one}", 40), _port(2, f"S-{other}", 40))
+        + 'Ca\t1 "H-00000000000000a1"\t\t# "n1 HCA-1"\n'
+        + 'Ca\t1 "H-00000000000000a2"\t\t# "n2 HCA-1"\n'
+    )
+    made = take_over(tmp_path, {"dump.txt": text})
+    tiers = [(tier["name"], tier["count"]) for tier in fabric_of(made.data)["tiers"]]
+    assert tiers == [("leaf", 2), ("spine", 1)]
+    told = " ".join(notice.text for notice in made.notices)
+    assert f"Quantum-{one}" in told
+
+
+def test_hosts_without_names_leave_their_switch_where_it_is(tmp_path: Path) -> None:
+    unset = "MT4129 ConnectX7   Mellanox Technologies"
+    text = (
+        _switch("01", "MF0;leaf-1:MQM9700/U1", _port(1, "H-a1", 1), _port(40, "S-02", 1))
+        + _switch("02", "MF0;spine-1:MQM9700/U1", _port(1, "S-01", 40))
+        + f'Ca\t1 "H-a1"\t\t# "{unset}"\n'
+    )
+    made = take_over(tmp_path, {"dump.txt": text})
+    assert [tier["name"] for tier in fabric_of(made.data)["tiers"]] == ["leaf", "spine"]
+    assert not any("no host is below" in notice.text for notice in made.notices)
+
+
+def test_hosts_of_one_name_are_not_one_host(tmp_path: Path) -> None:
+    ports = [_port(number, f"H-a{number}", 1) for number in (1, 2, 3)]
+    text = _switch("01", "MF0;leaf-1:MQM9700/U1", *ports)
+    text += "".join(f'Ca\t1 "H-a{number}"\t\t# "localhost HCA-1"\n' for number in (1, 2))
+    text += 'Ca\t1 "H-a3"\t\t# "n3 HCA-1"\n'
+    made = take_over(tmp_path, {"dump.txt": text})
+    assert [one["name"] for one in made.data["sites"][0]["node_groups"]] == ["n"]
+    assert "2 devices that state no name of a host" in " ".join(one.text for one in made.notices)

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from brownfield_support import take_over
 from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
+from rackwright.model.scheduler import Controller
+from rackwright.model.slurm_lines import Option
 
 BEGIN = "ClusterName=found\nSlurmctldHost=ctl\n"
 
@@ -227,3 +230,26 @@ def test_line_of_nodes_that_is_wrong_is_told_without_its_consequences(tmp_path: 
         scheduler_of(tmp_path, text)
     (error,) = caught.value.errors
     assert "'threadspercore' is '2RealMemory=480000'" in error.summary
+
+
+def test_values_with_blanks_keep_their_quotes(tmp_path: Path) -> None:
+    text = (
+        'RebootProgram="/bin/systemctl reboot"\n'
+        'InteractiveStepOptions="--interactive --pty $SHELL"\n'
+        'NodeName=n1 Reason="bad fan"\nPartitionName=p Nodes=ALL JobDefaults="a b"\n'
+    )
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text}).data["scheduler"]
+    assert made["extra"] == {
+        "RebootProgram": '"/bin/systemctl reboot"',
+        "InteractiveStepOptions": '"--interactive --pty $SHELL"',
+    }
+    assert made["nodes"][0]["extra"] == {"Reason": '"bad fan"'}
+    assert made["partitions"][0]["extra"] == {"JobDefaults": '"a b"'}
+    for value in made["extra"].values():
+        assert TypeAdapter(Option).validate_python(value) == value
+
+
+def test_controller_with_an_underscore_in_its_name_is_one(tmp_path: Path) -> None:
+    text = "ClusterName=x\nSlurmctldHost=ubuntu_ctl0\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    (controller,) = take_over(tmp_path, {"slurm.conf": text}).data["scheduler"]["controllers"]
+    assert Controller.model_validate(controller).address == "ubuntu_ctl0"

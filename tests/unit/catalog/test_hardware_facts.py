@@ -733,6 +733,32 @@ def test_efa_interfaces_have_cards_and_a_quota_counts_the_type(entry):
     assert entry.architecture == ("arm64" if "gb200" in family else "x86_64")
 
 
+SHAPES = {
+    "hpc7a.12xlarge": (24, None, 1),
+    "hpc7a.96xlarge": (192, None, 1),
+    "p4d.24xlarge": (96, 2, 2),
+    "p4de.24xlarge": (96, 2, 2),
+    "p5.48xlarge": (192, 2, 2),
+    "p5en.48xlarge": (192, None, 2),
+    "p6-b300.48xlarge": (192, None, 2),
+    "p6e-gb200.36xlarge": (144, None, None),
+    "trn1.32xlarge": (128, None, 2),
+}
+
+
+def test_threads_are_those_of_ec2_and_sockets_only_those_that_aws_names():
+    """vCPUs, sockets, threads of a core."""
+    types = {i: CATALOGUE.get(Instance, i) for i in CATALOGUE.ids(Instance)}
+    found = {
+        i: (fact_value(t.vcpus), fact_value(t.sockets), fact_value(t.threads_per_core))
+        for i, t in types.items()
+    }
+
+    assert found.items() >= SHAPES.items()
+    assert {i for i, shape in found.items() if shape[2] is None} == {"p6e-gb200.36xlarge"}
+    assert all(vcpus % (threads or 1) == 0 for vcpus, _, threads in found.values() if vcpus)
+
+
 def test_types_for_head_and_login_nodes():
     """vCPUs and GiB: 4 GiB a vCPU for m, 2 for c, 8 for r."""
     found = {

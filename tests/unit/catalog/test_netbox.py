@@ -272,6 +272,43 @@ def test_what_is_no_node_is_refused_as_what_it_is(
     assert error.hint
 
 
+ROUTER = [{"name": f"ge-0/0/{number}", "type": "1000base-t"} for number in range(8)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "SRX320", "interfaces": ROUTER},
+        {"model": "2930F 8G", "interfaces": [*ROUTER, {"name": "oobm", "type": "1000base-t", "mgmt_only": True}]},
+        {"model": "U6-Pro", "interfaces": ROUTER[:1], "power-ports": None},
+    ],
+)  # fmt: skip
+def test_device_without_a_sign_of_a_server_is_no_node(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(SpecErrors) as caught:
+        import_device(path, day=DAY)
+    (error,) = caught.value.errors
+    assert error.summary.startswith("nothing in it says that it is a server")
+    assert "--kind nodes" in (error.hint or "")
+    assert import_device(path, "nodes", day=DAY).folder == "nodes"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"interfaces": [*ROUTER, {"name": name, "type": "1000base-t", "mgmt_only": True}]}
+        for name in ("iDRAC", "iLO", "IPMI", "BMC", "XCC", "CIMC")
+    ]
+    + [{"model": name, "interfaces": ROUTER} for name in ("PowerEdge R200", "SYS-1019P-WTR")],
+)
+def test_server_is_told_by_its_controller_or_its_family(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    assert import_device(write(tmp_path, **changes), day=DAY).folder == "nodes"
+
+
 def test_rack_type_is_a_rack(tmp_path: Path) -> None:
     path = tmp_path / "rack.yaml"
     rack = {

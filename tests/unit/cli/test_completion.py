@@ -60,7 +60,9 @@ def test_the_script_reaches_the_shell_unchanged(shell: str) -> None:
 
 
 def test_a_shell_that_is_not_known_is_refused(tmp_path: Path) -> None:
-    run_here(tmp_path, "completion", "elvish").refused("'elvish' is not one of bash, zsh, tcsh, fish")
+    run_here(tmp_path, "completion", "elvish").refused(
+        "'elvish' is not one of bash, zsh, tcsh, fish"
+    )
 
 
 def test_script_for_fish_has_every_command_option_and_choice(tmp_path: Path) -> None:

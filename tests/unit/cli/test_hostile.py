@@ -37,7 +37,10 @@ DOCUMENTS: dict[str, tuple[str | bytes, str]] = {
     ),
     "escape_in_key": ('"a\\e[2J": 1\n"a\\e[2J": 2', f"{BLUEPRINT}:1:1: the key 'a\\x1b[2J' holds"),
     "tab": ("sites:\n\t- name: a", f"{BLUEPRINT}:2:1: "),
-    "utf_16": ("name: a".encode("utf-16"), f"{BLUEPRINT}:1:1: the file is UTF-16, not text in UTF-8"),
+    "utf_16": (
+        "name: a".encode("utf-16"),
+        f"{BLUEPRINT}:1:1: the file is UTF-16, not text in UTF-8",
+    ),
     "nothing": ("", f"{BLUEPRINT}:1:1: '{BLUEPRINT}' is empty"),
 }
 

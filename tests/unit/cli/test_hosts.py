@@ -50,7 +50,7 @@ def test_a_terminal_a_log_and_a_program_are_told_what_they_can_use(
     monkeypatch.setenv("NO_COLOR", "1")
     with watcher(made, "slurm_compute:!gpu-4", as_json=as_json) as watch:
         for event, line in zip(EVENTS, (None, "munge …", "its line"), strict=True):
-            watch.take("", event, line)
+            watch.take(event, line)
     assert told in stream.getvalue()
     live = "munge: 0 of 3, 0 of 3 hosts done, 1 failed: gpu-1, 0:00 (Copy)" in stream.getvalue()
     assert live == (stream.isatty() and not as_json)

@@ -225,11 +225,11 @@ def test_a_failure_of_ansible(as_verb: RunAsVerb, capsys: Shown) -> None:
 
     def body() -> None:
         tally = Tally()
-        Lines(lambda line: print(f"  {line}", file=sys.stderr)).take("", event, tally.take(event))
+        Lines(lambda line: print(f"  {line}", file=sys.stderr)).take(event, tally.take(event))
         with Watch(
             Live(frozenset({"gpu1"}), lambda _: frozenset()), screen_for(sys.stderr, {})
         ) as it:
-            it.take("", event, None)
+            it.take(event, None)
         print(f"gpu1 failed: {tally.hosts['gpu1'].failure}")
 
     assert as_verb(body) == 0

@@ -126,7 +126,6 @@ class Controller:
         _forks: int,
         inventories: Sequence[Path],
         _say: Any,
-        *_workers: Any,
     ) -> None:
         self.controllers = controllers
         self.changed: dict[str, list[str]] = {}

@@ -154,3 +154,28 @@ def test_place_that_cannot_be_told_ends_with_4(folder: Path) -> None:
     assert ended.code == 4
     assert "'hall' was not told: the secret 'env:NO_SUCH_HOOK' is empty" in ended.err
     assert "down+not_responding" in ended.out
+
+
+def test_part_that_nodes_share_and_faults_that_only_hands_cure_are_on_the_worklist(
+    folder: Path,
+) -> None:
+    """Faults of severity ``watch`` were in the journal alone."""
+    import time
+
+    from rackwright.nodelife.repair.journal import PART, Journal
+    from rackwright.nodelife.signs.detect import FaultEvent
+    from rackwright.nodelife.store import open_store, store_path
+
+    now = time.time()
+    with open_store(store_path("bench"), [PART]) as connection:
+        journal = Journal(connection)
+        journal.see("gpu-1", FaultEvent("power-supply-lost", "PSU3", 0.0, "Critical"), now)
+        journal.see("gpu-1", FaultEvent("gpu-page-fault", "gpu0", 5.0, "of a user"), now)
+        journal.see("gpu-2", FaultEvent("optic-bad", "mlx5_1", 7.0, "hot"), now - 2 * 86_400)
+        for node in ("gpu-3", "gpu-4"):
+            journal.step(node, "suspect", now, "down", fault="port-down", incident="leaf leaf-1 (c01 U40)")  # fmt: skip
+    ended = run_here(folder, "status", "blueprint.yaml", "--target", "hosts", "--json")
+    work = [(one["node"], one["action"], one["part"]) for one in json.loads(ended.out)["work"] if one.get("part")]  # fmt: skip
+    assert sorted(work) == [("gpu-1", "replace", "power"), ("leaf-1 (c01 U40)", "look at", "leaf")]
+    text = run_here(folder, "status", "blueprint.yaml", "--target", "hosts").out
+    assert "gpu-3: suspect: port-down, leaf leaf-1 (c01 U40)" in text

@@ -53,7 +53,6 @@ def test_waves_are_wanted_when_they_are_asked_for() -> None:
     assert not is_wanted(parsed("--retry"))
     assert is_wanted(parsed("--waves", "rack", "--check", "--limit", "gpu-1"))
     assert is_wanted(parsed("--resume"))
-    assert is_wanted(parsed("--waves", "rack", "--workers", "workers.yaml"))
 
 
 def test_the_blueprint_has_the_last_word_on_the_limit(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rackwright.errors import UsageError
+from rackwright.errors import ExternalToolError, UsageError
 from rackwright.fleet import openadr
 from rackwright.fleet.openadr import GridEvent, Handlers, listen, read_event
 
@@ -127,6 +127,19 @@ def test_limits_are_given_back_when_the_node_is_stopped() -> None:
 
     asyncio.run(run())
     assert done == ["begin", "end"]
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_limits_that_cannot_be_given_back_end_the_node(once: bool) -> None:
+    client = Client()
+
+    def end(_: GridEvent) -> None:
+        raise ExternalToolError("ansible-playbook is not installed")
+
+    handlers = Handlers(lambda _: True, lambda _: None, end)
+    with pytest.raises(ExternalToolError, match="not installed"):
+        asyncio.run(asyncio.wait_for(openadr._listen(client, {}, handlers, once=once), timeout=60))
+    assert client.stopped
 
 
 def test_without_openleadr_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

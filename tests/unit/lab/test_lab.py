@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright_lab import lab as lab_module
 from rackwright_lab import system
 from rackwright_lab.lab import HostSpec, open_lab, up
 from rackwright_lab.system import Process, check_machine, run, start, wait_for
@@ -98,7 +99,7 @@ def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     deaf = "import signal,time; signal.signal(15, signal.SIG_IGN); print('deaf'); time.sleep(60)"
     log = tmp_path / "log"
     process = start([sys.executable, "-u", "-c", deaf], log=log, environment=os.environ)
-    assert wait_for(lambda: "deaf" in log.read_text(), 10)
+    assert wait_for(lambda: "deaf" in log.read_text(), 120)
     process.end(timeout_s=0.2)
     assert not process.alive
 
@@ -108,3 +109,23 @@ def test_what_ended_at_once_is_no_process() -> None:
     done.wait()
     with pytest.raises(ExternalToolError, match="ended at once"):
         Process.of(done.pid)
+
+
+def test_lines_that_a_role_added_to_etc_hosts_outlive_the_next_boot(tmp_path: Path) -> None:
+    disk, base = tmp_path / "upper/etc", tmp_path / "base/etc"
+    disk.mkdir(parents=True)
+    base.mkdir(parents=True)
+    (base / "hosts").write_text("127.0.0.1\tlocalhost\n::1\t\tlocalhost ip6-localhost\n")
+    layers = (disk.parent, base.parent)
+    first, moved = open_lab("a", "10.77.0.0/24"), open_lab("b", "10.78.0.0/24")
+    host = HostSpec("gpu1")
+    wanted = (
+        "127.0.0.1 localhost # lab\n10.78.0.1 controller # lab\n10.78.0.10 gpu1 # lab\n"
+        "0.0.0.0 any-address.invalid\n"
+    )
+    text = lab_module._host_names(first, [first._host(0, host)], layers)
+    (disk / "hosts").write_text(text + "0.0.0.0 any-address.invalid\n")
+    for _ in range(2):
+        text = lab_module._host_names(moved, [moved._host(0, host)], layers)
+        assert text == wanted
+        (disk / "hosts").write_text(text)

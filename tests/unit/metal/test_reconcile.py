@@ -12,11 +12,11 @@ import pytest
 from ironic_fake import KilledError
 from metal_hall import HOSTS
 from provisioned_hall import DIGEST, FIRMWARE, MORE, Hall
-from rackwright.metal.discovery.redfish import BmcState
 from rackwright.metal.ironic import IronicError
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import Act, ProvisioningStep
 from rackwright.metal.waves import PowerLimits
+from rackwright.redfish import BmcState
 
 
 @pytest.fixture

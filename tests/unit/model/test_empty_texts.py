@@ -22,7 +22,6 @@ from rackwright.policy.authoring.examples import Example
 from rackwright.policy.exceptions.baseline import BaselineFile
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.manifest import PackManifest
-from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.team.config import TeamConfig
 
@@ -35,7 +34,6 @@ WRITTEN: tuple[type[BaseModel], ...] = (
     TeamConfig,
     PackManifest,
     Example,
-    Workers,
 )
 """The models of every file that people write."""
 

@@ -226,7 +226,7 @@ def test_it_is_fetched_by_https_and_nothing_else(
 def test_an_archive_that_would_not_be_used_is_refused(
     machine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["tools", "install", "receptor", "--archive", an_archive(machine)]) == 2
+    assert main(["tools", "install", "aws-provider", "--archive", an_archive(machine)]) == 2
     assert "--archive is for 'pulumi'" in capsys.readouterr().err
     assert main(["tools", "install", "--archive", an_archive(machine)]) == 0
     assert f"pulumi {PINNED} (vendor): " in capsys.readouterr().out

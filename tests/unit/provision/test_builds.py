@@ -22,17 +22,15 @@ from bench.peers import opa
 from rackwright.errors import ExternalToolError
 from rackwright.provision.tools import (
     aws_provider,
+    find_aws_provider,
     find_pulumi,
-    find_receptor,
     gobuild,
     install_aws_provider,
     install_pulumi,
     provider_source,
 )
 from rackwright.provision.tools import go as go_module
-from rackwright.provision.tools import receptor as receptor_module
 from rackwright.provision.tools import recipe as recipe_module
-from rackwright.provision.tools.receptor import install_receptor
 
 GO = f"""#!{sys.executable} -IS
 import json, os, sys
@@ -42,8 +40,7 @@ with open(root + "/calls", "a") as calls:
     here = {{"go": os.path.basename(sys.argv[0]), "cwd": os.getcwd(), "files": sorted(os.listdir())}}
     calls.write(json.dumps({{"words": words, "settings": settings, **here}}) + "\\n")
 if words[0] == "version":
-    version = "1.19.8" if sys.argv[0].endswith("go1.19") else os.environ["GO_VERSION"]
-    print(f"go version go{{version}} linux/amd64")
+    print(f"go version go{{os.environ['GO_VERSION']}} linux/amd64")
 elif words[0] == "mod":
     print(json.dumps({{"Dir": root + "/sdk"}}))
 elif "GO_FAILS" in os.environ:
@@ -56,7 +53,6 @@ else:
 """
 VERSION = gobuild.pinned_version()
 PULUMI = "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
-RECEPTOR = "-X github.com/ansible/receptor/internal/version.Version"
 SDK = "github.com/pulumi/pulumi/sdk/v3"
 PINS = ["go.mod", "go.sum", "tools.go"]
 HOST = ["go.mod", "go.sum", "main.go", "run_plugin.go", "tools.go"]
@@ -92,11 +88,10 @@ def quiet(_line: str) -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    for name in ("go", "go1.19"):
-        path = tmp_path / "path" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(GO)
-        path.chmod(0o755)
+    path = tmp_path / "path" / "go"
+    path.parent.mkdir()
+    path.write_text(GO)
+    path.chmod(0o755)
     sdk = tmp_path / "sdk/python"
     host = sdk / "cmd/pulumi-language-python/main.go"
     host.parent.mkdir(parents=True)
@@ -111,7 +106,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     monkeypatch.setenv("RECORD", str(tmp_path))
     monkeypatch.setenv("GO_VERSION", "1.99.0")
-    monkeypatch.setattr(receptor_module, "COMPILERS", ("go1.19", "go"))
     monkeypatch.setattr(provider_source, "copy_cut", lambda _from, to: (to / "internal").mkdir())
     return Machine(tmp_path)
 
@@ -143,15 +137,6 @@ def test_pulumi_is_built_in_an_empty_home(machine: Machine) -> None:
         ("go", "language-python", sorted({*HOST} - {"main.go"}), ["mod", "download", "-json", SDK]),
         ("go", "cli", PINS, ["mod", "download", "-json", SDK]),
         ("go", "language-python", HOST, ["build", *FLAGS, f"-s -w {PULUMI}=v3.70.0", *host]),
-    ]
-
-
-def test_receptor_is_built_in_an_empty_home(machine: Machine) -> None:
-    built = install_receptor(progress=quiet)
-    assert built.is_relative_to(machine.root / "home/.cache/rackwright/tools")
-    output = ["-o", "receptor-built/receptor", "github.com/ansible/receptor/cmd/receptor-cl"]
-    assert machine.calls() == [
-        ("go1.19", "receptor", PINS, ["build", *FLAGS, f"-s -w {RECEPTOR}=1.4.1", *output])
     ]
 
 
@@ -192,13 +177,6 @@ def pulumi() -> object:
 PULUMI_CLI = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 BUILDS = {
     "pulumi": Build(pulumi, (PULUMI_CLI, "."), gobuild, "_PINS", "cli"),
-    "receptor": Build(
-        lambda: install_receptor(progress=quiet),
-        ("github.com/ansible/receptor/cmd/receptor-cl",),
-        gobuild,
-        "_PINS",
-        "receptor",
-    ),
     "aws-provider": Build(
         lambda: install_aws_provider(progress=quiet), (".",), aws_provider, "_PINS", "aws-provider"
     ),
@@ -256,10 +234,10 @@ def test_changed_code_of_a_recipe_builds_anew(
 def test_changed_code_of_every_build_builds_anew(
     machine: Machine, module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {recipe().key for recipe in (gobuild.cli, gobuild.language_host, gobuild.receptor)}
+    before = {recipe().key for recipe in (gobuild.cli, gobuild.language_host)}
     change(module, tmp_path, monkeypatch)
-    after = {recipe().key for recipe in (gobuild.cli, gobuild.language_host, gobuild.receptor)}
-    assert len(before | after) == 6
+    after = {recipe().key for recipe in (gobuild.cli, gobuild.language_host)}
+    assert len(before | after) == 4
 
 
 def test_what_replaces_a_part_of_the_host_is_in_its_key_alone(
@@ -277,11 +255,6 @@ def test_another_compiler_builds_anew(
     machine: Machine, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.install()
-    if build.module == "receptor":
-        newer = machine.root / "path/go1.20"
-        newer.write_text((machine.root / "path/go").read_text())
-        newer.chmod(0o755)
-        monkeypatch.setattr(receptor_module, "COMPILERS", ("go1.20",))
     monkeypatch.setenv("GO_VERSION", "1.20.4")
     build.install()
     assert machine.builds() == [*build.packages] * 2
@@ -314,7 +287,7 @@ def test_what_an_older_rackwright_installed_is_neither_used_nor_touched(machine:
     tools = machine.root / "home/.cache/rackwright/tools"
     (tools / "bin").mkdir(parents=True)
     files = {}
-    for name in ("pulumi", "pulumi-language-python", "receptor"):
+    for name in ("pulumi", "pulumi-language-python"):
         (tools / "bin" / name).write_text(f"#!/bin/sh\necho v{VERSION}\n")
         (tools / "bin" / name).chmod(0o755)
         size = (tools / "bin" / name).stat().st_size
@@ -323,10 +296,8 @@ def test_what_an_older_rackwright_installed_is_neither_used_nor_touched(machine:
     written = json.dumps({"schema": "rackwright.tools/v1", **manifest})
     (tools / "manifest.json").write_text(written)
     assert find_pulumi() is None
-    assert find_receptor() is None
     install_pulumi(progress=quiet)
-    install_receptor(progress=quiet)
-    assert len(machine.builds()) == 3
+    assert len(machine.builds()) == 2
     assert (tools / "manifest.json").read_text() == written
     assert sorted(path.name for path in (tools / "bin").iterdir()) == sorted(files)
 
@@ -345,27 +316,27 @@ def test_a_cli_of_another_key_is_not_found_by_path(
 def test_a_shelf_goes_when_nobody_looked_for_it_in_90_days(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = install_receptor(progress=quiet)
+    first = install_aws_provider(progress=quiet)
     manifest = first.parent.parent / "manifest.json"
     now = manifest.stat().st_mtime
     days = 24 * 3600
     for age, stays in ((89, True), (91, False)):
         os.utime(manifest, (now - age * days, now - age * days))
         with monkeypatch.context() as changed:
-            pins = BUILDS["receptor"].copy_pins(tmp_path / f"pins-{age}", changed)
+            pins = BUILDS["aws-provider"].copy_pins(tmp_path / f"pins-{age}", changed)
             with (pins / "go.sum").open("a") as file:
                 file.write(f"// changed {age}\n")
-            other = install_receptor(progress=quiet)
+            other = install_aws_provider(progress=quiet)
             assert other.exists()
         assert manifest.exists() == stays
-    assert len([*first.parents[2].glob("receptor-*")]) == 2
+    assert len([*first.parents[2].glob("pulumi-resource-aws-*")]) == 2
 
 
 def test_to_look_for_a_program_counts_as_use(machine: Machine) -> None:
-    first = install_receptor(progress=quiet)
+    first = install_aws_provider(progress=quiet)
     manifest = first.parent.parent / "manifest.json"
     os.utime(manifest, (0, 0))
-    assert find_receptor() == first
+    assert find_aws_provider() == first
     assert manifest.stat().st_mtime > 0
 
 

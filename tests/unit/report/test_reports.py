@@ -134,6 +134,7 @@ def test_json_holds_everything() -> None:
         "outcome": "fail",
         "blocks": True,
         "preview": False,
+        "blocks_from": None,
         "stage": "concept",
         "later": False,
         "subject": "sjc1 rack r12 feed B",

@@ -17,7 +17,6 @@ from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Watcher
 from rackwright.ansible_runs.run import PLAYBOOK, Options
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
-from rackwright.receptor.workers import Workers
 from rackwright.rollout.executor import AnsibleExecutor
 from rackwright.rollout.upgrade_executor import REBOOT, SLURM_UPGRADE, UpgradeExecutor, UpgradeSide
 
@@ -97,8 +96,7 @@ def an_upgrade(
     tmp_path: Path, reboots: Collection[str] = ("gpu-1", "gpu-2")
 ) -> tuple[UpgradeExecutor, Hosts, list[str]]:
     said: list[str] = []
-    workers: Workers | None = None
-    hosts = Hosts(Workspace(tmp_path), ("head-1",), {}, 5, (), said.append, workers)
+    hosts = Hosts(Workspace(tmp_path), ("head-1",), {}, 5, (), said.append)
     hosts.installed = dict.fromkeys(("gpu-1", "gpu-2", "login-1"), OLD)
     hosts.loaded = dict(hosts.installed)
 

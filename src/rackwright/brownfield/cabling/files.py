@@ -21,7 +21,7 @@ _ENDINGS = re.compile(
     re.IGNORECASE,
 )
 _HINT_SUBNET = (
-    "give what 'ibnetdiscover' prints on a host of the fabric, ibdiagnet's 'ibdiagnet2.db_csv' or 'ibdiagnet2.lst', or "
+    "give what 'ibnetdiscover' or 'iblinkinfo' prints on a host of the fabric, ibdiagnet's 'ibdiagnet2.db_csv' or 'ibdiagnet2.lst', or "
     "UFM's answer to '/ufmRest/resources/ports'"
 )
 _HINT_LLDP = (
@@ -96,7 +96,7 @@ def _subnet(files: Sequence[Path], names: dict[str, str]) -> Discovery:
     """Return the links of an InfiniBand subnet; those of several files together.
 
     Raises:
-        UsageError: a file is none of ibnetdiscover, ibdiagnet or UFM.
+        UsageError: a file is none of ibnetdiscover, iblinkinfo, ibdiagnet or UFM.
     """
     from dataclasses import replace
 
@@ -108,7 +108,7 @@ def _subnet(files: Sequence[Path], names: dict[str, str]) -> Discovery:
             one = read_subnet(text_of(path), names)
         except ValueError as error:
             raise UsageError(
-                f"'{path}' is no output of ibnetdiscover: {error}", hint=_HINT_SUBNET
+                f"'{path}' is no dump of a subnet: {error}", hint=_HINT_SUBNET
             ) from None
         if found is not None:
             one = replace(

@@ -14,11 +14,15 @@ from rackwright.brownfield.records import FoundCable, FoundNetwork, SourceNotice
 from rackwright.errors import Location, UsageError
 from rackwright.plan.fabric.discovered.dump import Discovery
 from rackwright.plan.fabric.discovered.exports import is_list, is_tables, read_subnet
+from rackwright.plan.fabric.discovered.listings import is_link_list, is_report
 from rackwright.plan.fabric.discovered.lldp import SeenInterface, best_neighbour, is_lldp_text
 from rackwright.plan.fabric.discovered.port_numbers import is_management
 
 _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)(?::([A-Za-z0-9-]+))?")
 """Description of a managed switch: ``MF0;leaf-01:MQM9700/U1``."""
+_BY_GUID = re.compile(r" ?\(((?:lid )?[0-9a-f]+)\)$")
+"""The key behind a description that several devices have."""
+_OTHER_SIGNS = re.compile(r"[^A-Za-z0-9._-]+")
 _FRONT_PORT = re.compile(r"(swp|etp|ethernet|eth\d+/|et-|xe-|ge-|hundredgige)\S*", re.IGNORECASE)
 """Names that switches give to their ports, and hosts do not."""
 _SUBNET_WORDS = re.compile(r'^(Switch|Ca)\s+\d+\s+"', re.MULTILINE)
@@ -31,12 +35,14 @@ TIERS = ("leaf", "spine", "core")
 
 
 def is_subnet(text: str) -> bool:
-    """Return True for the output of ibnetdiscover, ibdiagnet or UFM."""
+    """Return True for the output of ibnetdiscover, iblinkinfo, ibdiagnet or UFM."""
     start = text[:_LOOKED_AT]
     return (
         is_tables(start)
         or is_list(start)
         or bool(_SUBNET_WORDS.search(start))
+        or is_report(start)
+        or is_link_list(start)
         or (start.lstrip()[:1] in {"[", "{"} and bool(_UFM_WORDS.search(start)))
     )
 
@@ -79,28 +85,50 @@ def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
     switches: dict[str, str] = {}
     cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
     nameless: set[str] = set()
+    occupied: set[str] = set()
     for discovery in found:
+        known = _switch_names(discovery)
+        switches |= dict(known.values())
         for (device, port), (far, far_port) in discovery.links.items():
             ends = []
             for text, number in ((device, port), (far, far_port)):
-                if text in discovery.switches:
-                    match = _SWITCH.match(text)
-                    name = host_of(match[1]) if match is not None else None
-                    if name is not None and match is not None:
-                        switches[name] = match[2] or switches.get(name, "")
-                        ends.append((name, str(number)))
-                        continue
-                words = re.split(r"[ _/]", text, maxsplit=1)
-                name = None if text in discovery.unset else host_of(words[0])
+                if text in known:
+                    ends.append((known[text][0], str(number)))
+                    continue
+                words = re.split(r"[ _/]", _BY_GUID.sub("", text), maxsplit=1)
+                # Hosts that all call an adapter alike have one name, such as 'localhost HCA-1'.
+                alike = len(words) > 1 and _BY_GUID.search(text) is not None
+                name = None if text in discovery.unset or alike else host_of(words[0])
                 if name is None:
                     nameless.add(text)
+                    occupied |= {known[end][0] for end in (device, far) if end in known}
                     break
                 ends.append((name, words[1] if len(words) > 1 else str(number)))
             if len(ends) == 2:
                 cables.setdefault(frozenset(ends), FoundCable(*ends[0], *ends[1]))
+    left_out = tuple(_without_names(nameless, at))
     return FoundNetwork(
-        at, "infiniband", switches, tuple(cables.values()), tuple(_without_names(nameless, at))
+        at, "infiniband", switches, tuple(cables.values()), left_out, frozenset(occupied)
     )
+
+
+def _switch_names(discovery: Discovery) -> dict[str, tuple[str, str]]:
+    """Return the name and the model of each switch by its description.
+
+    Descriptions that begin alike, as firmware gives them, are told apart by what follows, or by the GUID.
+    """
+    read: dict[str, tuple[str, str]] = {}
+    for text in discovery.switches:
+        match = _SWITCH.match(text)
+        read[text] = (match[1], match[2] or "") if match is not None else (text, "")
+    counts = Counter(name for name, _ in read.values())
+    made = {}
+    for text, (name, model) in read.items():
+        if counts[name] > 1 or host_of(name) is None:
+            guid = _BY_GUID.search(text)
+            name = f"{name}-{guid[1]}" if guid is not None else text  # noqa: PLW2901
+        made[text] = (_OTHER_SIGNS.sub("-", name).strip("-._") or "switch", model)
+    return made
 
 
 def _without_names(nameless: set[str], at: Location) -> Iterator[SourceNotice]:
@@ -127,6 +155,7 @@ def _of_neighbours(read: Iterable[tuple[Path, str]], at: Location) -> FoundNetwo
     cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
     fronts: dict[str, Counter[bool]] = {}
     nameless: set[str] = set()
+    occupied: set[str] = set()
     for device, interfaces in devices.items():
         for interface in interfaces.values():
             port = interface.names[0]
@@ -136,6 +165,8 @@ def _of_neighbours(read: Iterable[tuple[Path, str]], at: Location) -> FoundNetwo
             far = host_of(short_of(best.device)) if best.named else None
             if far is None:
                 nameless.add(best.device)
+                occupied.add(device)
+                fronts.setdefault(device, Counter())[bool(_FRONT_PORT.fullmatch(port))] += 1
                 continue
             far_port = best.ports[0] if best.ports else ""
             for name, text in ((device, port), (far, far_port)):
@@ -149,8 +180,9 @@ def _of_neighbours(read: Iterable[tuple[Path, str]], at: Location) -> FoundNetwo
             "no device of these files is a switch by the names of its ports", at,
             "name each file like the device that it is of, as 'leaf-01.json'",
         )  # fmt: skip
+    left_out = tuple(_without_names(nameless, at))
     return FoundNetwork(
-        at, "ethernet", switches, tuple(cables.values()), tuple(_without_names(nameless, at))
+        at, "ethernet", switches, tuple(cables.values()), left_out, frozenset(occupied)
     )
 
 
@@ -227,7 +259,10 @@ def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
                 beside[one].add(other)
             elif other in switches:
                 hosts.setdefault(one, set()).add(port)
-    levels = {name: 1 for name, others in beside.items() if others - set(switches)}
+    occupied = frozenset[str]().union(*(part.occupied for part in parts))
+    levels = {
+        name: 1 for name, others in beside.items() if others - set(switches) or name in occupied
+    }
     last, level = set(levels), 1
     while last:
         level += 1

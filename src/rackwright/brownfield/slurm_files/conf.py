@@ -21,7 +21,13 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expand_list, expand_nodes
+from rackwright.brownfield.slurm_files.lines import (
+    SlurmLine,
+    SlurmLines,
+    as_option,
+    expand_list,
+    expand_nodes,
+)
 from rackwright.brownfield.slurm_files.options import ClusterOptions
 from rackwright.brownfield.slurm_files.shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
@@ -168,7 +174,7 @@ class _Reader:
         for key, value in words.items():
             idle = key == "state" and value.lower() in _IDLE
             if key not in _READ_OF_NODES and key not in _FOR_EACH and not idle and value:
-                extra[spelled[key]] = value
+                extra[spelled[key]] = as_option(value)
         accelerators, others = self._gres(words.get("gres", ""), at)
         return SlurmNodes(
             at=at,
@@ -287,7 +293,7 @@ class _Reader:
                 continue
             made = _field(key, text, at, accounting=accounting)
             if made is None:
-                extra["OverSubscribe" if key == "shared" else spelled[key]] = text
+                extra["OverSubscribe" if key == "shared" else spelled[key]] = as_option(text)
             else:
                 fields |= made
         if extra:

@@ -102,6 +102,11 @@ class SlurmLines:
                       f"copy it to '{self._folder / (parts[-1] if parts else 'NAME')}'")  # fmt: skip
 
 
+def as_option(value: str) -> str:
+    """Return a value as a line of Slurm's has it: in double quotes where a blank would end it."""
+    return f'"{value}"' if re.search(r"\s", value) else value
+
+
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     """Yield lines with what continues them, and the number of the first of each."""
     begun, parts = 0, list[str]()

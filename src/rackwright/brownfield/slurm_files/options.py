@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, get_args
 
 from rackwright.brownfield.records import SourceNotice
-from rackwright.brownfield.slurm_files.lines import SlurmLine
+from rackwright.brownfield.slurm_files.lines import SlurmLine, as_option
 from rackwright.harmless import visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
@@ -203,7 +203,7 @@ class ClusterOptions:
             elif key in generated or not value.strip() or not value.isprintable():
                 left.append(f"{line.spelled[key]}={visible(value)}")
             else:
-                made[known.get(key, line.spelled[key])] = value
+                made[known.get(key, line.spelled[key])] = as_option(value)
         flags = [
             word for word in _words(self.get("prologflags")) if word not in {"contain", "alloc"}
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from rackwright.ansible_runs.events import Tally
     from rackwright.plan.load import LoadedPlan
-    from rackwright.receptor.workers import Login, Workers
 
 SCHEMA = "rackwright.configure/v1"
 VERSIONS = frozenset({"OPS-002"})
@@ -35,12 +33,6 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_gate(parser)
     add_hosts(parser)
     add_cluster(parser)
-    parser.add_argument(
-        "--workers",
-        type=Path,
-        metavar="FILE",
-        help="run on several machines, over Receptor: who configures which hosts",
-    )
     parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
     parser.add_argument(
         "--tags",
@@ -68,12 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.cli.options.waves import is_wanted, roll_out
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
-    from rackwright.receptor.distribute import run_distributed
-    from rackwright.receptor.workers import load_workers
     from rackwright.rollout.software_record import check_release, record_of, save_record
 
     tags = parse_tags(arguments.tags)
-    workers = None if arguments.workers is None else load_workers(arguments.workers)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
     own = loaded.cluster_at(arguments.site)
@@ -83,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
-        code = roll_out(arguments, own, workers, _login(workers, arguments.lab))
+        code = roll_out(arguments, own)
         hold_untested(arguments, own.plan, workspace(own.plan.name))
         return code
     name = own.plan.name
@@ -107,11 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         inventory = prepare(own.plan, place, connections(arguments.lab))
         started = time.monotonic()
         with watcher(inventory, options.limit, as_json=arguments.json) as watch:
-            tally = (
-                run_playbook(place, options, watch)
-                if workers is None
-                else run_distributed(place, options, workers, _login(workers, arguments.lab), watch)
-            )
+            tally = run_playbook(place, options, watch)
         seconds = time.monotonic() - started
         kept = (
             read_quarantine(place)
@@ -141,19 +126,6 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
         raise UsageError("--limit and --retry both choose hosts; give one")
     if not 0 <= arguments.max_failures <= 100:
         raise UsageError("--max-failures is a share between 0 and 100")
-
-
-def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
-    """Return the key that workers need, which is known of a lab's hosts."""
-    if workers is None:
-        return None
-    if workers.login is not None or lab_name is None:
-        return workers.login
-    from rackwright.laboratory.door import open_lab
-    from rackwright.receptor.workers import Login
-
-    lab = open_lab(lab_name)
-    return Login(private_key=lab.key, known_hosts=lab.known_hosts)
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:

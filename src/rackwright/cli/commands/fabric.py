@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         ("cables", "list every cable with its ends, as CSV"),
         (
             "compare",
-            "compare the cables that ibnetdiscover, ibdiagnet, UFM or LLDP saw with the plan",
+            "compare the cables that ibnetdiscover, iblinkinfo, ibdiagnet, UFM or LLDP saw with the plan",
         ),
         ("net", "write the fabric as ibsim reads it"),
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
                 type=Path,
                 nargs="+",
                 metavar="FILE",
-                help="output of ibnetdiscover, ibdiagnet or UFM; of LLDP a folder with a file for each switch",
+                help="output of ibnetdiscover, iblinkinfo, ibdiagnet or UFM; of LLDP a folder with a file for each switch",
             )
             action.add_argument(
                 "--node-name-map",

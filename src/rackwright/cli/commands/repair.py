@@ -17,6 +17,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
 
 if TYPE_CHECKING:
+    from rackwright.nodelife.repair.bmc import BmcPoller
     from rackwright.nodelife.repair.controller import RepairController
     from rackwright.nodelife.repair.watching import RecordingFolder
     from rackwright.plan.model import Plan
@@ -113,7 +114,7 @@ def _run(arguments: argparse.Namespace, plan: Plan) -> int:
             connection = copy_in_memory(connection)
         journal = Journal(connection)
         clock = SteadyClock(journal)
-        controller, folder_of = _controller(arguments, plan, journal, path)
+        controller, folder_of, bmcs = _controller(arguments, plan, journal, path)
         by_ansible = arguments.slurm is None or arguments.on_node is None
         lock = workspace(plan.name).folder / "lock" if by_ansible else None
         while True:
@@ -124,10 +125,12 @@ def _run(arguments: argparse.Namespace, plan: Plan) -> int:
             )
             try:
                 with turn:
-                    problem = _one_pass(controller, folder_of, clock)
+                    problem = _one_pass(controller, folder_of, bmcs, clock)
             except ExternalToolError as error:  # a change in waves has its turn
                 problem = error.summary
             _print(arguments, controller, problem)
+            for node, problems in bmcs.problems.items():
+                say(f"not read of the BMC of {node}: {'; '.join(problems)}")
             if arguments.loop is None:
                 break
             time.sleep(arguments.loop)
@@ -135,7 +138,10 @@ def _run(arguments: argparse.Namespace, plan: Plan) -> int:
 
 
 def _one_pass(
-    controller: RepairController, recordings: RecordingFolder | None, clock: object
+    controller: RepairController,
+    recordings: RecordingFolder | None,
+    bmcs: BmcPoller,
+    clock: object,
 ) -> str | None:
     """Make one pass; the reason it could not be made."""
     from rackwright.nodelife.repair.slurm_actuator import SlurmActuator
@@ -150,6 +156,7 @@ def _one_pass(
         events = list(events_of_slurm(controller.table, seen.after))
         if recordings is not None:
             events += recordings.events(controller.table, controller.nodes, controller.journal)
+        events += bmcs.events(controller.table, controller.journal, now)
         controller.run_pass(events, now)
     except ExternalToolError as error:
         return error.summary
@@ -158,8 +165,7 @@ def _one_pass(
 
 def _controller(
     arguments: argparse.Namespace, plan: Plan, journal: object, path: Path
-) -> tuple[RepairController, RecordingFolder | None]:
-    from rackwright.catalog.fault_table import faults_for
+) -> tuple[RepairController, RecordingFolder | None, BmcPoller]:
     from rackwright.cli.options.hosts import connections, controllers
     from rackwright.nodelife.repair.access import (
         CommandsByAnsible,
@@ -170,7 +176,7 @@ def _controller(
         SlurmHere,
     )
     from rackwright.nodelife.repair.actuator import Actuator, Validator
-    from rackwright.nodelife.repair.bmc import read_bmcs
+    from rackwright.nodelife.repair.bmc import BmcPoller, read_bmcs
     from rackwright.nodelife.repair.budgets import limits_of
     from rackwright.nodelife.repair.controller import RepairController
     from rackwright.nodelife.repair.dry import DryActuator
@@ -203,7 +209,7 @@ def _controller(
         actuator = validator = DryActuator(actuator)
     repair = plan.operations.repair if plan.operations else None
     made = RepairController(
-        faults_for(arguments.blueprint),
+        plan.faults,
         journal,
         actuator,
         validator,
@@ -213,7 +219,7 @@ def _controller(
         wall=time.time,
     )
     folder = arguments.recordings
-    return made, None if folder is None else RecordingFolder(folder)
+    return made, None if folder is None else RecordingFolder(folder), BmcPoller(bmcs)
 
 
 def _print(
@@ -298,7 +304,6 @@ def _journal(arguments: argparse.Namespace, plan: Plan) -> int:
 
 
 def _links(arguments: argparse.Namespace, plan: Plan) -> int:
-    from rackwright.catalog.fault_table import faults_for
     from rackwright.nodelife.signs.links import link_health, link_work
     from rackwright.nodelife.signs.recordings import read_recording
 
@@ -310,7 +315,7 @@ def _links(arguments: argparse.Namespace, plan: Plan) -> int:
         recording = read_recording({"ports": path.read_text("utf-8", errors="replace")})
         samples[path.parent.name] = recording.samples
         problems += [f"{path}: {problem}" for problem in recording.problems]
-    links = link_health(faults_for(arguments.blueprint), samples)
+    links = link_health(plan.faults, samples)
     work = link_work(plan, links)
     if arguments.json:
         rows = [

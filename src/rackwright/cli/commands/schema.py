@@ -57,7 +57,6 @@ def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
     from rackwright.policy.exceptions.baseline import BaselineFile
     from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.reading.schema import export_schema
-    from rackwright.receptor.workers import Workers
     from rackwright.render.editors import blueprint_schema, layer_schema
     from rackwright.report.schema import report_schema
     from rackwright.team.config import TeamConfig
@@ -69,7 +68,6 @@ def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
         "prices": (PriceList, "price list"),
         "waivers": (WaiverFile, "waivers"),
         "baseline": (BaselineFile, "baseline"),
-        "workers": (Workers, "workers"),
     }
     documents: dict[str, Callable[[], dict[str, Any]]] = {
         "blueprint": lambda: blueprint_schema(beside / BLUEPRINT),

@@ -8,7 +8,7 @@ from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
-TOOLS = ("pulumi", "receptor", "aws-provider")
+TOOLS = ("pulumi", "aws-provider")
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -21,9 +21,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         choices=TOOLS,
         default=TOOLS[0],
         metavar="TOOL",
-        help="'pulumi', with its Python language host (the default), 'receptor', for "
-        "'configure --workers', or 'aws-provider', for '--target local': the code of Terraform's "
-        "AWS provider as a plugin of Pulumi; repeatable",
+        help="'pulumi', with its Python language host (the default), or 'aws-provider', for "
+        "'--target local': the code of Terraform's AWS provider as a plugin of Pulumi; repeatable",
     )
     install.add_argument(
         "--archive",
@@ -42,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.provision.tools import (
         install_aws_provider,
         install_pulumi,
-        install_receptor,
         parse_archive,
     )
 
@@ -51,9 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if archive is not None and "pulumi" not in wanted:
         raise UsageError("--archive is for 'pulumi', which is not to be installed")
     for name in dict.fromkeys(wanted):
-        if name == "receptor":
-            print(f"receptor: {install_receptor(progress=_say)}")
-        elif name == "aws-provider":
+        if name == "aws-provider":
             print(f"aws-provider: {install_aws_provider(progress=_say)}")
         else:
             tool = install_pulumi(progress=_say, archive=archive)

@@ -186,7 +186,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "configure site/blueprint.yaml --waves rack --wave-limit 10%",
     ),
     "upgrade": ("upgrade site/blueprint.yaml", "upgrade site/blueprint.yaml --yes --waves rack"),
-    "receptor": ("receptor workers.yaml --output receptor",),
     "verify": ("verify site/blueprint.yaml --output junit=report.xml",),
     "burn-in": (
         "burn-in site/blueprint.yaml --groups node,pair,rack,leaf,hall",
@@ -206,7 +205,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "lab ssh": ("lab ssh login-1 srun -N4 hostname",),
     "lab down": ("lab down",),
     "tools": ("tools install",),
-    "tools install": ("tools install receptor",),
+    "tools install": ("tools install aws-provider",),
     "doctor": ("doctor --json",),
     "completion": ("completion bash", "completion fish", "completion man"),
 }

@@ -88,11 +88,10 @@ def watcher(
     With ``as_json`` a program reads what is told: each line as it always was, and no counts.
     """
     from rackwright.ansible_runs.display import screen_for
-    from rackwright.ansible_runs.host_patterns import hosts_of
+    from rackwright.ansible_runs.host_patterns import hosts_of, members
     from rackwright.ansible_runs.observer import Lines, Watch
     from rackwright.ansible_runs.run import hosts_to_finish
     from rackwright.ansible_runs.state import Live
-    from rackwright.receptor.workers import members
 
     if as_json or is_quiet():
         return nullcontext(Lines(tell_progress))

@@ -31,7 +31,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="make the blueprint of what stands: a sheet of elevations, NetBox's list of devices as "
-        "CSV or JSON, a slurm.conf, a dump of ibnetdiscover, ibdiagnet or UFM, a folder of LLDP neighbours; repeatable",
+        "CSV or JSON, a slurm.conf, a dump of ibnetdiscover, iblinkinfo, ibdiagnet or UFM, a folder of LLDP neighbours; repeatable",
     )
     parser.add_argument(
         "--product",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
+    from rackwright.catalog.fault_table import FaultTable
     from rackwright.nodelife.ledger import Ledger
     from rackwright.nodelife.notify import NoticeFile
     from rackwright.nodelife.slurm_nodes import NodeState
@@ -139,7 +140,7 @@ def _with_history(
     from rackwright.nodelife.status import tasks_of
     from rackwright.nodelife.worklist import worklist
 
-    repairs, tasks, faults = _under_repair(ledger)
+    repairs, tasks, faults = _under_repair(ledger, plan.faults, now)
     for name, reason in status.reasons.items():
         if reason != REASON:
             ledger.open_incident(name, faults.get(name) or cause_of(reason), now)
@@ -154,7 +155,7 @@ def _with_history(
 
 
 def _under_repair(
-    ledger: Ledger,
+    ledger: Ledger, table: FaultTable, now: float
 ) -> tuple[dict[str, str], list[HandTask], dict[str, str]]:
     """Return the state of each node under repair, the tasks for hands, and the fault of each node, by the journal.
 
@@ -165,15 +166,18 @@ def _under_repair(
     if not ledger.has("repair"):
         return {}, [], {}
     from rackwright.nodelife.repair.journal import Journal
+    from rackwright.nodelife.repair.tasks import shared_tasks, watched_tasks
 
     journal = Journal(ledger.connection)
     repairs: dict[str, str] = {}
-    tasks: list[HandTask] = []
+    tasks = [*shared_tasks(journal), *watched_tasks(journal, table, now)]
     faults: dict[str, str] = {}
     for name, record in sorted(journal.nodes.items()):
         if record.state == "healthy":
             continue
-        words = [word for word in (record.fault, record.device, record.waits) if word]
+        words = [
+            word for word in (record.fault, record.device, record.incident, record.waits) if word
+        ]
         repairs[name], faults[name] = f"{record.state}: {', '.join(words)}", record.fault
         hands = journal.action(record, "hands")
         if hands is not None and hands.phase not in ("done", "failed"):

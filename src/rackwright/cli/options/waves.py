@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rackwright.ansible_runs.files import Workspace
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
-    from rackwright.receptor.workers import Login, Workers
     from rackwright.rollout.executor import AnsibleExecutor
     from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.rollout import Pace, Rollout
@@ -86,18 +85,12 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def roll_out(
-    arguments: argparse.Namespace,
-    loaded: LoadedPlan,
-    workers: Workers | None,
-    login: Login | None,
-) -> int:
+def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
     from rackwright.accept.expected import expect
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.ansible_runs.tags import parse_tags
     from rackwright.locks import exclusive
-    from rackwright.receptor.distribute import check_workers
     from rackwright.rollout.executor import AnsibleExecutor, digest, hosts_matching
     from rackwright.rollout.journal import load, save
     from rackwright.rollout.rollout import Rollout
@@ -112,14 +105,7 @@ def roll_out(
     with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
         executor = AnsibleExecutor(
-            place,
-            controllers(plan),
-            expected,
-            arguments.forks,
-            inventories,
-            say,
-            workers,
-            login,
+            place, controllers(plan), expected, arguments.forks, inventories, say
         )
         before = load(place.waves)
         if arguments.resume:
@@ -132,9 +118,6 @@ def roll_out(
             progress = begin(arguments, plan, executor, mark, tags, only)
             if before is not None:
                 progress.drained = dict(before.drained)
-        if workers is not None:
-            left = [host for wave in progress.waves for host in progress.left(wave)]
-            check_workers(place, inventories, workers, left)
         if arguments.check:
             return _foresee(arguments, progress, executor)
         if not arguments.resume and before is not None:

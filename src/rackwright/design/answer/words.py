@@ -14,6 +14,7 @@ from rackwright.design.search import Design
 from rackwright.design.worth import is_worth
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
+from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.report.prediction import amount
 
@@ -66,11 +67,30 @@ def render(
     lines += _reasons(first, bindings)
     if gains := [text for one in outcomes[1:] if (text := gain_text(first, one))]:
         lines += ["what alternatives bring:", *(f"  {text}" for text in gains)]
+    lines += _checked(first.best)
     if written is not None:
         lines += ["", f"written to {written}; 'rackwright check' passes it"]
     while lines[-1] == "":
         lines.pop()
     return "\n".join([*lines, ""])
+
+
+def _checked(best: Design) -> Iterator[str]:
+    """Yield the line that says what the best layout was checked for, and what did not count."""
+    if best.verdict is None or best.ending == "unknown":
+        return
+    report = best.verdict.report
+    regime = report.regime
+    text = f"checked for {regime.stage}, profile {regime.profile}, policy set {regime.policy_set}"
+    later = {one.policy for one in report.results if one.later}
+    warned = {
+        one.policy for one in report.results if one.outcome is Outcome.FAIL and not one.blocks
+    }
+    if later:
+        text += f"; facts of later stages are open for {len(later)} rules"
+    if warned:
+        text += f"; only warned of: {', '.join(sorted(warned))}"
+    yield text
 
 
 def value_text(objective: Objective, value: float) -> str:

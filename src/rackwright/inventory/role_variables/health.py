@@ -36,7 +36,6 @@ def health_variables(plan: Plan) -> Mapping[tuple[str, str], dict[str, Any]]:
                 "ecc": True,
                 "nvlink": wide or has_nvswitch(board.accelerators),
                 "persistence": True,
-                "throttling": True,
             } | ({"domain": True} if wide else {})
             if has_nvlsm(board.accelerators):
                 known["health_check_processes"] = ["nvlsm"]

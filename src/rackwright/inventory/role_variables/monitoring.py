@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rackwright.catalog.fault_signals import alert_rules
 from rackwright.plan.model import Plan
 
 
 def monitoring_variables(plan: Plan, site: str) -> dict[str, Any]:
     """Variables of the host that watches all others, which stands at ``site``."""
-    operations, bill = plan.operations, plan.software[site].bill
+    bill = plan.software[site].bill
     known: dict[str, Any] = {
-        "prometheus_gpu_xids": sorted(operations.drain_on_xids or ()) if operations else None,
+        "prometheus_fault_alerts": alert_rules(
+            plan.faults, (plan.operations and plan.operations.drain_on_xids) or ()
+        ),
         "grafana_version": None if bill is None else bill.grafana,
     }
     return {key: value for key, value in known.items() if value}

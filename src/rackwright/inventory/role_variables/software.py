@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rackwright.catalog.fault_signals import exporter_fields
+from rackwright.catalog.fault_table import FaultTable
 from rackwright.inventory.role_variables.amd import amd_software
 from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.inventory.role_variables.neuron import neuron_software
@@ -58,7 +60,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             "nccl_version": bill.nccl,
             "nccl_tests_version": bill.nccl_tests if bill.nccl else None,
             "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
-            **_dcgm(bill, board),
+            **_dcgm(bill, board, plan.faults),
             **_efa(bill, board, needs),
             "enroot_toolkit_version": bill.container_toolkit if bill.enroot else None,
         }
@@ -114,12 +116,13 @@ def _cuda(bill: SoftwareBill, needs: SoftwareNeeds) -> dict[str, Any]:
     }
 
 
-def _dcgm(bill: SoftwareBill, board: Board) -> dict[str, Any]:
+def _dcgm(bill: SoftwareBill, board: Board, faults: FaultTable) -> dict[str, Any]:
     if bill.dcgm is None:
         return {}
     return {
         "dcgm_exporter_dcgm_version": bill.dcgm,
         "dcgm_exporter_gpus": board.gpus,
+        "dcgm_exporter_fault_counters": exporter_fields(faults),
         "dcgm_exporter_cuda": None if bill.cuda is None else numbers(bill.cuda)[0],
     }
 

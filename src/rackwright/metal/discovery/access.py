@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.errors import UsageError
-from rackwright.metal.discovery.redfish import Credentials, Manners, Redfish, tls_context
+from rackwright.redfish import Credentials, Manners, Redfish, tls_context
+from rackwright.secret_files import read_password
 
 _HOST = "{host}"
-_LONGEST_PASSWORD = 1024
-
-
-def read_password(path: Path) -> str:
-    """Return the one line of a file that its owner alone can read.
-
-    Raises:
-        UsageError: it cannot be read, others can read it, or it is no single line.
-    """
-    try:
-        mode = path.stat().st_mode
-        text = path.read_text(encoding="utf-8").removesuffix("\n")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise UsageError(f"the password in '{path}' cannot be read: {reason}") from None
-    if stat.S_ISREG(mode) and mode & 0o077:
-        raise UsageError(f"others can read '{path}'", hint=f"chmod 600 {path}")
-    if not text or len(text) > _LONGEST_PASSWORD or re.search(r"[\x00-\x1f\x7f]", text):
-        raise UsageError(f"'{path}' is no password of one line")
-    return text
 
 
 @dataclass(frozen=True)

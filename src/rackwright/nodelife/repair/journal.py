@@ -150,6 +150,15 @@ class Journal:
         )
         return [(row["node"], row["fault"], row["seen"]) for row in rows]
 
+    def parts_seen(self, since: float) -> list[tuple[str, str, str, float]]:
+        """Return node, fault and device of what was seen since a time, each once with its last time."""
+        rows = self.connection.execute(
+            "SELECT node, fault, device, max(seen) AS seen FROM repair_events WHERE seen >= ?"
+            " GROUP BY node, fault, device ORDER BY node, fault, device",
+            (since,),
+        )
+        return [(row["node"], row["fault"], row["device"], row["seen"]) for row in rows]
+
     def step(self, name: str, step: str, now: float, text: str, **changes: Any) -> NodeRecord:
         """Take a node one step on, and log it, at once."""
         before = self.node(name)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from rackwright.model.names import expand_hostlist
 from rackwright.nodelife.repair.access import NodeCommands, SlurmAccess
@@ -13,6 +14,7 @@ from rackwright.nodelife.repair.actuator import RUNNING, ActionError, NodeView, 
 from rackwright.nodelife.repair.bmc import Bmc
 from rackwright.nodelife.repair.journal import ActionRecord
 from rackwright.nodelife.slurm_nodes import NodeState, NodeUpdate, drain, give_back, reason
+from rackwright.resources import bundled
 
 CLAIMS = "/run/rackwright/actions"
 """Folder on a node with the actions that were begun on it, by number and time; it is gone after a boot."""
@@ -20,14 +22,18 @@ REPAIRED = "/run/rackwright-repaired"
 """File on a node whose time ends what was seen before a repair: the health check reads the log from there."""
 
 _DEVICES = "[0-9a-zA-Z:.]+"
+_RESET = """python3 - {options} <<'END_OF_PROGRAM'
+{program}
+END_OF_PROGRAM
+"""
 SCRIPTS: Mapping[str, str] = {
     "reset-gpu": """
-if command -v nvidia-smi >/dev/null; then nvidia-smi --gpu-reset {device_nvidia}
+if command -v nvidia-smi >/dev/null; then
+{reset}
 elif command -v amd-smi >/dev/null; then amd-smi reset --gpureset --gpu {device_amd}
 else echo 'no program resets accelerators here'; exit 127; fi""",
     "reset-fabric": """
-systemctl stop nvidia-fabricmanager 2>/dev/null; nvidia-smi --gpu-reset; code=$?
-systemctl start nvidia-fabricmanager 2>/dev/null; exit $code""",
+{reset}""",
     "restart-service": "systemctl restart {argument}",
     "diagnose": """
 if command -v dcgmi >/dev/null; then dcgmi diag --run 3
@@ -177,9 +183,10 @@ class SlurmActuator:
         text = script.strip().format(
             argument=action.argument,
             id=action.id,
-            device_nvidia=f"--id={action.argument}"
-            if re.fullmatch(_DEVICES, action.argument)
-            else "",
+            reset=_RESET.format(
+                options="--fabric" if action.kind == "reset-fabric" else "",
+                program=_reset_program(),
+            ),
             device_amd=action.argument if re.fullmatch(_DEVICES, action.argument) else "all",
         )
         claim = _claim(action)
@@ -210,6 +217,12 @@ class SlurmActuator:
 
     def _run(self, node: str, script: str) -> tuple[int, str]:
         return self.commands.run(self.hosts.get(node, node), script)
+
+
+@cache
+def _reset_program() -> str:
+    """Return the program that resets all GPUs of a board, and none that a process holds."""
+    return (bundled("roles") / "acceptance/files/gpu_reset.py").read_text("utf-8")
 
 
 def _claim(action: ActionRecord) -> str:

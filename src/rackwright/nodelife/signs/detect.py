@@ -180,6 +180,8 @@ def _is_sign(signal: Signal, sample: Sample, latest: dict[tuple[str, str], Sampl
         peer = latest.get((signal.under_peer, sample.device))
         limit = None if peer is None else _number(peer.value)
         return limit is not None and 0 <= value < limit
+    if signal.bits is not None:
+        return bool(int(value) & signal.bits)
     if signal.above is not None:
         return value > signal.above
     return signal.below is not None and value < signal.below

@@ -9,7 +9,15 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
-from rackwright.model.aws_instances import AwsHead, AwsNodeGroup, AwsServer, DataVolume, Snapshots
+from rackwright.model.aws_instances import (
+    AwsHead,
+    AwsNodeGroup,
+    AwsServer,
+    CapacityBlock,
+    DataVolume,
+    Reservation,
+    Snapshots,
+)
 from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
@@ -23,6 +31,7 @@ from rackwright.plan.aws.access import (
 from rackwright.plan.aws.data_volume import volume_args
 from rackwright.plan.aws.file_systems.efs import made_efs
 from rackwright.plan.aws.file_systems.fsx import bucket_names, kept_versions, made_file_systems
+from rackwright.plan.aws.images import ImageFacts, image_facts
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
@@ -271,6 +280,20 @@ class AwsSitePlan:
     def snapshot_policy(self, prefix: str) -> dict[str, Any]:
         """Return the IAM document of the role that makes snapshots of data volumes."""
         return snapshot_policy(self.spec, prefix)
+
+    def image_facts(self, image: str) -> ImageFacts:
+        """Return the facts about an image, those that the site records among them."""
+        return image_facts(image, self.spec.images)
+
+    @property
+    def reserved_groups(self) -> dict[str, list[GroupPlan]]:
+        """The groups that are launched into each reservation or capacity block, by its id."""
+        found: dict[str, list[GroupPlan]] = {}
+        for group in self.groups:
+            capacity = group.spec.capacity
+            if isinstance(capacity, (Reservation, CapacityBlock)):
+                found.setdefault(capacity.id, []).append(group)
+        return found
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:

@@ -188,11 +188,8 @@ def _unused(
         what = f"instances of '{reservation.id}' that are not launched"
         yield CostLine(site.name, plan.spec.name, "instances", what, None, None, missing, path)
         return
-    launched = sum(
-        one.spec.least if idle else one.spec.most
-        for one in site.groups
-        if isinstance(one.spec.capacity, Reservation) and one.spec.capacity.id == reservation.id
-    )
+    groups = site.reserved_groups[reservation.id]
+    launched = sum(one.spec.least if idle else one.spec.most for one in groups)
     unused = max(0, reservation.instances - launched)
     if unused:
         what = f"{unused:,} × {name} reserved in '{reservation.id}' and not launched"

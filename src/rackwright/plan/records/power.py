@@ -84,7 +84,7 @@ class LineRating:
         carries_a: current that they carry where they are laid, in A.
         protects_a: largest breaker that may protect them, in A; the same but for the NEC's next size up.
         highest_a: most that any table allows for them, in A.
-        fault_a: least current of a fault at their end, of one line, in A; None for a source.
+        fault_a: least current of a fault at their end, of one line, in A.
         above_a: rating of the next breaker above that one, in A; None where no circuit above has one.
         missing: facts that would make the ampacity known.
         missing_fault: facts that would make the fault current known.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.catalog.fault_table import builtin_faults
+from rackwright.catalog.fault_signals import faults_of_node
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.devices import device_files, device_pattern
 from rackwright.plan.slurm.nodes import NodeSet
@@ -79,14 +79,8 @@ def health_programs(plan: Expansion) -> Mapping[str, Any]:
         found["health_check_verdict_s"] = VERDICT_INTERVALS * scheduler.health_check.interval
     if found and scheduler.auth != "munge":
         found["health_check_services"] = []
-    if found and operations.drain_on_xids:
-        found["health_check_xids"] = sorted(operations.drain_on_xids)
-        known = builtin_faults().by_xid
-        found["health_check_xid_words"] = {
-            str(xid): known[xid][0].name.removeprefix(f"Xid {xid}: ")
-            for xid in sorted(operations.drain_on_xids)
-            if xid in known
-        }
+    if found:
+        found["health_check_faults"] = faults_of_node(plan.faults, operations.drain_on_xids or ())
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rackwright.errors import RackwrightError
-from rackwright.model.hardware import Node, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.model.queues import Partition
 from rackwright.model.scheduler import Scheduler
@@ -52,6 +52,7 @@ class NodeSet:
         cpus: logical CPUs of a host; None where neither catalogue nor blueprint has them.
         shape: sockets, cores of a socket and threads of a core that make up ``cpus``; None where
             they are not known.
+        bare_threads: threads of a core where its sockets are not known; None where the threads are not either.
         memory: MiB of a host that jobs may have; None as for ``cpus``.
         gres: accelerators of a host as Slurm will have them; None where there are none.
         known_gres: what the catalogue says; None where there are none.
@@ -82,6 +83,7 @@ class NodeSet:
     known_gres: Gres | None
     uneven: bool = False
     shape: tuple[int, int, int] | None = None
+    bare_threads: int | None = None
     features: tuple[str, ...] = ()
     weight: int | None = None
     reserved_cores: int = 0
@@ -120,7 +122,7 @@ class NodeSet:
     @property
     def threads(self) -> int:
         """Logical CPUs of a core; to Slurm every CPU is a core where the shape is not known."""
-        return 1 if self.shape is None else self.shape[2]
+        return (self.bare_threads or 1) if self.shape is None else self.shape[2]
 
     @property
     def free_cores(self) -> int | None:
@@ -251,6 +253,8 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
             memory = fact_value(entry.host_memory)
             known = _share(memory, scheduler.schedulable_memory)
             gres = gres_of(entry.accelerators, entry.hosts)
+            cpus, threads = fact_value(entry.cpus), fact_value(entry.threads_per_core)
+            shape = _shape(cpus, fact_value(entry.sockets), threads)
             yield NodeSet(
                 group=group.name,
                 site=planned.name,
@@ -259,14 +263,15 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 is_cloud=False,
                 count=group.hosts,
                 unit_hosts=entry.hosts,
-                cpus=fact_value(entry.cpus),
-                known_cpus=fact_value(entry.cpus),
+                cpus=cpus,
+                known_cpus=cpus,
                 memory=known,
                 known_memory=_share(memory, 100.0),
                 gres=gres,
                 known_gres=gres,
                 uneven=entry.accelerators is not None and gres is None,
-                shape=_shape(entry),
+                shape=shape,
+                bare_threads=_whole(cpus, threads) if shape is None else None,
                 own_names=group.spec.host_names,
                 digits=group.spec.name_digits,
             )
@@ -281,6 +286,9 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 continue  # a group of no instances is a launch template only
             entry: Instance = group.instance
             memory = fact_value(entry.memory)
+            cpus = fact_value(entry.vcpus)
+            threads = fact_value(entry.threads_per_core)
+            shape = _shape(cpus, fact_value(entry.sockets), threads)
             gres = gres_of(entry.accelerators, 1)
             yield NodeSet(
                 group=group.spec.name,
@@ -291,23 +299,30 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 count=group.spec.most,
                 elastic=group.spec.most - group.spec.least,
                 unit_hosts=None,
-                cpus=fact_value(entry.vcpus),
-                known_cpus=fact_value(entry.vcpus),
+                cpus=cpus,
+                known_cpus=cpus,
                 memory=_share(memory, scheduler.schedulable_memory),
                 known_memory=_share(memory, 100.0),
                 gres=gres,
                 known_gres=gres,
+                shape=shape,
+                bare_threads=_whole(cpus, threads) if shape is None else None,
                 digits=group.spec.name_digits,
             )
 
 
-def _shape(entry: Node) -> tuple[int, int, int] | None:
+def _shape(
+    cpus: int | None, sockets: int | None, threads: int | None
+) -> tuple[int, int, int] | None:
     """Sockets, cores and threads, where they are all known and make up the CPUs."""
-    cpus, sockets = fact_value(entry.cpus), fact_value(entry.sockets)
-    threads = fact_value(entry.threads_per_core)
     if cpus is None or not sockets or not threads or cpus % (sockets * threads):
         return None
     return sockets, cpus // (sockets * threads), threads
+
+
+def _whole(cpus: int | None, threads: int | None) -> int | None:
+    """Return the threads of a core, where the CPUs are whole cores."""
+    return threads if cpus is not None and threads and cpus % threads == 0 else None
 
 
 def _share(memory: float | None, percent: float) -> int | None:
@@ -326,6 +341,7 @@ def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> Node
         nodes,
         cpus=nodes.cpus if said.cpus is None else said.cpus,
         shape=_stated_shape(said, nodes),
+        bare_threads=_stated_threads(said, nodes),
         memory=nodes.memory if said.memory is None else math.floor(said.memory * 1024 + 1e-6),
         gres=gres,
         features=said.features,
@@ -347,6 +363,14 @@ def _stated_shape(said: NodeSettings, nodes: NodeSet) -> tuple[int, int, int] | 
     if cpus is None or cpus % (said.sockets * said.threads_per_core):
         return None
     return said.sockets, cpus // (said.sockets * said.threads_per_core), said.threads_per_core
+
+
+def _stated_threads(said: NodeSettings, nodes: NodeSet) -> int | None:
+    """Return the threads of a core of the catalogue, where the blueprint says nothing else of the CPUs."""
+    cpus = nodes.cpus if said.cpus is None else said.cpus
+    given = {key.lower() for key in said.extra} & {"sockets", "corespersocket", "threadspercore"}
+    other = said.sockets is not None or given
+    return None if other or cpus != nodes.cpus else nodes.bare_threads
 
 
 def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:

@@ -1,4 +1,4 @@
-"""The Pulumi CLI, its language host and AWS plugin, and Receptor: finding and installing them."""
+"""The Pulumi CLI, its language host and AWS plugin: finding and installing them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import PulumiTool, find_pulumi
 from rackwright.provision.tools.folder import tools_dir
 from rackwright.provision.tools.install import install_pulumi
-from rackwright.provision.tools.receptor import find_receptor, install_receptor, need_receptor
 
 __all__ = [
     "Archive",
@@ -23,12 +22,9 @@ __all__ = [
     "automation_command",
     "find_aws_provider",
     "find_pulumi",
-    "find_receptor",
     "install_aws_provider",
     "install_pulumi",
-    "install_receptor",
     "need_aws_provider",
-    "need_receptor",
     "parse_archive",
     "pulumi_environment",
     "tools_dir",

@@ -27,7 +27,6 @@ from rackwright.locks import turn
 SCHEMA = "rackwright.tools/v2"
 CLI = "pulumi"
 LANGUAGE_HOST = "pulumi-language-python"
-RECEPTOR = "receptor"
 AWS_PROVIDER = "pulumi-resource-aws"
 _STAGING = ".staging-"
 _MANIFEST = "manifest.json"

@@ -1,4 +1,4 @@
-"""Recipes of the Pulumi CLI, its Python language host and Receptor: released Go modules.
+"""Recipes of the Pulumi CLI and its Python language host: released Go modules.
 
 ``gotools/`` holds the module files: ``go.sum`` pins every source by checksum, and the build
 refuses anything else.
@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools.folder import CLI, LANGUAGE_HOST, RECEPTOR
+from rackwright.provision.tools.folder import CLI, LANGUAGE_HOST
 from rackwright.provision.tools.go import Go
 from rackwright.provision.tools.recipe import Recipe, copy_module
 
@@ -20,10 +20,6 @@ _SDK = "github.com/pulumi/pulumi/sdk/v3"
 _CLI_PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 _HOST_FOLDER = "python/cmd/pulumi-language-python"
 _VERSION_VARIABLE = f"{_SDK}/go/common/version.Version"
-_RECEPTOR = "github.com/ansible/receptor"
-_RECEPTOR_HINT = (
-    "put 'receptor' on PATH, or install Go 1.19 (Debian: golang-1.19-go) to have it built"
-)
 
 # The newest release whose language host can be had as a module predates the way in which
 # today's engine names a plugin, so its start of plugins is replaced by ``run_plugin.go``.
@@ -39,11 +35,6 @@ _HOST_PATCHES = (
 def pinned_version() -> str:
     """The version of the Pulumi CLI that the module files pin."""
     return _required(_PINS / "cli", "github.com/pulumi/pulumi/pkg/v3")
-
-
-def receptor_version() -> str:
-    """The version of Receptor that the module files pin."""
-    return _required(_PINS / RECEPTOR, _RECEPTOR)
 
 
 def required_go() -> str:
@@ -91,22 +82,6 @@ def language_host() -> Recipe:
         variables={_VERSION_VARIABLE: f"v{version}"},
         inputs=(Path(__file__), _PINS / "cli"),
         prepare=_prepare_language_host,
-    )
-
-
-def receptor() -> Recipe:
-    """The recipe of Receptor."""
-    version = receptor_version()
-    return Recipe(
-        program=RECEPTOR,
-        title=f"Receptor {version}",
-        duration="about 2 minutes on 2 cores, once",
-        module=_PINS / RECEPTOR,
-        package=f"{_RECEPTOR}/cmd/receptor-cl",
-        hint=_RECEPTOR_HINT,
-        missing=f"Receptor {version} is built by Go 1.19 or 1.20, which is not installed",
-        variables={f"{_RECEPTOR}/internal/version.Version": version},
-        inputs=(Path(__file__),),
     )
 
 

@@ -3,7 +3,8 @@
 moto 5.2.5 gives an instance one interface per device index, so that the 32 EFA cards of a p5
 fold into one, and lets an Auto Scaling group forget the template's interfaces, disks, metadata
 options, placement and instance profile. It launches nothing by the second version of a template
-that has user data. ``install`` fixes that in moto's own classes.
+that has user data, and walks all tags of the account for those of one instance. ``install`` fixes
+that in moto's own classes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from moto.ec2.models import EC2Backend, elastic_network_interfaces
 from moto.ec2.models.instances import Instance
 from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateVersion
 from moto.ec2.models.subnets import Subnet
-from moto.ec2.utils import parse_user_data
+from moto.ec2.models.tags import TagBackend
+from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, get_prefix, parse_user_data
 
 from rackwright_lab.embedded_aws.api import moto_capacity
 from rackwright_lab.embedded_aws.api.patching import first_time, put
@@ -34,6 +36,31 @@ def install() -> None:
     _patch_versions()
     _patch_run_instances()
     _patch_autoscaling()
+    _patch_tags()
+
+
+def _patch_tags() -> None:
+    every_tag = TagBackend.describe_tags
+
+    def describe_tags(
+        self: Any, filters: dict[str, list[str]] | None = None
+    ) -> list[dict[str, str]]:
+        ids = (filters or {}).get("resource-id", [])
+        if set(filters or ()) != {"resource-id"} or any(set("*?[") & set(one) for one in ids):
+            found: list[dict[str, str]] = every_tag(self, filters)
+            return found
+        return [
+            {
+                "resource_id": one,
+                "key": key,
+                "value": value,
+                "resource_type": EC2_PREFIX_TO_RESOURCE.get(get_prefix(one), ""),
+            }
+            for one in ids
+            for key, value in self.tags.get(one, {}).items()
+        ]
+
+    put(TagBackend, describe_tags=describe_tags)
 
 
 def _patch_interfaces() -> None:

@@ -16,7 +16,7 @@ operations:
   software:
     - {{name: metal{versions}}}
 """
-GPUS = {"ecc": True, "nvlink": True, "persistence": True, "throttling": True}
+GPUS = {"ecc": True, "nvlink": True, "persistence": True}
 
 
 def asked(folder: Path, versions: str, *, generated: str = "true") -> dict[str, object]:

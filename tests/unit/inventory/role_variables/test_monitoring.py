@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rackwright.catalog.fault_signals import alert_rules
+from rackwright.catalog.fault_table import builtin_faults
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.monitoring import rack_limits
 from rackwright.plan.load import load_plan, plan_tree
@@ -24,7 +26,7 @@ def test_the_host_that_watches_gets_the_version_of_grafana(tmp_path: Path) -> No
     layer.write_text(LIMITED)
     made = build_inventory(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan)
     assert made["monitoring"]["vars"] == {
-        "prometheus_gpu_xids": [48, 79],
+        "prometheus_fault_alerts": alert_rules(builtin_faults()),
         "grafana_version": "11.6.1",
     }
     (host,) = made["monitoring"]["hosts"]
@@ -37,7 +39,7 @@ def test_the_host_that_watches_gets_the_version_of_grafana(tmp_path: Path) -> No
 def test_without_a_bill_there_is_no_grafana() -> None:
     made = build_inventory(load_plan(FIXTURES / "slurm.yaml").plan)
     assert made["monitoring"]["hosts"]
-    assert "vars" not in made["monitoring"]
+    assert "grafana_version" not in made["monitoring"]["vars"]
 
 
 def test_racks_carry_their_limits_where_the_blueprint_has_them() -> None:

@@ -76,6 +76,7 @@ def test_a_toolkit_comes_with_the_oldest_driver_that_it_runs_on(tmp_path: Path) 
         "    - {name: all, driver: 595.112.07-1, cuda: 13.0.2, dcgm: 4.5.2}\n"
     )
     (dgx,) = gpu_software(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan).values()
+    assert "DCGM_FI_DEV_XID_ERRORS" in dgx.pop("dcgm_exporter_fault_counters")
     assert {key: value for key, value in dgx.items() if key.startswith(("cuda_", "dcgm_"))} == {
         "cuda_version": "13.0.2",
         "cuda_driver_version": "595.112.07",
@@ -134,7 +135,8 @@ def test_a_group_without_efa_gets_none_of_its_software() -> None:
 
 def test_prometheus_alerts_on_the_xids_that_drain() -> None:
     made = build_inventory(load_plan(FIXTURES / "operated.yaml").plan)
-    assert 79 in made["monitoring"]["vars"]["prometheus_gpu_xids"]
+    alerts = made["monitoring"]["vars"]["prometheus_fault_alerts"]
+    assert "DCGM_FI_DEV_XID_ERRORS == 79" in {one["expr"] for one in alerts}
 
 
 def test_where_the_bill_states_no_driver_only_the_rest_is_installed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -105,8 +106,35 @@ def test_device_of_a_log_line_is_no_shell(monkeypatch: pytest.MonkeyPatch, tmp_p
     actuator = SlurmActuator(OneNode(), CommandsHere("env"))
     actuator.act(action("reset-gpu", evil))
     assert "evil" not in (tmp_path / "actions/7-0/script").read_text()
-    actuator.act(action("reset-gpu", "0000:5d:00.0", number=9))
-    assert "--gpu-reset --id=0000:5d:00.0" in (tmp_path / "actions/9-0/script").read_text()
+
+
+def test_reset_of_a_gpu_stops_services_of_the_driver_and_takes_all_gpus_of_the_board(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The services hold every GPU, so that no reset had ever worked under them."""
+    told = tmp_path / "told"
+    (tmp_path / "bin").mkdir()
+    for name, line in (("nvidia-smi", ""), ("systemctl", "case $* in *--quiet*persistenced|*--quiet*fabric*) exit 0;; *--quiet*) exit 3;; esac")):  # fmt: skip
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{told}\n{line}\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr(slurm_actuator, "CLAIMS", str(tmp_path / "actions"))
+    actuator = SlurmActuator(OneNode(), CommandsHere("env"))
+    for number, kind in ((9, "reset-gpu"), (10, "reset-fabric")):
+        told.write_text("")
+        asked = action(kind, "0000:5d:00.0", number=number)
+        actuator.act(asked)
+        end = time.monotonic() + 120
+        while not (done := actuator.progress(asked)).done and time.monotonic() < end:
+            time.sleep(0.05)
+        assert done.passed, done
+        lines = [line for line in told.read_text().splitlines() if "is-active" not in line]
+        fabric = ["nvidia-fabricmanager"] if kind == "reset-fabric" else []
+        assert lines == [
+            "systemctl stop nvidia-persistenced", *(f"systemctl stop {name}" for name in fabric),
+            "nvidia-smi --gpu-reset",
+            *(f"systemctl start {name}" for name in fabric), "systemctl start nvidia-persistenced",
+        ]  # fmt: skip
 
 
 def test_health_check_that_cannot_judge_is_no_pass(

@@ -104,7 +104,7 @@ def test_source_that_cannot_be_read_is_told_and_never_clean(source: str, text: s
 
 def test_reason_in_slurm_names_the_fault_by_its_id_or_xid() -> None:
     node = '{"nodes": [{"name": "a", "state": "%s", "reason": "%s"}]}'
-    assert faults(slurm=node % ("IDLE+DRAIN", "node health: [nvlink-training] GPU 2")) == {"health-check", "nvlink-training"}  # fmt: skip
+    assert faults(slurm=node % ("IDLE+DRAIN", "node health: [nvlink-training] GPU 2")) == {"nvlink-training"}  # fmt: skip
     assert faults(slurm=node % ("IDLE+DRAIN", "node health: Xid 79 (it has fallen off)")) == {"gpu-off-bus"}  # fmt: skip
     assert faults(slurm=node % ("IDLE+DRAIN", "node health: Xid 154 (GPU Reset Required)")) == {"gpu-recovery-reset"}  # fmt: skip
     assert faults(slurm=node % ("IDLE", "")) == set()

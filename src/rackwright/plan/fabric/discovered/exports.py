@@ -23,6 +23,12 @@ from rackwright.plan.fabric.discovered.dump import (
     rate_of,
     read_discovery,
 )
+from rackwright.plan.fabric.discovered.listings import (
+    is_link_list,
+    is_report,
+    read_link_list,
+    read_report,
+)
 
 _WIDTHS: Mapping[int, int] = {1: 1, 2: 4, 4: 8, 8: 12, 16: 2}
 """Lanes by the code of LinkWidthActive (InfiniBand Architecture Specification, PortInfo)."""
@@ -244,12 +250,12 @@ def read_json(text: str) -> Any:
 
 
 def read_subnet(text: str, names: Mapping[str, str] | None = None) -> Discovery:
-    """Return the links of a subnet out of the output of ibnetdiscover, ibdiagnet or UFM.
+    """Return the links of a subnet out of the output of ibnetdiscover, iblinkinfo, ibdiagnet or UFM.
 
     Raises:
         ValueError: it is of none of them, or is cut off.
     """
-    if text.lstrip()[:1] == "[" or re.match(r'\s*\{\s*("|\})', text):
+    if re.match(r'\s*(\[\s*[\[\]{]|\{\s*("|\}))', text):
         objects = ufm_objects(read_json(text))
         if objects is None:
             raise ValueError("the JSON has no links or ports of UFM")
@@ -258,4 +264,8 @@ def read_subnet(text: str, names: Mapping[str, str] | None = None) -> Discovery:
         return read_tables(text, names)
     if is_list(text):
         return read_list(text, names)
+    if is_report(text):
+        return read_report(text, names)
+    if is_link_list(text):
+        return read_link_list(text, names)
     return read_discovery(text, names)

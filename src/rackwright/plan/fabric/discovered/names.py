@@ -20,7 +20,7 @@ _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)")
 """Managed switches call themselves ``MF0;leaf-01:MQM9700/U1``."""
 _ADAPTER = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(\d+)|[ _](?=\S)(.*))?")
 """A host with its interface or the name of its device, like ``dgx-01 mlx5_0`` or ``dgx-01 HCA-1``."""
-_GUID = re.compile(r"\s*\([0-9a-f]{16}\)$")
+_GUID = re.compile(r"\s*\((?:[0-9a-f]{16}|lid \d+)\)$")
 _NUMBER = re.compile(r"(\d+)")
 
 

@@ -54,6 +54,8 @@ _HIGHEST: Mapping[str, Sequence[float]] = {
     "aluminium": (0, 24, 32, 42, 58, 77, 103, 129, 159, 206, 253, 296, 343, 395, 471, 547),
 }
 """Highest of all tables for three loaded conductors: single cores of 90 °C in free air (IEC, method F)."""
+FREEST = 1.25
+"""Share of the highest of all tables that a data sheet may reach: single cores apart, in air of 10 °C."""
 _STEPS = (30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0)
 _AMBIENT: Mapping[tuple[str, float], Sequence[float]] = {
     ("nec", 60.0): (1, 0.91, 0.82, 0.71, 0.58, 0.41),

@@ -15,7 +15,7 @@ from rackwright.model.power import Conductors, PowerSource, SiteCabling, SitePow
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.lines.ampacity import ampacity, highest_ampacity
+from rackwright.plan.power.lines.ampacity import FREEST, ampacity, highest_ampacity
 from rackwright.plan.power.lines.conductors import OfFeeds, in_service, transformer_fault_current
 from rackwright.plan.power.lines.fault_currents import nominal_voltages
 from rackwright.plan.records.power import LineRating, SourceLoad
@@ -64,6 +64,7 @@ def line_ratings(
             continue
         breaker, lacks = _carried(source, rows[name], voltages[name], tree, power.power_factor)
         place = tree.place(name, "conductors")
+        fault, missing_fault = _least(origins[name], None, voltages[name], tree, name)
         yield LineRating(
             source=name,
             rack=None,
@@ -72,10 +73,10 @@ def line_ratings(
             line=_words(source.conductors),
             breaker_a=breaker,
             **_rated(source.conductors, power.cabling),
-            fault_a=None,
+            fault_a=fault,
             above_a=_above(tree, tree.parents[name]),
             missing=(*lacks, *_unrated(source.conductors, power.cabling, cabling, place)),
-            missing_fault=(),
+            missing_fault=(*lacks, *missing_fault),
         )
     for racks in classes:
         for feed, name, where in racks.feeds:
@@ -109,10 +110,13 @@ def _words(conductors: Conductors) -> str:
 
 
 def _rated(conductors: Conductors, cabling: SiteCabling | None) -> dict[str, float | None]:
-    """Return the ampacity of a line as fields of its record: the stated one, or that of the tables."""
+    """Return the ampacity of a line as fields of its record: the stated one, or that of the tables.
+
+    A statement counts as far as any way of laying the line could make it true.
+    """
     highest = highest_ampacity(conductors)
     if conductors.ampacity is not None:
-        stated = conductors.ampacity
+        stated = min(conductors.ampacity, math.inf if highest is None else FREEST * highest)
         return {"carries_a": stated, "protects_a": stated, "highest_a": highest}
     found = None if cabling is None else ampacity(conductors, cabling)
     if found is None:
@@ -195,7 +199,7 @@ def _ohms(conductors: Conductors) -> float:
 
 def _least(
     origins: tuple[_Origin, ...] | None,
-    line: Conductors,
+    line: Conductors | None,
     voltage: float | None,
     tree: PowerTree,
     source: str,
@@ -204,8 +208,8 @@ def _least(
     if origins is None:
         return None, (tree.unsaid(source, "fault_current"),)
     if voltage is None:
-        return None, ()
-    own = _ohms(line)
+        return None, () if line is not None else (tree.unsaid(source, "voltage"),)
+    own = 0.0 if line is None else _ohms(line)
     return min(least_fault_current(one.current, voltage, one.ohms + own) for one in origins), ()
 
 

@@ -1,1 +1,0 @@
-"""Configuring hosts from several machines, which Receptor connects."""
