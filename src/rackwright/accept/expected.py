@@ -25,7 +25,9 @@ MEMORY_SHARE = 95.0
 """Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The
 scheduler's ``schedulable_memory`` takes its place where there is one."""
 
-NOT_IN_A_LAB = frozenset({"processors", "memory", "accelerator model", "ports", "EFA devices"})
+NOT_IN_A_LAB = frozenset(
+    {"processors", "memory", "accelerator model", "ports", "subnet manager", "EFA devices"}
+)
 """Kinds of items that a lab host cannot pose as having: it shares the hardware of one machine."""
 
 
@@ -145,6 +147,7 @@ def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expecta
     yield _memory(plan, equipment, nodes)
     if host.place is not None:
         yield from _ports(equipment, _stated_rates(plan, host))
+        yield from _subnet_manager(plan, host)
     elif (count := host.efa_devices) is not None:
         yield Expectation("EFA devices", "EFA devices", ("efa",), Comparing.EQUAL, count)
 
@@ -217,6 +220,18 @@ def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Exp
                 tolerance="or more",
                 rate_gbps=rate,
             )
+
+
+def _subnet_manager(plan: Plan, host: Host) -> Iterator[Expectation]:
+    """A manager for the hosts of InfiniBand fabrics: opensm, UFM and switches answer the same question."""
+    layouts = (one for site in plan.onprem if site.name == host.site for one in site.layouts)
+    if any(
+        layout.technology == "infiniband" and hosts.group.name == host.group and hosts.interfaces
+        for layout in layouts
+        for hosts in layout.hosts
+    ):
+        kind = "subnet manager"
+        yield Expectation(kind, kind, ("subnet_manager",), Comparing.EQUAL, "SMINFO_MASTER")
 
 
 def _stated_rates(plan: Plan, host: Host) -> dict[str, float]:

@@ -99,7 +99,7 @@ class Blueprint(Model):
         OnChange("review", "sites have no common queue any more", event="removed"),
     ] = None
     """Slurm clusters of the sites, joined. One cluster over all sites if omitted."""
-    datasets: Annotated[tuple[Dataset, ...], Field(max_length=1000), PART, FOR_REVIEW] = ()
+    datasets: Annotated[tuple[Dataset, ...], Field(max_length=1000), ASKED, FOR_REVIEW] = ()
     """Data sets that jobs read, with the sites that have them."""
     burst: Annotated[
         tuple[Burst, ...], Field(max_length=100), PART,

@@ -296,7 +296,7 @@ def digest(layout: Layout) -> str:
     """Sixteen hex digits that change with everything that routing depends on."""
     shape: dict[str, Any] = {
         "technology": layout.technology,
-        "tiers": [(t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
+        "tiers": [(t.own_names or t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
         "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
         "unit": layout.unit_hosts,
         "leaf": layout.leaf_ports,

@@ -17,7 +17,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric.links import TierLink, tier_links
 from rackwright.plan.fabric.racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric.sizing import ceil_div, down_ports
-from rackwright.plan.hosts import index_of, names_of, numbered, switch_count, switch_stem
+from rackwright.plan.hosts import index_of, names_of, switch_count, switch_stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Tier:
         up_rate: of a port that leads upwards.
         ports_per_cage: ports that share a cage; None where the catalogue does not say.
         digits: least number of digits in their names; None for as many as the last number has.
+        own_names: names that they have as a host list, where they are not numbered.
     """
 
     name: str
@@ -45,10 +46,15 @@ class Tier:
     up_rate: float
     ports_per_cage: int | None
     digits: int | None = None
+    own_names: str | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the switches' names, like ``compute-leaf-1``."""
-        return numbered(self.prefix, self.switches, self.digits)
+        return names_of(self.prefix, self.switches, self.own_names, self.digits)
+
+    def index_of(self, name: str) -> int | None:
+        """Return the index of the switch called ``name``; None where it is none of these."""
+        return index_of(self.prefix, self.switches, self.own_names, name, self.digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +270,7 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
         up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
         ports_per_cage=entry.ports_per_cage,
         digits=tier.name_digits,
+        own_names=tier.switch_names,
     )
 
 

@@ -297,10 +297,12 @@ class CableRoutes:
         if host is not None:
             group = self.layout.hosts[host[0]].group.name
             return self.host_rack(*host), self._path_of(group)
-        stem, _, number = name.rpartition("-")
-        prefixes = [tier.prefix for tier in self.layout.tiers]
-        tier = prefixes.index(stem)
-        return self.switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)
+        ((tier, index),) = (
+            (number, index)
+            for number, one in enumerate(self.layout.tiers)
+            if (index := one.index_of(name)) is not None
+        )
+        return self.switch_rack(tier, index), self._path_of(self.layout.tiers[tier].name)
 
 
 def end_between(

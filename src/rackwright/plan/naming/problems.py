@@ -49,6 +49,7 @@ def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
         ((*path, "fabrics", f, "tiers", t), switch_stem(fabric, tier))
         for f, fabric in enumerate(site.fabrics)
         for t, tier in enumerate(fabric.tiers)
+        if tier.switch_names is None
     ]
     seen: set[str] = set()
     stems = {stem for _, stem in named}
