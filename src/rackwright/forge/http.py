@@ -10,7 +10,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.report.wording import printable
-from rackwright.web import NoReplyError, Reply, fetch, may_take_secrets
+from rackwright.web.fetching import NoReplyError, Reply, fetch, may_take_secrets
 
 TIMEOUT = 30.0
 """Seconds until a request is given up."""

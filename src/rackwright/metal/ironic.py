@@ -13,7 +13,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
-from rackwright.web import NoReplyError, Reply, fetch
+from rackwright.web.fetching import NoReplyError, Reply, fetch
 
 VERSION = "1.95"
 """Version of the API that is asked for; Ironic 25 of 2024 and later have it."""

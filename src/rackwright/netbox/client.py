@@ -12,7 +12,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.harmless import visible
-from rackwright.web import NoReplyError, Reply, fetch, may_take_secrets
+from rackwright.web.fetching import NoReplyError, Reply, fetch, may_take_secrets
 
 TIMEOUT = 180.0
 """Seconds until a request is given up."""

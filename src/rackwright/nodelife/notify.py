@@ -21,7 +21,7 @@ from pydantic import Field
 from rackwright.errors import UsageError
 from rackwright.model.base import Model
 from rackwright.nodelife.worklist import WorkItem
-from rackwright.web import NoReplyError, fetch, may_take_secrets
+from rackwright.web.fetching import NoReplyError, fetch, may_take_secrets
 
 PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 TIMEOUT_S = 15
