@@ -20,7 +20,7 @@ class AcceleratorFile(Model):
     """Accelerators by their type in Slurm's GRES."""
 
     source: TableSource
-    """TableSource of the measured ones."""
+    """Source of the measured ones."""
     accelerators: dict[str, Accelerator]
     """Entries by type."""
 
@@ -29,7 +29,7 @@ class ModelFile(Model):
     """Models by name, each with keys of its config.json."""
 
     source: TableSource
-    """TableSource of the sizes."""
+    """Source of the sizes."""
     models: dict[str, dict[str, Any]]
     """Sizes by name."""
 
@@ -42,7 +42,7 @@ class ProgramEntry(Model):
     based_on: str | None = None
     """Program whose numbers hold where this entry has none."""
     source: TableSource | None = None
-    """TableSource of the rows that it was fitted to."""
+    """Source of the rows that it was fitted to."""
     spread: dict[str, tuple[float, float]] | None = None
     """Measured over predicted speed of unseen rows, by kind of model: tenth and ninetieth percentile."""
     numbers: dict[str, Any] = Field(default_factory=dict)
