@@ -63,6 +63,7 @@ BUILT = {
     "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
     "sites[].network.ssh_from*": "the network may not reach the login nodes",
     "sites[].node_groups[].efa": "every EFA interface is attached",
+    "sites[].fabrics[].tiers[].switch_names": "its switches are called by fabric, tier and a number",
     "sites[].node_groups[].host_names": "its hosts are called by the group and a number",
     "sites[].node_groups[].metadata_hops": "containers cannot reach the metadata",
     "sites[].node_groups[].placement_group": "the kind of capacity decides, and the group is made",
