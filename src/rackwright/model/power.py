@@ -103,7 +103,7 @@ class Conductors(Model):
 class SiteCabling(Model):
     """Installation of the cables of a site, from which their ampacity follows."""
 
-    standard: Annotated[Literal["nec", "iec"], HARDWARE]
+    standard: Annotated[Literal["nec", "iec"], Claim(looser="either")]
     """Tables of ampacity that the site is wired by: NEC 310.16 or IEC 60364-5-52."""
     temperature: Annotated[Celsius, Claim(looser="higher")]
     """Temperature that insulation and terminals stand, in °C: 60, 75 or 90 under the NEC, 70 (PVC) or
