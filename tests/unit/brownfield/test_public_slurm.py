@@ -283,3 +283,18 @@ def test_missing_blank_between_options_is_told(tmp_path: Path) -> None:
             tmp_path, "NodeName=n1 ThreadsPerCore=2RealMemory=480000\nPartitionName=p Nodes=n1\n"
         )
     assert caught.value.errors[0].hint == "a blank is missing before 'RealMemory='"
+
+
+def test_names_of_a_topology_that_are_no_nodes_are_told_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text(
+        "SwitchName=top Switches=s[0-2]\nSwitchName=s2 Switches=s1\n"
+        "SwitchName=s0 Nodes=n[1-2],old[1-3]\nSwitchName=s1 Nodes=old4\n"
+    )
+    text = "TopologyPlugin=topology/tree\nNodeName=n[1-2]\nPartitionName=p Nodes=ALL\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert made.data["scheduler"]["topology"]["switches"] == [
+        {"name": "top", "children": "s0"},
+        {"name": "s0", "nodes": "n[1-2]"},
+    ]
+    told = [notice.text for notice in made.notices]
+    assert "4 names of the topology are no nodes: old[1-4]" in told
