@@ -100,7 +100,7 @@ class HostExpectations:
 
 
 def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
-    """Every host of the inventory with what it must have.
+    """Return every host of the inventory with what it must have.
 
     Args:
         plan: the cluster.
@@ -196,7 +196,7 @@ def _floor(value: float | None) -> int | None:
 
 
 def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Expectation]:
-    """Ports of each technology and rate; a host does not know which network a port is in.
+    """Yield the ports of each technology and rate; a host does not know which network a port is in.
 
     Args:
         equipment: of the host, with the rates that its ports can run at.
@@ -235,7 +235,7 @@ def _subnet_manager(plan: Plan, host: Host) -> Iterator[Expectation]:
 
 
 def _stated_rates(plan: Plan, host: Host) -> dict[str, float]:
-    """The rate at which a host's ports of a role run, where all fabrics that say one say the same."""
+    """Return the rate at which a host's ports of a role run, where all fabrics that say one say the same."""
     rates: dict[str, set[float]] = {}
     for layout in (one for site in plan.onprem if site.name == host.site for one in site.layouts):
         for hosts in layout.hosts:
@@ -270,7 +270,7 @@ def _mount(place: str, expected: str | None) -> Expectation:
 
 
 def stated_versions(plan: Plan, host: Host) -> dict[str, str]:
-    """The versions of what a host carries, by component; what nobody states is absent.
+    """Return the versions of what a host carries, by component; what nobody states is absent.
 
     Slurm's is first: of the bill, else the scheduler's release.
     """
@@ -299,7 +299,7 @@ def _version(component: str, version: str, rule: Comparing) -> Expectation:
 
 
 def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, str]]:
-    """The components of the bill that a host of this kind carries."""
+    """Yield the components of the bill that a host of this kind carries."""
     board = _accelerators(host)
     nvidia = board is not None and board.vendor == "nvidia"
     serves = serves_lustre(plan, host.site, host.group)
@@ -370,7 +370,7 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
 
 
 def _places(slurm: SlurmCluster | None) -> dict[str, str]:
-    """The lowest switch, or the block, of each node in Slurm's topology.
+    """Return the lowest switch, or the block, of each node in Slurm's topology.
 
     Only where it has one kind of them: a node in a tree and in blocks is shown with both.
     """
