@@ -18,7 +18,7 @@ from pathlib import Path
 
 from omissions import POLICIES, Refused, field_of, paths, verdict_of
 from refused import FAULTS, a_faulty_site, refused_by
-from weakenings import by_hardware, changes_of, judged_by_the_base
+from weakenings import by_hardware, changes_of, judged_by_the_base, takes_back
 
 PASSES = "passes"
 
@@ -43,7 +43,7 @@ def weakenings(site: Refused, part: slice) -> Iterator[tuple[str, str]]:
         if change.of_hardware:
             continue
         data = change.apply(site.data)
-        if by_hardware(site, data):
+        if by_hardware(site, data) or takes_back(site, data):
             continue
         passes = judged_by_the_base(site, data)
         verdict = "no blueprint" if passes is None else PASSES if passes else "refused"

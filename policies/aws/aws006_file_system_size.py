@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from rackwright.api import (
     Finding,
     Measure,
-    Missing,
     Plan,
     Policy,
     Profile,
@@ -31,11 +30,8 @@ from rackwright.plan.aws.file_systems import fsx
 class FileSystemSize(Policy):
     """Capacity and throughput are among the steps that AWS offers."""
 
-    scale_minimum: bool = True
-    """Scale the EFA minimum, documented at 250 MB/s/TiB, inversely to other throughputs."""
-
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the steps, and a measure for the EFA minimum, of each file system."""
+        """Yield findings for the steps, and a measure for the EFA minimum, of each file system."""
         for site in plan.aws:
             for index, system in enumerate(site.file_systems):
                 if system.existing is not None:
@@ -50,52 +46,34 @@ class FileSystemSize(Policy):
                 at = Subject(name, (*path, "capacity"))
                 yield _judge_capacity(capacity, at, efa=system.efa)
                 if system.efa and offered:
-                    yield from self._judge_efa(capacity, throughput, at)
+                    yield from _judge_efa(capacity, throughput, at)
 
-    def _judge_efa(
-        self, capacity: float, throughput: float, at: Subject
-    ) -> Iterator[Measure | Finding]:
-        documented = throughput == fsx.EFA_MINIMUM_AT
-        if not documented and not self.scale_minimum:
-            yield Finding(
-                at,
-                ok=None,
-                message=f"the EFA minimum at {throughput:g} MB/s/TiB is not documented",
-                missing=(
-                    Missing(
-                        f"EFA minimum at {throughput:g} MB/s/TiB",
-                        (*at.path[:-1], "throughput"),
-                        ("policies", self.id, "parameters", "scale_minimum"),
-                    ),
-                ),
-                what="EFA minimum",
-            )
-            return
-        unit = fsx.efa_unit(throughput)
-        basis = "documented" if documented else "scaled from 250 MB/s/TiB, not verified"
-        yield Measure(
+
+def _judge_efa(capacity: float, throughput: float, at: Subject) -> Iterator[Measure | Finding]:
+    unit = fsx.efa_unit(throughput)
+    yield Measure(
+        at,
+        value=capacity,
+        limit=unit,
+        unit="GiB",
+        what=f"capacity with EFA at {throughput:g} MB/s/TiB",
+        sense="at_least",
+        fix=f"use {unit:,.0f} GiB, or a multiple",
+        suggest=Suggestion(at.path, f"{math.ceil(unit)} GiB"),
+    )
+    if capacity > unit and capacity % unit:
+        larger = fsx.next_capacity(capacity, unit)
+        yield Finding(
             at,
-            value=capacity,
-            limit=unit,
-            unit="GiB",
-            what=f"capacity with EFA at {throughput:g} MB/s/TiB ({basis})",
-            sense="at_least",
-            fix=f"use {unit:,.0f} GiB, or a multiple",
-            suggest=Suggestion(at.path, f"{math.ceil(unit)} GiB"),
+            ok=False,
+            message=(
+                f"with EFA the capacity is a multiple of {unit:,.0f} GiB at {throughput:g} MB/s/TiB, "
+                f"{capacity:,.0f} GiB is not"
+            ),
+            fix=f"use {larger:,} GiB",
+            suggest=Suggestion(at.path, f"{larger} GiB"),
+            what="step of the capacity with EFA",
         )
-        if capacity > unit and capacity % unit:
-            larger = fsx.next_capacity(capacity, unit)
-            yield Finding(
-                at,
-                ok=False,
-                message=(
-                    f"with EFA the capacity is a multiple of {unit:,.0f} GiB ({basis}), "
-                    f"{capacity:,.0f} GiB is not"
-                ),
-                fix=f"use {larger:,} GiB",
-                suggest=Suggestion(at.path, f"{larger} GiB"),
-                what="step of the capacity with EFA",
-            )
 
 
 def _judge_throughput(throughput: float, at: Subject, *, offered: bool) -> Finding:

@@ -19,13 +19,13 @@ class ProductFact(Model):
     """Id of the product."""
     field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){0,2}$"), KEY]
     """Name of the value in its catalogue entry, like ``weight`` or ``power_supplies.rating``."""
-    value: Annotated[str | int, Claim(looser="either")]
+    value: Annotated[str | int, Claim(looser="either", absent="elsewhere")]
     """Value as in the catalogue, with its unit where it has one."""
     source: Annotated[Prose, HARDWARE]
     """The document or measurement, precise enough to be found again."""
-    date: Annotated[dt.date, Claim(looser="higher")]
+    date: Annotated[dt.date, Claim(looser="higher", absent="elsewhere")]
     """Day on which the value was published, read or measured."""
-    confidence: Annotated[Confidence, Claim(looser="either")]
+    confidence: Annotated[Confidence, Claim(looser="either", absent="elsewhere")]
     """Confidence in the value."""
 
     @property

@@ -76,7 +76,10 @@ class FederatedSite(Model):
     """Carbon dioxide of the electricity of the site, in g/kWh. The site is not compared by carbon if
     omitted."""
     uids: Annotated[
-        dict[LoginName, int], Field(max_length=20_000), Claim(looser="either"), POLICIES_ONLY
+        dict[LoginName, int],
+        Field(max_length=20_000),
+        Claim(looser="either", absent="elsewhere"),
+        POLICIES_ONLY,
     ] = {}
     """Numbers that accounts have at this site, as ``getent passwd`` prints them, where a directory of its
     own gives them. Those of ``users`` if omitted."""
@@ -118,7 +121,7 @@ class FederationDatabase(Model):
 class Federation(Model):
     """Slurm clusters, one of each site, among which jobs find their place."""
 
-    name: Annotated[SlurmName, KEY, OnChange("in place", _MEMBER)]
+    name: Annotated[SlurmName, HARDWARE, OnChange("in place", _MEMBER)]
     """Name of the federation in Slurm."""
     sites: Annotated[
         tuple[FederatedSite, ...],
@@ -158,11 +161,11 @@ class Dataset(Model):
     """Name of the data set."""
     size: Annotated[Annotated[Gibibytes, Field(gt=0)] | None, Claim(looser="lower")] = None
     """Size of the data set, in TiB. Unknown if omitted."""
-    at: Annotated[tuple[Name, ...], Field(min_length=1), HARDWARE, FOR_REVIEW]
+    at: Annotated[tuple[Name, ...], Field(min_length=1), Claim(looser="more"), FOR_REVIEW]
     """Sites whose file systems have the data set."""
     mirror: Annotated[
         str | None, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?$"),
-        HARDWARE, FOR_REVIEW,
+        Claim(looser="either"), FOR_REVIEW,
     ] = None  # fmt: skip
     """Bucket with a copy, from which sites on AWS read it. None if omitted."""
 
@@ -186,7 +189,9 @@ class Burst(Model):
     when: Annotated[BurstCondition, PART]
     budget: Annotated[Dollars, Setting(looser="higher")]
     """Most that the hosts may cost in a calendar month, in USD."""
-    datasets: Annotated[tuple[Name, ...], HARDWARE] = ()
+    datasets: Annotated[
+        tuple[Name, ...], Setting(looser="either", absent="elsewhere"), POLICIES_ONLY
+    ] = ()
     """Data sets that the jobs read."""
 
     @model_validator(mode="after")

@@ -68,7 +68,7 @@ class Transformer(Entry):
     losses: Annotated[Fact[Watts] | None, Claim(looser="lower", absent="elsewhere")] = None
     """No-load loss and load loss together, at its rating, in kW."""
     impedance: Annotated[
-        Fact[Annotated[Percent, Field(gt=0, le=100)]] | None, Claim(looser="higher")
+        Fact[Annotated[Percent, Field(gt=0, le=100)]] | None, Claim(looser="either")
     ] = None
     """Short-circuit impedance, as on its plate, in %."""
     voltage: Annotated[

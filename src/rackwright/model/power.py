@@ -236,11 +236,11 @@ class PowerSource(Model):
     ] = None
     """Rated power of a transformer, to which its ``impedance`` refers, in kVA; of all that are in parallel."""
     impedance: Annotated[
-        Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="higher", absent="elsewhere")
+        Annotated[Percent, Field(gt=0, le=100)] | None, Claim(looser="either", absent="elsewhere")
     ] = None
     """Short-circuit impedance of a transformer, as on its plate, in %."""
     fault_current: Annotated[
-        Annotated[Amperes, Field(ge=1)] | None, Claim(looser="lower", absent="elsewhere")
+        Annotated[Amperes, Field(ge=1)] | None, Claim(looser="either", absent="elsewhere")
     ] = None
     """Largest symmetrical current of a short circuit of three phases at its output, as the utility
     states it or a study finds it, in A. Absent from a transformer, that by its ``rating``,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
@@ -10,7 +10,7 @@ from rackwright.harmless import json_text
 from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
-from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice
+from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.plan.workload.economy import TokenPrice
 from rackwright.report.wording import printable
@@ -251,3 +251,23 @@ def _comparison(comparison: RentComparison) -> dict[str, Any]:
             for match in comparison.matches
         ],
     }
+
+
+def storage_cost(lines: Iterable[CostLine], site: str) -> str:
+    """Return what the file systems and data volumes of a site cost while they exist, as one line."""
+    kept = [
+        line
+        for line in lines
+        if line.site == site
+        and (
+            line.kind == "file-systems"
+            or (line.kind == "volumes" and line.path[-1] == "data_volume")
+        )
+    ]
+    amount = add_up(kept)
+    bound = "at least " if amount.missing else ""
+    names = ", ".join(dict.fromkeys(line.group for line in kept))
+    return (
+        f"storage that is retained goes on at {bound}{_cents(amount.at_least_per_hour)} USD/h ({names}), until you "
+        "delete it"
+    )

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
+from rackwright.plan.load import load_plan
+from rackwright.report.cost import storage_cost
 from rackwright.resources import bundled
 
 FIXTURE = str(bundled("policies") / "fixtures" / "cost.yaml")
@@ -104,3 +106,9 @@ def test_a_bare_number_is_refused_at_its_place(
     err = capsys.readouterr().err
     assert "layer.yaml:2:" in err
     assert "an amount is written as text like '1 USD/year'" in err
+
+
+def test_storage_that_outlives_its_stacks_has_a_price() -> None:
+    plan = load_plan(bundled("policies") / "fixtures" / "aws.yaml", []).plan
+    told = storage_cost(plan.cost.lines, "use1")
+    assert told.startswith("storage that is retained goes on at 11.05 USD/h (scratch)")

@@ -12,13 +12,24 @@ import yaml
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.templates.answering import Answering
 from rackwright.templates.cases import read_cases
 from rackwright.templates.questions import Answer
+from rackwright.templates.source import Template
+from template_support import example_answers
 
-HONEST = ("onprem-b200", "onprem-b300", "onprem-h100", "onprem-h200")
+HONEST = (
+    "onprem-b200",
+    "onprem-b300",
+    "onprem-gb200-nvl72",
+    "onprem-h100",
+    "onprem-h200",
+    "onprem-mi300x",
+)
 """Templates that leave out what is not asked."""
+OTHERS = ("aws-", "lab")
+"""Beginnings of templates without a hall: what AWS offers, and containers of one machine."""
 PRODUCTS = {
     "sites.power.continuous_derate",  # of the code for circuits that are loaded for hours
     "sites.power.circuit.current",  # of the PDU that the template names
@@ -30,6 +41,17 @@ PRODUCTS = {
     "sites.power.conductors.parallel",
     "sites.node_groups.count",  # heads and logins: the servers of Slurm that the template brings
     "sites.node_groups.name_digits",
+    "sites.loops.approach",  # as 'coolant_supply' is asked
+    "sites.loops.supplies.count",  # halves of the CDUs that are asked
+    "sites.racks.cooling.manifolds.count",  # part of an NVL72
+    "sites.racks.cooling.manifolds.height",
+    "sites.racks.shelves.count",
+    "sites.racks.network.shelves",
+    "sites.racks.network.circuit.current",
+    "sites.racks.network.circuit.phases",
+    "sites.racks.network.circuit.voltage",
+    "sites.racks.network.conductors.parallel",
+    "sites.fabric.segments.vlan",
     "sites.fabric.rate",  # of the network adapters of the product
 }
 """Quantities that are part of the products that a template names."""
@@ -119,3 +141,16 @@ def test_design_of_a_template_asks_for_what_was_not_asked(name: str, tmp_path: P
     fields = {question.field.rpartition(".")[2] for question in report.questions if question.blocks}
     assert {"voltage_tolerance", "mtu", "cable_allowance"} <= fields
     assert not any(r.outcome is Outcome.FAIL and r.blocks for r in report.results)
+
+
+@pytest.mark.parametrize("template", list_templates(), ids=lambda template: template.name)
+def test_every_value_is_answered_derived_or_an_example(template: Template, tmp_path: Path) -> None:
+    write_blueprint(template, tmp_path, example_answers(template))
+    marked = [
+        path.name
+        for path in tmp_path.glob("*.yaml")
+        if yaml.safe_load(path.read_text()).get("example") is True
+    ]
+    assert template.name.startswith(OTHERS) or "blueprint.yaml" in marked
+    if template.name in HONEST:
+        assert sorted(marked) == ["blueprint.yaml", "example.yaml"]

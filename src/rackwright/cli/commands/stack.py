@@ -108,6 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif verb == "down":
         nodes.release_servers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = engine.down(site, target, say=tell_progress)
+        if any(outcome.retained for outcome in outcomes if outcome.kind == "aws-storage"):
+            from rackwright.report.cost import storage_cost
+
+            say(storage_cost(loaded.plan.cost.lines, site.name))
     elif verb == "up":
         nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         _refuse_surplus(loaded, site, target)

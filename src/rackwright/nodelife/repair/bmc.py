@@ -34,6 +34,7 @@ from rackwright.redfish import (
     Manners,
     MissingResourceError,
     Redfish,
+    link_of,
     tls_context,
 )
 from rackwright.secret_files import read_password
@@ -116,18 +117,28 @@ class Bmc:
             ActionError: the controller does not answer.
         """
         with self._session() as session:
-            root = session.get(_ROOT)
+            system = self._system(session)
             found: list[dict[str, Any]] = []
-            for chassis in session.members(root.get("Chassis")):
+            for chassis in self._related(session, system, "Chassis", "Chassis"):
                 found += _parts(session, chassis)
             entries: list[dict[str, Any]] = []
-            for kind in ("Systems", "Managers"):
-                for owner in session.members(root.get(kind)):
-                    with suppress(MissingResourceError):
-                        for log in session.members(owner.get("LogServices")):
-                            if not _OTHER_LOGS.search(str(log.get("Id"))):
-                                entries += _entries(session, log)
+            for owner in (system, *self._related(session, system, "ManagedBy", "Managers")):
+                with suppress(MissingResourceError):
+                    for log in session.members(owner.get("LogServices")):
+                        if not _OTHER_LOGS.search(str(log.get("Id"))):
+                            entries += _entries(session, log)
         return found, entries
+
+    def _related(
+        self, session: Redfish, system: Mapping[str, Any], link: str, kind: str
+    ) -> Iterator[dict[str, Any]]:
+        """Yield resources of a controller; those of the system alone where it serves several systems."""
+        if self.access.system is None:
+            yield from session.members(session.get(_ROOT).get(kind))
+            return
+        for one in system.get("Links", {}).get(link, ()):
+            if (path := link_of(one)) is not None:
+                yield session.get(path)
 
     def _system(self, session: Redfish) -> dict[str, Any]:
         if self.access.system is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rackwright.errors import SpecError, SpecErrors
@@ -42,10 +43,13 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     known_then = own if products.base is None else products.base
     before = full_data(approval.document, known_then, approval.ref)
     claims = hold_claims(tree.data, before)
-    notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None
     data = claims.data if holds else tree.data
     known = known_facts(data, products)
+    about_known = [("facts", number) for number in known]
+    kept = tuple(one for one in claims.kept if one.path[:2] not in about_known)
+    claims = replace(claims, kept=kept)
+    notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     if known:
         facts, stated = data["facts"], mappings((before or {}).get("facts"))
         data = {**data, "facts": [f for n, f in enumerate(facts) if n not in known]}

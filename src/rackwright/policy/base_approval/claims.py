@@ -23,7 +23,7 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.field_kinds import Absent, Direction, Fields, Milder, marked_fields
 from rackwright.model.onprem import OnPremSite
-from rackwright.model.reliability import JobPart, JobProfile
+from rackwright.model.reliability import JobPart
 from rackwright.policy.base_approval.moves import left_things
 from rackwright.policy.base_approval.strictest import strictest
 from rackwright.policy.base_approval.things import (
@@ -47,8 +47,6 @@ Things = Sequence[Mapping[str, Any]]
 
 _OF_A_REGION = (AwsSite, "limits")
 """What AWS says of an account in a region, of all sites there."""
-_ASKED = (JobProfile, JobPart)
-"""Entries that an owner asks for, so that one more is stricter."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,7 @@ class _Walk:
         there = None if bases is None else [b[name] for b in bases if b.get(name) is not None]
         is_thing = name in fields.parts
         if isinstance(now, list) or (now is None and any(isinstance(b, list) for b in there or ())):
-            entries = self._entries(models, now or [], there, (*path, name), is_thing=is_thing)
+            entries = self._entries(models, name, fields, now or [], there, (*path, name))
             if entries != (now or []):
                 made[name] = entries
         elif name == "sites" and not is_thing:  # the rates of single sites
@@ -295,17 +293,18 @@ class _Walk:
     def _entries(
         self,
         models: tuple[type[Model], ...],
+        name: str,
+        fields: Fields,
         now: Sequence[Any],
         there: Sequence[Any] | None,
         path: Path,
-        *,
-        is_thing: bool,
     ) -> list[Any]:
         """Return the entries of a list, and what is restored of those that are gone."""
         listed = [b for version in there or () if isinstance(version, list) for b in version]
         before: Things = mappings(listed)
-        if JobPart in models:
-            before = self._where_they_are(before)
+        is_thing, is_asked = name in fields.parts, name in fields.asked
+        if is_asked:
+            before = self._where_they_are(models, before)
         made: list[Any] = []
         met: set[Identity] = set()
         for number, item in enumerate(now):
@@ -317,7 +316,12 @@ class _Walk:
             met.add(identity)
             at = (*path, number)
             outer = self._moved
-            bases = self._counterparts(model, item, before, is_thing=is_thing)
+            same = self._same(model, item, before)
+            bases = (
+                same or None
+                if is_asked
+                else self._counterparts(model, item, same, is_thing=is_thing)
+            )
             found = self.model(model, item, bases, at)
             self._moved = outer
             if found is None and bases == []:  # a statement that the base does not make
@@ -329,28 +333,29 @@ class _Walk:
                 model = model_of(models, item)
                 if identity_of(model, item) not in met:
                     met.add(identity_of(model, item))
-                    made += self._restored(model, item, (*path, len(made)))
+                    at = (*path, len(made))
+                    made += (
+                        self._asked_still(item, at) if is_asked else self._restored(model, item, at)
+                    )
         return made
 
-    def _counterparts(
-        self,
-        model: type[Model],
-        item: Mapping[str, Any],
-        before: Things,
-        *,
-        is_thing: bool,
-    ) -> Things | None:
-        """Return the entries of the base that an entry replaces, or the rest of them, and what is left."""
+    def _same(self, model: type[Model], item: Mapping[str, Any], before: Things) -> Things:
+        """Return the entries of the base that an entry replaces."""
         identity = identity_of(model, item)
         # A rack group is identified by its racks: groups may be split, joined and renamed.
         if isinstance(identity, frozenset):
-            same = [b for b in self._racks if identity & racks_of(b)]
-        else:
-            same = [b for b in before if identity_of(model, b) == identity]
+            return [b for b in self._racks if identity & racks_of(b)]
+        return [b for b in before if identity_of(model, b) == identity]
+
+    def _counterparts(
+        self, model: type[Model], item: Mapping[str, Any], same: Things, *, is_thing: bool
+    ) -> Things | None:
+        """Return the entries of the base that an entry replaces, or the rest of them, and what is left."""
+        identity = identity_of(model, item)
         grows = not same
         if isinstance(identity, frozenset):
             grows = not identity <= {name for group in same for name in racks_of(group)}
-        if not grows or self.base is None or model in _ASKED:
+        if not grows or self.base is None:
             return same or None
         if not is_thing and is_there(item, self.base):
             return []  # nothing was said of it
@@ -363,36 +368,46 @@ class _Walk:
 
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the claims of an entry that a change omits, though nothing is built without it."""
-        if model in _ASKED:
-            restored = dict(item)
-            if "parts" in item:
-                parts = self._where_they_are(mappings(item["parts"]))
-                restored["parts"] = [part for part in parts if is_there(part, self.head)]
-                if not restored["parts"]:
-                    return
-            elif not is_there(restored, self.head):
-                return
-            self.kept.append(RefusedClaim(path, None, restored, is_new=False))
-            yield restored
-            return
         if not is_there(item, self.head):
             return
-        bare = {name: item[name] for name in marked_fields(model).identity if name in item}
+        bare = {name: item[name] for name in marked_fields(model).hardware if name in item}
         found = self.model(model, bare, [item], path)
         if found and found != bare:
             yield found
 
-    def _where_they_are(self, parts: Things) -> Things:
-        """Return the requests of a job for node groups, under the names that renamed groups may have now."""
-        found: dict[Any, dict[str, Any]] = {}
-        for part in parts:
-            own = part.get("site"), part.get("group")
-            site, group = self._renamed.get(own, own)
-            hosts = [one.get("hosts") for one in (part, found.get((site, group), {}))]
-            asked = sum(number for number in hosts if isinstance(number, int))
-            found[site, group] = {**part, "site": site, "group": group, "hosts": asked}
+    def _asked_still(self, item: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, Any]]:
+        """Yield an entry that an owner asks for and a change omits, as far as its places are there."""
+        kept = dict(item)
+        if "parts" in item:
+            parts = self._where_they_are((JobPart,), mappings(item["parts"]))
+            kept["parts"] = [part for part in parts if is_there(part, self.head)]
+        if "at" in item:
+            kept["at"] = [site for site in item["at"] if has_site(self.head, site)]
+        if is_there(kept, self.head) and all(kept.get(name) != [] for name in ("parts", "at")):
+            self.kept.append(RefusedClaim(path, None, kept, is_new=False))
+            yield kept
+
+    def _where_they_are(self, models: tuple[type[Model], ...], entries: Things) -> Things:
+        """Return what is asked for, with the names that renamed groups and sites may have now."""
+        sites = {before: now for (before, _), (now, _) in self._renamed.items()}
+        found: dict[Identity, dict[str, Any]] = {}
+        for entry in entries:
+            made = dict(entry)
+            if "group" in entry:
+                own = entry.get("site"), entry["group"]
+                made["site"], made["group"] = self._renamed.get(own, own)
+            if isinstance(entry.get("at"), list):
+                made["at"] = [
+                    site if has_site(self.head, site) else sites.get(site, site)
+                    for site in entry["at"]
+                ]
+            identity = identity_of(model_of(models, made), made)
+            if identity in found:  # two groups became one
+                hosts = made.get("hosts"), found[identity].get("hosts")
+                made["hosts"] = sum(number for number in hosts if isinstance(number, int))
+            found[identity] = made
         return list(found.values())
 
     @cached_property

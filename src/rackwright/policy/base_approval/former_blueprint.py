@@ -7,6 +7,7 @@ a change that gives it another name as well is held by what is most alike of wha
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,12 +15,14 @@ from typing import Any
 
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
+from rackwright.reading.loader import LAYERS
 from rackwright.reading.tree import to_data
 from rackwright.reading.versions import git
 from rackwright.reading.yaml_reader import read_bytes, read_file
 
 _MARK = "rackwright/v1"
-_ENDS = (".yaml", ".yml", ".json")
+_MAY_SAY_IT = re.compile(rb"rackwright|\\(?:x[0-7]|u00[0-7]|U000000[0-7]|\r?\n)")
+"""The mark, or an escape in quoted text that may be part of it."""
 
 
 def former_path(blueprint: Path, ref: str) -> Path:
@@ -113,9 +116,9 @@ def _document(content: bytes, inside: str) -> Mapping[str, Any] | None:
 
 def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every blueprint of a revision, by path."""
-    for path, content in git.files_with(top, commit, b"rackwright", _ENDS):
+    for path, content in git.files_with(top, commit, _MAY_SAY_IT):
         document = _document(content, path)
-        if document is not None and "sites" in document:
+        if document is not None and not {"sites", LAYERS}.isdisjoint(document):
             yield path, document
 
 

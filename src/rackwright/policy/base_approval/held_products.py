@@ -14,7 +14,7 @@ from rackwright.catalog.team import catalogue_at
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.facts import ProductFact
 from rackwright.model.hardware import Entry
-from rackwright.plan.facts import UnfitError, fill, knows
+from rackwright.plan.facts import UnfitError, fill, knows, takes
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided
@@ -70,20 +70,27 @@ def hold_catalogue(head: Catalogue, approval: Approval) -> HeldProducts:
 
 
 def known_facts(document: Any, products: HeldProducts) -> list[int]:
-    """Return the facts of a document, by number, that fill what the base's catalogue knows.
+    """Return the facts of a document, by number, that the base's catalogue does not take.
 
-    Else a change could take a number out of its catalogue and state a milder one.
+    It knows the number: else a change could take one out of its catalogue and state a milder one. Or
+    it lacks the product, which the base's own fact was about.
     """
     found: list[int] = []
-    if products.base is None:
-        return found
     for number, fact in _stated(document):
-        key = products.base.keys.get(fact.product)
+        key = (products.base or products.catalogue).keys.get(fact.product)
+        if key is None:
+            if fact.product not in products.catalogue.keys:
+                found.append(number)
+            continue
         try:
-            entry = key and (products.catalogue.held.get(key) or products.base.get(*key))
+            if products.base is None:
+                is_taken = takes(products.catalogue.bare.get(*key), fact.field)
+            else:
+                entry = products.catalogue.held.get(key) or products.base.get(*key)
+                is_taken = not knows(entry, fact.field)
         except SpecErrors:
             continue  # what cannot be read has approved nothing
-        if entry is not None and knows(entry, fact.field):
+        if not is_taken:
             found.append(number)
     return found
 

@@ -112,4 +112,6 @@ def loads_of(site: Mapping[str, Any]) -> Loads:
 
 def _number(item: Mapping[str, Any], name: str, default: int) -> int:
     value = item.get(name)
+    if isinstance(value, Mapping):  # a group that grows and shrinks
+        value = value.get("max")
     return value if isinstance(value, int) else default

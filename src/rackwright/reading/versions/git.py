@@ -130,9 +130,9 @@ def files_at(
 
 
 def files_with(
-    repository: Path, revision: str, text: bytes, endings: tuple[str, ...]
+    repository: Path, revision: str, words: re.Pattern[bytes]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the regular files of ``revision`` that contain ``text``: path from the top, and content.
+    """Yield the regular files of ``revision`` that contain ``words``: path from the top, and content.
 
     Trees and blobs alone are read. A command like 'git grep' would skip what the attributes of the
     checkout call binary, and the checkout is the change's.
@@ -140,8 +140,7 @@ def files_with(
     Args:
         repository: a folder in the repository.
         revision: any name of a commit that git understands.
-        text: the bytes to look for.
-        endings: lower-case endings of file names; other files are not read.
+        words: the bytes to look for.
 
     Raises:
         RevisionError: there is no such commit.
@@ -151,24 +150,24 @@ def files_with(
     listed = _git(repository, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
     batch: list[tuple[str, str]] = []
     size = 0
-    for entry in listed.split(b"\0"):
+    for entry in filter(None, listed.split(b"\0")):
         facts, _, path = entry.partition(b"\t")
         name = os.fsdecode(path)
-        if not name.lower().endswith(endings):
-            continue
         mode, _, identity, length = facts.decode("ascii").split()
         if mode not in _REGULAR or int(length) > LARGEST_FILE:
             continue
         if size + int(length) > _BATCH:
-            yield from _those_with(text, _contents(repository, batch))
+            yield from _those_with(words, _contents(repository, batch))
             batch, size = [], 0
         batch.append((name, identity))
         size += int(length)
-    yield from _those_with(text, _contents(repository, batch))
+    yield from _those_with(words, _contents(repository, batch))
 
 
-def _those_with(text: bytes, files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    return ((name, content) for name, content in files if text in content)
+def _those_with(
+    words: re.Pattern[bytes], files: Iterator[tuple[str, bytes]]
+) -> Iterator[tuple[str, bytes]]:
+    return ((name, content) for name, content in files if words.search(content))
 
 
 def _contents(repository: Path, blobs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:

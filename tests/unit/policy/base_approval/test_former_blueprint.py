@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ci_team import git
 from factories import a_site, some_nodes, three_lanes
 from pull_request import FILE, Pull, overdrawn
 from rackwright.cli import main
@@ -35,6 +36,53 @@ def test_a_renamed_blueprint_keeps_its_base(pull: Pull, file: str) -> None:
     code, notices = pull.report(file=file)
     assert (code, list(notices)) == (5, [f"sites.lab.{CAP}"])
     assert pull.alone(file=file) == 0
+
+
+@pytest.mark.parametrize("name", ["blueprint", "blueprint.txt", "blueprint.YML", "site.rackwright"])
+def test_a_blueprint_whose_name_ends_otherwise_keeps_its_base(pull: Pull, name: str) -> None:
+    before = f"site/{name}"
+    pull.write(overdrawn(), before)
+    pull.commit()
+    git(pull.top, "switch", "--quiet", "--create=change")
+    Path(before).unlink()
+    pull.write(overdrawn(), policies=LOWERED)
+    code, notices = pull.report()
+    assert (code, "PWR-006" in notices) == (5, True)
+
+
+@pytest.mark.parametrize(
+    "version", ['"rack\\x77right/v1"', '"\\u0072ackwright/v1"', '"rack\\\n  wright/v1"']
+)
+def test_a_blueprint_that_spells_its_version_with_escapes_keeps_its_base(
+    pull: Pull, version: str
+) -> None:
+    pull.write(overdrawn())
+    path = pull.top / FILE
+    path.write_text(path.read_text().replace("rackwright/v1", version))
+    pull.commit()
+    git(pull.top, "switch", "--quiet", "--create=change")
+    path.unlink()
+    pull.write(overdrawn(), "site/prod.yaml", policies=LOWERED)
+    assert pull.judge(file="site/prod.yaml") == 5
+
+
+@pytest.mark.parametrize("inlined", [False, True])
+def test_a_blueprint_whose_sites_are_in_a_layer_keeps_its_base(pull: Pull, inlined: bool) -> None:
+    pull.write(overdrawn())
+    path, layer = pull.top / FILE, pull.top / "site/sites.yaml"
+    document = yaml.safe_load(path.read_text())
+    layer.write_text(yaml.safe_dump({"sites": document.pop("sites")}))
+    path.write_text(yaml.safe_dump({**document, "layers": ["sites.yaml"]}))
+    pull.commit()
+    git(pull.top, "switch", "--quiet", "--create=change")
+    (pull.top / "site").rename(pull.top / "hall")
+    if inlined:
+        Path("hall/sites.yaml").unlink()
+        pull.write(overdrawn(), "hall/blueprint.yaml", policies=LOWERED)
+    else:
+        moved = Path("hall/blueprint.yaml")
+        moved.write_text(yaml.safe_dump({**yaml.safe_load(moved.read_text()), "policies": LOWERED}))
+    assert pull.judge(file="hall/blueprint.yaml") == 5
 
 
 @pytest.mark.parametrize("line", ATTRIBUTES)

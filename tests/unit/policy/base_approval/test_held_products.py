@@ -12,7 +12,9 @@ import yaml
 
 from catalogue_team import PRICES, SERVER, a_price, a_server, edit, with_products, write
 from ci_team import git
+from factories import a_site, some_nodes
 from policy_team import FILE, Team
+from pull_request import Pull, overdrawn
 from rackwright.cli import main
 
 NEW = Path("hardware/nodes/acme-9x.yaml")
@@ -368,3 +370,28 @@ def test_a_fact_of_the_base_may_move_into_the_catalogue(owner: Team) -> None:
     assert weight(owner) == ("pass", {})
     edit(owner.top, SERVER, lambda server: server["weight"].update(value="18 kg"))
     assert "it stays '118 kg'" in weight(owner)[1]["acme-8x: weight"]
+
+
+MEASURED = FACT | {"product": "cpu-2u", "field": "max_power", "value": "9 kW"}
+
+
+def test_a_measured_number_that_a_change_takes_out_is_the_base_s(pull: Pull) -> None:
+    """What the catalogue has instead was read in no document, and is less."""
+    site = overdrawn(node_groups=[some_nodes(type="cpu-2u")], power={"contract": "20 kW"})
+    pull.open(site, facts=[MEASURED])
+    assert pull.judge() == 5
+    pull.write(site)
+    code, told = pull.report()
+    assert (code, pull.alone()) == (5, 0)
+    assert "'main' decides" in told["facts.0.value"]
+
+
+@pytest.mark.parametrize("product", ["dgx-h100", "gone-8x"])
+def test_a_fact_that_the_catalogue_does_not_take_any_more_may_be_taken_out(
+    pull: Pull, product: str
+) -> None:
+    """A newer catalogue knows the number, or lacks the product."""
+    pull.open(a_site(), facts=[MEASURED | {"product": product}])
+    assert pull.judge() == 2
+    pull.write(a_site())
+    assert pull.judge() == 0

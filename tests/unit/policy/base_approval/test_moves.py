@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from factories import a_blueprint, a_hall, a_rack_group, a_row, a_site, some_feeds, some_nodes
 from pull_request import Pull, overdrawn
@@ -129,19 +132,26 @@ def test_what_is_said_of_a_new_group_is_what_was_said_of_the_one_that_hosts_leav
     assert hold_claims(more, base).data == more
 
 
-def test_instances_that_move_to_a_new_region_bring_no_quotas_there() -> None:
+@pytest.mark.parametrize("counted", [lambda count: count, lambda count: {"min": 0, "max": count}])
+def test_instances_that_move_to_a_new_region_bring_no_quotas_there(
+    counted: Callable[[int], Any],
+) -> None:
+    """A group that grows and shrinks counts by the most that it may have."""
+
     def site(name: str, region: str, count: int, quota: int) -> dict[str, Any]:
         return {
             "name": name,
             "provider": "aws",
             "region": region,
-            "node_groups": [{"name": "train", "type": "p5.48xlarge", "count": count}],
+            "node_groups": [{"name": "train", "type": "p5.48xlarge", "count": counted(count)}],
             "limits": {"recorded": "2026-11-01", "quotas": {"L-417A185B": quota}},
         }
 
-    before = site("cloud", "us-east-1", 22, 192)
-    head = a_blueprint(site("cloud", "us-east-1", 1, 192), site("west", "us-west-2", 21, 10**6))
-    assert "limits" not in hold_claims(head, a_blueprint(before)).data["sites"][1]
+    before, west = site("cloud", "us-east-1", 22, 192), site("west", "us-west-2", 21, 10**6)
+    moved = a_blueprint(site("cloud", "us-east-1", 1, 192), west)
+    assert "limits" not in hold_claims(moved, a_blueprint(before)).data["sites"][1]
+    more = a_blueprint(before, west)
+    assert hold_claims(more, a_blueprint(before)).data["sites"][1] == west
 
 
 def test_racks_that_a_group_gains_are_no_better_than_those_that_hosts_leave() -> None:

@@ -11,6 +11,7 @@ from rackwright.plan.load import load_data
 from rackwright.policy.api import Outcome
 from rackwright.policy.base_approval.approval import Approval, asked_by
 from rackwright.policy.check import check_plan
+from rackwright.policy.exception_report import NoticeKind
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.reading.loader import load_tree
 
@@ -58,3 +59,43 @@ def test_a_layout_that_a_change_leaves_out_or_replaces_is_the_base_s(layout: Any
     base = asked(layout={"tensor": 1, "pipeline": 1})
     assert failed(base, base) == {"PERF-001"}
     assert failed(asked(layout=layout), base) == {"PERF-001"}
+
+
+def renamed(data: Any, before: str, after: str) -> Any:
+    """A document in which a group or a site has another name, wherever it is named."""
+    if isinstance(data, dict):
+        return {key: renamed(value, before, after) for key, value in data.items()}
+    if isinstance(data, list):
+        return [renamed(value, before, after) for value in data]
+    return after if data == before else data
+
+
+@pytest.mark.parametrize("name", ["group", "site"])
+def test_a_workload_of_a_renamed_place_keeps_its_target(name: str) -> None:
+    base = asked(target="500 B tokens/day")
+    moved = renamed(base, base["workloads"][0][name], "elsewhere")
+    assert failed(moved, base) == {"PERF-002"}
+    assert failed({**moved, "workloads": []}, base) == {"PERF-002"}
+    moved["workloads"][0]["target"] = "30 B tokens/day"
+    assert failed(moved, base) == {"PERF-002"}
+    moved["workloads"][0]["name"] = "other"
+    assert failed(moved, base) == {"PERF-002"}
+
+
+@pytest.mark.parametrize("name", ["group", "site"])
+def test_a_place_with_a_workload_may_have_another_name(name: str) -> None:
+    base = asked(target="30 B tokens/day")
+    assert failed(renamed(base, base["workloads"][0][name], "elsewhere"), base) == set()
+
+
+def test_a_new_workload_is_told_and_lowers_nothing() -> None:
+    base = asked(target="30 B tokens/day")
+    more = {**base["workloads"][0], "name": "other"}
+    head = {**base, "workloads": [*base["workloads"], more]}
+    then, now = load_data(base), load_data(head)
+    approval = Approval("main", asked_by(then.plan.blueprint, then.tree), document=base)
+    report = check_plan(now, approval=approval)
+    assert report.hygiene is not None
+    told = {(one.kind, one.id) for one in report.hygiene.notices}
+    assert told >= {(NoticeKind.PROPOSED, "workloads.other")}
+    assert NoticeKind.LOWERED not in {kind for kind, _ in told}

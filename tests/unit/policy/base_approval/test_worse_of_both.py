@@ -13,9 +13,11 @@ import pytest
 
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import load_data
+from rackwright.policy.api import Outcome
 from rackwright.policy.base_approval.approval import Approval, asked_by
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.reading.loader import load_tree
 from rackwright.render.blueprints import find_template, write_blueprint
 
@@ -298,3 +300,35 @@ def test_a_routing_run_of_another_fabric_is_told_as_new() -> None:
 
     report = with_base(edited(another), edited())
     assert [name for name in lowered(report) if name.endswith("fabrics.compute")]
+
+
+@pytest.mark.parametrize(
+    ("source", "weak", "strong"),
+    [
+        ("board", {"fault_current": "300 A"}, {"fault_current": "18 kA"}),
+        ("trafo", {"rating": "400 kVA", "impedance": "100 %"}, {"rating": "400 kVA"}),
+    ],
+)
+def test_a_stronger_supply_is_no_better_claim_where_a_fault_is_too_weak(
+    source: str, weak: dict[str, str], strong: dict[str, str]
+) -> None:
+    """A high fault current breaks what is rated for less, and a low one opens no breaker."""
+    fixture = builtin_pack() / "fixtures" / "electrical.yaml"
+
+    def supplied(said: dict[str, str]) -> Any:
+        data = copy.deepcopy(load_tree(fixture).data)
+        sources = data["sites"][0]["power"]["sources"]
+        next(one for one in sources if one["name"] == source).update(said)
+        return data
+
+    base = supplied(weak)
+    then = load_data(base)
+    approval = Approval("main", asked_by(then.plan.blueprint, then.tree), document=base)
+
+    def fails(data: Any, **more: Any) -> bool:
+        results = check_plan(load_data(data), only=["PWR-021"], **more).results
+        return any(one.outcome is Outcome.FAIL for one in results)
+
+    assert fails(base)
+    assert not fails(supplied(strong))
+    assert fails(supplied(strong), approval=approval)
