@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -16,11 +17,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from rackwright.inventory.role_variables.slurm.elastic import elastic_variables
+from rackwright.plan.load import load_plan
+from rackwright.render.slurm import render_slurm
 from slurm_releases import root_of
 
 PROGRAM = Path(__file__).parents[1] / "roles/elastic/files/rackwright_elastic.py"
@@ -29,6 +34,17 @@ WITHIN_S = 240
 GATEWAY = "10.20.255.254/16"
 """Address of the controller among those of the instances."""
 ADDRESS = "10.98.0.1"
+SCHEDULER = """
+scheduler:
+  kind: slurm
+  version: "22.05"
+  controllers: [{host: head-1}]
+  topology: {plugin: flat}
+  configless: true
+  partitions: [{name: train, groups: [train], default: true, default_time: 0-04:00:00, max_time: 7-00:00:00}]
+"""
+TIMES = {"SuspendTime": 5, "SuspendTimeout": 3, "ResumeTimeout": 3600}
+"""Seconds of slurm.conf: a night is short, and no node is given up on a slow machine."""
 _CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -80,6 +96,8 @@ class ElasticHall:
         environment: for calls of the embedded AWS.
         times: options of ``slurm.conf`` that are set to other values, as tests cannot wait for minutes.
         daemons: processes that have been started.
+        static: addresses of the nodes that always run, which no name server tells here.
+        controller: slurmctld, which is one of them.
         within_s: seconds within which commands end and states come about.
     """
 
@@ -90,10 +108,20 @@ class ElasticHall:
     times: Mapping[str, object] = field(default_factory=dict)
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
     within_s: float = WITHIN_S
+    static: Mapping[str, str] = field(default_factory=dict)
+    controller: subprocess.Popen[bytes] = field(init=False)
+    _joined: dict[str, str] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         for name in ("state", "spool", "programs", "elastic"):
             (self.folder / name).mkdir(parents=True)
+        for job in JOBS:
+            self._program(job)
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
+        """Write the configuration and start slurmctld."""
         host = os.uname().nodename
         own = {
             "AuthType": "auth/none",
@@ -124,15 +152,32 @@ class ElasticHall:
             ("ResumeFail", "resume-failed"),
         ):
             text += f"{key}Program={self.folder}/programs/{job}\n"
-        (self.folder / "slurm.conf").write_text(text)
+        if self.static:
+            always = next(
+                line
+                for line in text.splitlines()
+                if line.startswith("NodeName=") and not line.endswith(" State=CLOUD")
+            )
+            each = [
+                re.sub(r"NodeName=\S+", f"NodeName={name} NodeAddr={address}", always)
+                for name, address in self.static.items()
+            ]
+            text = text.replace(always, "\n".join(each))
+        conf = self.folder / "slurm.conf"
+        conf.write_text(text)
         config = {**self.config, "folder": str(self.folder / "elastic")}
         (self.folder / "elastic.json").write_text(json.dumps(config))
-        for job in JOBS:
-            self._program(job)
-        conf = self.folder / "slurm.conf"
-        self._daemon(["slurmctld", "-D", "-f", conf], self.variables, self.folder / "output")
+        self.controller = self._daemon(
+            ["slurmctld", "-D", "-f", conf], self.variables, self.folder / "output"
+        )
         self.wait_for(lambda: "UP" in self.call("scontrol", "ping", check=False), "slurmctld")
-        return self
+
+    def restart(self, slurm_conf: str, config: Mapping[str, Any]) -> None:
+        """Have slurmctld start again with another configuration, as a role does where nodes are added."""
+        self.slurm_conf, self.config = slurm_conf, config
+        self.controller.terminate()
+        self.controller.wait()
+        self._begin()
 
     def __exit__(self, *_: object) -> None:
         for daemon in self.daemons:
@@ -227,19 +272,32 @@ class ElasticHall:
     def join(self) -> int:
         """Start slurmd for each node that is waited for and has an address; return their number."""
         joined = 0
+        path = self.folder / "elastic/journal.json"
+        launches = json.loads(path.read_text())["launches"] if path.exists() else {}
         for name, words in self.nodes().items():
-            if "POWERING_UP" not in words["State"] or words["NodeAddr"] == name:
-                continue
-            self._slurmd(name, words["NodeAddr"])
-            joined += 1
+            instance = launches.get(name, {}).get("instance", words["NodeAddr"])
+            if (
+                "POWERING_UP" in words["State"]
+                and words["NodeAddr"] != name
+                and self._joined.get(name) != instance
+            ):
+                self._joined[name] = instance  # it registers when it has started
+                self._slurmd(name, words["NodeAddr"])
+                joined += 1
         return joined
 
-    def _slurmd(self, name: str, address: str) -> None:
+    def serve(self) -> None:
+        """Start slurmd for the nodes that always run."""
+        for name, address in self.static.items():
+            self._slurmd(name, address, elastic=False)
+
+    def _slurmd(self, name: str, address: str, *, elastic: bool = True) -> None:
         text = (self.folder / "slurm.conf").read_text()
         group = name.rpartition("-")[0]
-        own = re.search(rf"(?m)^NodeName={group}-\[?.* State=CLOUD$", text)
-        assert own is not None
-        line = re.sub(r"NodeName=\S+", f"NodeName={name} NodeAddr={address}", own[0])
+        lines = re.findall(rf"(?m)^NodeName={group}-.*$", text)
+        own = next(line for line in lines if line.endswith(" State=CLOUD") == elastic)
+        own = re.sub(r" NodeAddr=\S+", "", own)
+        line = re.sub(r"NodeName=\S+", f"NodeName={name} NodeAddr={address}", own)
         folder = self.folder / f"host-{name}"
         folder.mkdir(exist_ok=True)
         # The controller has the whole list; the host needs its own line and the partitions' nodes.
@@ -305,3 +363,68 @@ class ElasticHall:
             for step in each:
                 step()
             time.sleep(0.5)
+
+
+def elastic_blueprint(lab: Any, name: str, changes: Mapping[str, str]) -> Path:
+    """Write the blueprint of a small site on AWS with a scheduler."""
+    path: Path = lab.blueprint(name, **changes)
+    path.write_text(path.read_text() + SCHEDULER)
+    return path
+
+
+def slurm_of(blueprint: Path) -> tuple[str, dict[str, Any]]:
+    """Return slurm.conf of a blueprint, and the configuration of the program."""
+    plan = load_plan(blueprint, []).plan
+    config = {"sites": elastic_variables(plan)["elastic_sites"]}
+    return render_slurm(plan)["slurm.conf"], config
+
+
+def elastic_hall(lab: Any, blueprint: Path) -> ElasticHall:
+    """Return the controller of a cluster that is provisioned; it is not started yet."""
+    environment = {
+        "AWS_ENDPOINT_URL": lab.endpoint,
+        "AWS_ACCESS_KEY_ID": "embedded",
+        "AWS_SECRET_ACCESS_KEY": "embedded",
+    }
+    return ElasticHall(
+        lab.folder / f"hall-{blueprint.stem}", *slurm_of(blueprint), environment, TIMES
+    )
+
+
+def living(lab: Any) -> Counter[str]:
+    """Return the instances that run or start, by the name of their node."""
+    pages = (
+        lab.client("ec2")
+        .get_paginator("describe_instances")
+        .paginate(
+            Filters=[
+                {"Name": "tag-key", "Values": ["rackwright:elastic"]},
+                {"Name": "instance-state-name", "Values": ["pending", "running"]},
+            ]
+        )
+    )
+    tags = (
+        {one["Key"]: one["Value"] for one in instance["Tags"]}
+        for page in pages
+        for held in page["Reservations"]
+        for instance in held["Instances"]
+    )
+    return Counter(one["rackwright:host"] for one in tags)
+
+
+@contextlib.contextmanager
+def journal(hall: ElasticHall) -> Iterator[dict[str, Any]]:
+    """Yield the journal of the program to be changed, while no program works."""
+    path = hall.folder / "elastic/journal.json"
+    with (hall.folder / "elastic/lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = json.loads(path.read_text())
+        yield known
+        path.write_text(json.dumps(known))
+
+
+def age_failures(hall: ElasticHall) -> None:
+    """Let the pauses of nodes that could not be launched be over."""
+    with journal(hall) as known:
+        for one in known["failures"].values():
+            one["at"] = 0

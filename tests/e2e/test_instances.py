@@ -61,7 +61,8 @@ scheduler:
   partitions: [{{name: train, groups: [train], default: true}}]
   processes: {{tracking: linuxproc, tasks: [none], accounting: none, contain: false}}
   return_to_service: 2
-  extra: {{SlurmdParameters: config_overrides}}
+  # A slow machine takes longer than the five minutes for which Slurm remembers a job.
+  extra: {{SlurmdParameters: config_overrides, MinJobAge: 86400}}
 """
 
 

@@ -143,6 +143,7 @@ def _mark(eni: Any, nic: dict[str, Any]) -> None:
     eni.delete_on_termination = nic.get("DeleteOnTermination", True) is not False
     if eni.interface_type == "efa-only":
         # An efa-only interface carries no IP address.
+        eni.subnet.del_subnet_ip(eni.private_ip_address)
         eni.private_ip_address = None
         eni.private_ip_addresses = []
 
@@ -209,6 +210,8 @@ def _patch_run_instances() -> None:
         )
         if subnet and reservation is not None:
             _same_zone(self.get_subnet(subnet), reservation)
+        if subnet:
+            _has_room(self.get_subnet(subnet), count, kwargs.get("nics") or [])
         launched = first(self, image_id, count, user_data, security_group_names, **kwargs)
         profile = extra.get("IamInstanceProfile") or data.get("IamInstanceProfile") or {}
         for position, instance in enumerate(launched.instances):
@@ -230,6 +233,20 @@ def _same_zone(subnet: Subnet, reservation: Any) -> None:
             "InvalidParameterValue",
             f"the capacity reservation {reservation.id} is in "
             f"{reservation.availability_zone}, the subnet in {subnet.availability_zone}",
+        )
+
+
+def _has_room(subnet: Subnet, count: int, nics: list[dict[str, Any]]) -> None:
+    """Refuse a launch for whose interfaces a subnet lacks addresses, where moto runs out in the middle.
+
+    Raises:
+        EC2ClientError: it lacks them.
+    """
+    each = sum(nic.get("InterfaceType") != "efa-only" for nic in nics) or 1
+    if subnet.available_ip_address_count < count * each:
+        raise EC2ClientError(
+            "InsufficientFreeAddressesInSubnet",
+            f"The subnet '{subnet.id}' does not have enough free addresses to satisfy the requested number of instances.",
         )
 
 

@@ -24,8 +24,12 @@ from rackwright_lab.embedded_aws.pace import PACE
 
 _ACCOUNT = "123456789012"
 _MOST_ACTIVITIES = 100
-_LACKING = ("InsufficientInstanceCapacity", "ReservationCapacityExceeded")
-"""Codes of EC2 for capacity that is lacking: Auto Scaling notes them, and the call succeeds."""
+_LACKING = (
+    "InsufficientInstanceCapacity",
+    "ReservationCapacityExceeded",
+    "InsufficientFreeAddressesInSubnet",
+)
+"""Codes of EC2 for capacity and addresses that are lacking: Auto Scaling notes them, and the call succeeds."""
 
 
 def install() -> None:
