@@ -50,7 +50,7 @@ def stem_of(name: str) -> str:
 
 
 def free_name(base: str, taken: set[str]) -> str:
-    """``base``, or with a number where something is called so already; it is taken from then on."""
+    """Return ``base``, or with a number where something is called so already; it is taken from then on."""
     name, number = base, 2
     while name in taken:
         name, number = f"{base[:55]}-set{number}", number + 1

@@ -161,7 +161,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to fix it"),
     "completion": (
         "rackwright.cli.commands.completion",
-        "print a shell completion script",
+        "print a shell completion script, or the manual page",
     ),
 }
 """Module and summary of each verb."""

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint, install_origin
-from rackwright.folders import state_folder
+from rackwright.files import state_folder
 from rackwright.provision.tools import aws_provider, find_pulumi, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
 from rackwright.provision.tools.folder import AWS_PROVIDER
@@ -47,7 +47,7 @@ class Check:
 
 
 def run_doctor() -> list[Check]:
-    """Every check, in the order in which to fix what they find."""
+    """Return every check, in the order in which to fix what they find."""
     tool = find_pulumi()
     parts: tuple[Callable[[], Check], ...] = (
         _python,

@@ -41,7 +41,7 @@ def change(folder: Path, before: str, after: str) -> None:
 def test_the_full_form_has_a_comment_at_each_derived_value(folder: Path) -> None:
     ended = expand(folder)
     assert (ended.code, ended.err) == (0, "")
-    document = json.loads(expand(folder, "--output", "json").out)
+    document = json.loads(expand(folder, "--json").out)
     assert yaml.safe_load(ended.out) == document["blueprint"]
     comments = [line.split("  # ", 1)[1] for line in ended.out.splitlines()[1:] if "  # " in line]
     told = [f"{one['rule']}: {one['why']}" for one in document["derived"]]
@@ -53,7 +53,7 @@ def test_the_full_form_has_a_comment_at_each_derived_value(folder: Path) -> None
 
 
 def test_json_says_the_rule_and_the_place_of_each_derived_value(folder: Path) -> None:
-    document = json.loads(expand(folder, "--output", "json").out)
+    document = json.loads(expand(folder, "--json").out)
     assert document["version"] == 1
     (found,) = [
         one
@@ -185,7 +185,5 @@ def test_every_rule_gives_something(folder: Path) -> None:
     for text in (a_short_site(fabric, nodes, more=more), a_short_site(fabric, nodes)):
         lines = [line for line in text.splitlines() if "halls:" not in line]
         (folder / "blueprint.yaml").write_text("\n".join(lines), encoding="utf-8")
-        seen |= {
-            one["rule"] for one in json.loads(expand(folder, "--output", "json").out)["derived"]
-        }
+        seen |= {one["rule"] for one in json.loads(expand(folder, "--json").out)["derived"]}
     assert seen == set(RULES)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +15,7 @@ import pytest
 from cli_support import run_here
 from rackwright import __version__
 from rackwright.cli import GROUPS, OTHER_NAMES, VERBS
+from rackwright.cli.commands.completion import whole_parser
 from rackwright.policy.packs.loader import builtin_pack
 
 
@@ -63,3 +69,85 @@ def test_mistake_of_standard_input_has_a_place(
     with (tmp_path / "b.yaml").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
         run_here(tmp_path, "check", "-").refused("-:3:1", "a value is missing here")
+
+
+def test_manual_page_has_every_command_and_option(tmp_path: Path) -> None:
+    page = run_here(tmp_path, "completion", "man").out
+    assert {page.count(f"\n.SS rackwright {verb}\n") for verb in VERBS} == {1}
+    plain = page.replace("\\-", "-")
+    options = {
+        option
+        for parser in every_parser(whole_parser())
+        for action in parser._actions
+        for option in action.option_strings
+    }
+    assert len(options) > 100
+    assert [
+        one for one in sorted(options - {"-h", "--help"}) if f"\\fB{one}\\fR" not in plain
+    ] == []
+    assert page.isascii()
+    if groff := shutil.which("groff"):
+        asked = [groff, "-man", "-ww", "-Tutf8"]
+        done = subprocess.run(asked, input=page, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert "rackwright waivers prune" in done.stdout
+
+
+def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from every_parser(child)
+
+
+def test_output_is_always_where_something_is_written_to() -> None:
+    """It was the name of a format of ``expand``."""
+    metavars = {
+        str(action.metavar or action.type)
+        for parser in every_parser(whole_parser())
+        for action in parser._actions
+        if "--output" in action.option_strings
+    }
+    choices = [
+        parser.prog
+        for parser in every_parser(whole_parser())
+        for action in parser._actions
+        if "--output" in action.option_strings and action.choices
+    ]
+    assert metavars <= {"FILE", "DIR", "FORMAT=FILE", "junit=FILE", str(Path)}
+    assert choices == []
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("explain", "exit-codes"), "exit-codes"),
+        (("explain", "hazards"), "hazards"),
+        (("explain", "PWR-006"), "documentation"),
+        (("init", "--list"), "templates"),
+        (("expand", "BLUEPRINT"), "blueprint"),
+        (("fabric", "cables", "BLUEPRINT", "--fabric", "compute"), "cables"),
+        (("render", "BLUEPRINT", "--output", "out", "--check"), "files"),
+        (("sheets", "BLUEPRINT", "--output", "out"), "rows"),
+    ],
+)
+def test_answer_of_a_command_is_json_on_request(
+    tmp_path: Path, words: tuple[str, ...], key: str
+) -> None:
+    path = str(builtin_pack() / "fixtures/slurm.yaml")
+    ended = run_here(tmp_path, *(path if word == "BLUEPRINT" else word for word in words), "--json")
+    assert ended.code == 0, ended.err
+    document = json.loads(ended.out)
+    assert document[key]
+    assert "schema" in document or "version" in document
+
+
+def test_full_form_goes_to_a_file(tmp_path: Path) -> None:
+    path = str(builtin_pack() / "fixtures/air.yaml")
+    shown = run_here(tmp_path, "expand", path).out
+    assert run_here(tmp_path, "expand", path, "--output", "full.yaml").out == ""
+    assert (tmp_path / "full.yaml").read_text(encoding="utf-8") == shown
+    run_here(tmp_path, "expand", path, "--output", "json").refused(
+        "--output names a file", "'--json'"
+    )

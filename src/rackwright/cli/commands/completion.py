@@ -1,4 +1,4 @@
-"""``completion``: what a shell completes of commands, options and files."""
+"""``completion``: scripts that complete commands, options and files in a shell, and the manual page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,26 @@ from rackwright.cli.options.arguments import in_folder
 from rackwright.exit_codes import ExitCode
 
 SHELLS = ("bash", "zsh", "tcsh", "fish")
+MANUAL = "man"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``completion``."""
-    parser.add_argument("shell", choices=SHELLS, help="for which shell")
+    parser.add_argument(
+        "shell", choices=(*SHELLS, MANUAL), help="shell, or man for the manual page"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script; a shell that reads it completes ``rackwright``."""
+    """Print the script, by which a shell completes ``rackwright``, or the manual page."""
     import shtab
 
-    if arguments.shell == "fish":
+    if arguments.shell == MANUAL:
+        from rackwright.cli import GROUPS
+        from rackwright.cli.options.man_page import man_page
+
+        sys.stdout.write("".join(f"{line}\n" for line in man_page(whole_parser(), GROUPS)))
+    elif arguments.shell == "fish":
         sys.stdout.write("".join(f"{line}\n" for line in _fish(whole_parser())))
     else:
         sys.stdout.write(f"{shtab.complete(whole_parser(), arguments.shell)}\n")

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_layers
+from rackwright.cli.options.arguments import add_json, add_layers
+from rackwright.cli.options.outputs import write_file
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -15,12 +16,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``expand``."""
     parser.add_argument("blueprint", type=Path, nargs="?", help="the blueprint")
     add_layers(parser)
-    parser.add_argument(
-        "--output",
-        choices=("yaml", "json"),
-        default="yaml",
-        help="yaml: a blueprint, with a comment at each derived value; json: with their places too",
-    )
+    add_json(parser, "the blueprint and the place of each derived value")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
     parser.add_argument("--rules", action="store_true", help="list the rules of derivation instead")
 
 
@@ -28,8 +25,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the full form, or the rules.
 
     Raises:
-        UsageError: no blueprint is named, or one is named with ``--rules``.
+        UsageError: no blueprint is named, or one is named with ``--rules``; the file cannot be
+            written.
     """
+    if str(arguments.output) in {"yaml", "json"}:
+        raise UsageError(
+            "--output names a file", hint="JSON is '--json', YAML what is printed without it"
+        )
     if arguments.rules:
         if arguments.blueprint is not None:
             raise UsageError("--rules is about no blueprint", hint="leave out one of both")
@@ -43,8 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.render.full_form import full_json, full_yaml
 
     loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
-    if arguments.output == "json":
-        sys.stdout.write(full_json(loaded))
+    text = full_json(loaded) if arguments.json else full_yaml(loaded, str(arguments.blueprint))
+    if arguments.output is None:
+        sys.stdout.write(text)
     else:
-        sys.stdout.write(full_yaml(loaded, str(arguments.blueprint)))
+        write_file(arguments.output, text)
     return ExitCode.CLEAN

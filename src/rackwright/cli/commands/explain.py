@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any, Final
 
-from rackwright.cli.options.arguments import add_packs
+from rackwright.cli.options.arguments import add_json, add_packs
 from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
+
+SCHEMA: Final = "rackwright.explain/v1"
+MEANINGS: Final = {
+    ExitCode.CLEAN: "nothing failed, or only advisory findings",
+    ExitCode.CRASH: "a defect in Rackwright or in a policy",
+    ExitCode.USAGE: "bad usage, or a file that does not validate",
+    ExitCode.NOTHING: "there was nothing to check",
+    ExitCode.EXTERNAL: "an external tool failed",
+    ExitCode.VIOLATION: "a mandatory policy failed",
+    ExitCode.UNKNOWN: "a mandatory policy could not be decided",
+    ExitCode.WAIVER: "waiver or baseline hygiene failed",
+    ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
+    ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
+    ExitCode.PARTIAL: "done in part: hosts have no instance yet",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+}
+"""Meaning of each exit code."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -16,6 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("topic", help="a policy id, 'exit-codes' or 'hazards'")
     add_packs(parser)
     add_isolated(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,10 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: there is no such policy.
     """
     if arguments.topic == "exit-codes":
-        sys.stdout.write(_exit_codes())
+        _print(arguments, [{"code": int(code), "meaning": text} for code, text in MEANINGS.items()])
         return ExitCode.CLEAN
     if arguments.topic == "hazards":
-        sys.stdout.write(_hazards())
+        from rackwright.policy.hazards import hazards
+
+        _print(arguments, [hazard.model_dump(mode="json") for hazard in hazards()])
         return ExitCode.CLEAN
     from rackwright.policy.api import Enforcement
     from rackwright.policy.authoring.parameters import describe_parameters
@@ -42,7 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
-    sys.stdout.write(documentation(policy).read_text(encoding="utf-8").rstrip() + "\n\n")
+    text = documentation(policy).read_text(encoding="utf-8").rstrip()
+    if arguments.json:
+        facts = {"id": policy.id, "title": policy.title, "severity": policy.severity, "enforcement": policy.enforcement,
+                 "profile": policy.profile, "stage": policy.stage, "since": policy.since}  # fmt: skip
+        sys.stdout.write(json_text({"schema": SCHEMA, **facts, "documentation": text}))
+        return ExitCode.CLEAN
+    sys.stdout.write(f"{text}\n\n")
     mandatory = policy.enforcement is Enforcement.MANDATORY
     profile = f", from profile {policy.profile} on" if mandatory else ""
     if policy.mandatory_since:
@@ -57,22 +85,13 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _exit_codes() -> str:
-    meanings = {
-        ExitCode.CLEAN: "nothing failed, or only advisory findings",
-        ExitCode.CRASH: "a defect in Rackwright or in a policy",
-        ExitCode.USAGE: "bad usage, or a file that does not validate",
-        ExitCode.NOTHING: "there was nothing to check",
-        ExitCode.EXTERNAL: "an external tool failed",
-        ExitCode.VIOLATION: "a mandatory policy failed",
-        ExitCode.UNKNOWN: "a mandatory policy could not be decided",
-        ExitCode.WAIVER: "waiver or baseline hygiene failed",
-        ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
-        ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
-        ExitCode.PARTIAL: "done in part: hosts have no instance yet",
-        ExitCode.INTERRUPTED: "stopped by Ctrl-C",
-    }
-    return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)
+def _print(arguments: argparse.Namespace, entries: list[dict[str, Any]]) -> None:
+    if arguments.json:
+        sys.stdout.write(json_text({"schema": SCHEMA, arguments.topic: entries}))
+    elif arguments.topic == "hazards":
+        sys.stdout.write(_hazards())
+    else:
+        sys.stdout.writelines(f"{int(code):>3}  {text}\n" for code, text in MEANINGS.items())
 
 
 def _hazards() -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import visible
+from rackwright.harmless import json_text, visible
 
 if TYPE_CHECKING:
     from rackwright.plan.fabric.discovered.differences import CableComparison
@@ -55,6 +55,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
                 metavar="FILE",
                 help="names in the plan by GUID or MAC address, as ibnetdiscover takes them",
             )
+        if name == "cables":
+            add_json(action, "the cables")
         if name == "route":
             action.add_argument("--engine", help="routing engine; else that of the blueprint")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
@@ -77,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
             hint="'rackwright check' says why: NET-001 and NET-010",
         )
     if arguments.action == "cables":
+        if arguments.json:
+            cables = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(layout, routes)]
+            sys.stdout.write(json_text({"schema": "rackwright.cables/v1", "cables": cables}))
+            return ExitCode.CLEAN
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(_rows(layout, routes))

@@ -7,6 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.init_from import add_from, run_from
 from rackwright.cli.options.interview import (
     add_answers,
@@ -43,6 +44,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--list", action="store_true", help="list the templates with what they ask, and stop"
     )
+    add_json(parser, "the list of templates")
     add_answers(parser)
     add_from(parser)
 
@@ -62,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.templates.questions import check_answers
 
     if arguments.list:
-        _list()
+        _list(as_json=arguments.json)
         return ExitCode.CLEAN
     if arguments.sources:
         return run_from(arguments)
@@ -109,9 +111,24 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _list() -> None:
+def _list(*, as_json: bool) -> None:
+    from rackwright.harmless import json_text
     from rackwright.render.blueprints import list_templates
 
+    if as_json:
+        entries = [
+            {
+                "name": template.name,
+                "description": template.manifest.description,
+                "questions": {
+                    key: {"default": question.default, "help": question.help}
+                    for key, question in template.manifest.questions.items()
+                },
+            }
+            for template in list_templates()
+        ]
+        sys.stdout.write(json_text({"schema": "rackwright.templates/v1", "templates": entries}))
+        return
     for template in list_templates():
         print(f"{template.name}: {template.manifest.description}")
         for key, question in template.manifest.questions.items():

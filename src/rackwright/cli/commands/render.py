@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -15,6 +16,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for them")
     parser.add_argument("--diff", action="store_true", help="show what changes, line by line")
+    add_json(parser, "the files and what changes")
     parser.add_argument("--check", action="store_true", help="write nothing")
 
 
@@ -38,6 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.writelines(show_diff(changes, arguments.output))
     if not arguments.check:
         apply(changes)
+    if arguments.json:
+        files_changed = [{"path": str(one.path), "action": one.action} for one in changes]
+        text = json_text(
+            {"schema": "rackwright.render/v1", "check": arguments.check, "files": files_changed}
+        )
+        (sys.stderr if arguments.diff else sys.stdout).write(text)
+        return ExitCode.CLEAN
     listing = sys.stderr if arguments.diff else sys.stdout
     for change in changes:
         would = "would be " if arguments.check and change.action != "unchanged" else ""

@@ -43,6 +43,11 @@ def add_layers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:
+    """Add the option that prints the answer of a command as JSON."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
 def add_packs(parser: argparse.ArgumentParser) -> None:
     """Add the folders of policies beside the built-in ones."""
     parser.add_argument(

@@ -207,7 +207,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "tools": ("tools install",),
     "tools install": ("tools install aws-provider",),
     "doctor": ("doctor --json",),
-    "completion": ("completion bash", "completion zsh"),
+    "completion": ("completion bash", "completion fish", "completion man"),
 }
 """The words behind ``rackwright``, by the words of the command."""
 _HEAD = "examples:\n"

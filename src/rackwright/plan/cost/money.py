@@ -25,7 +25,7 @@ def to_micros(dollars: Decimal) -> int:
 
 
 def to_dollars(micros: int) -> Decimal:
-    """Dollars with six decimals, exactly."""
+    """Return the dollars with six decimals, exactly."""
     return Decimal(micros).scaleb(-6)
 
 
@@ -58,6 +58,19 @@ def energy(power: float, utilisation: float, pue: float, price: Decimal) -> int:
         return to_micros(mean * exact(pue) * HOURS_PER_YEAR * price)
 
 
+def demand(power: float, pue: float, price: Decimal) -> int:
+    """Micro-dollars a year for the highest power: IT power × PUE × 12 months × price.
+
+    Args:
+        power: highest continuous IT power in watts.
+        pue: ratio of facility to IT power.
+        price: dollars a kilowatt and month.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return to_micros(exact(power) / 1000 * exact(pue) * MONTHS_PER_YEAR * price)
+
+
 def amortise(total: int, years: int) -> tuple[int, ...]:
     """Equal yearly parts of ``total``, which they add up to; earlier years bear the remainder."""
     part, rest = divmod(total, years)
@@ -65,7 +78,7 @@ def amortise(total: int, years: int) -> tuple[int, ...]:
 
 
 def share(total: int, percent: float) -> int:
-    """``percent`` of an amount, rounded half to even."""
+    """Return ``percent`` of an amount, rounded half to even."""
     with localcontext() as context:
         context.prec = _DIGITS
         part = Decimal(total) * exact(percent) / 100
@@ -73,7 +86,7 @@ def share(total: int, percent: float) -> int:
 
 
 def discounted(price: Decimal, percent: float) -> Decimal:
-    """``price`` less a discount, not rounded."""
+    """Return ``price`` less a discount, not rounded."""
     with localcontext() as context:
         context.prec = _DIGITS
         return price * (100 - exact(percent)) / 100

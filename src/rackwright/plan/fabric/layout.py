@@ -97,7 +97,7 @@ class Hosts:
         return ceil_div(self.interfaces, ports)
 
     def port_of(self, interface: int) -> int:
-        """Index of the port of the product that an interface, counted from 0, is on."""
+        """Return the index of the port of the product that an interface, counted from 0, is on."""
         return self.first_port + interface // self.parts
 
 
@@ -121,7 +121,7 @@ class Run:
     ports: int
 
     def place(self, host: int, interface: int) -> tuple[int, int]:
-        """Leaf index and port of an interface (from 0) of the group's ``host``-th host."""
+        """Return the leaf index and port of an interface (from 0) of the group's ``host``-th host."""
         turn, rail = divmod(interface, len(self.leaves))
         return self.leaves[rail], self.first_port + (host - self.first) * self.ports + turn
 
@@ -155,7 +155,7 @@ class Layout:
         return None if None in counts else sum(c for c in counts if c is not None)
 
     def up_ports(self, tier: int) -> int | None:
-        """Ports that a switch of the tier gives to cables upwards; None where unknown."""
+        """Return the ports that a switch of the tier gives to cables upwards; None where unknown."""
         total = 0
         for link in self.links:
             if link.lower == tier:
@@ -165,7 +165,7 @@ class Layout:
         return total
 
     def down_links(self, tier: int) -> int | None:
-        """Ports that a switch of the tier gives to switches below; None where unknown."""
+        """Return the ports that a switch of the tier gives to switches below; None where unknown."""
         total = 0
         for link in self.links:
             if link.upper == tier:
@@ -300,7 +300,7 @@ def _hosts(
 
 
 def _ports_before(site: OnPremSite, fabric: Fabric, group: str, role: Role) -> int:
-    """Ports of a host that the fabrics before this one use; those that are split are shared."""
+    """Return the ports of a host that the fabrics before this one use; those that are split are shared."""
     taken = 0
     for other in site.fabrics:
         if other.name == fabric.name:
@@ -344,7 +344,7 @@ class _Block:
 
 
 def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> Iterator[_Block]:
-    """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
+    """Yield the leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
     # Only rails are built in scalable units; leaves in racks serve the hosts beside them.
     in_units = rails > 1 and layout.rack_sets is None
@@ -385,7 +385,7 @@ def find_leaf(layout: Layout, name: str) -> int | None:
 
 
 def port_rate(hosts: Hosts) -> float | None:
-    """Rate of a host's port in Gbps; None if unknown."""
+    """Return the rate of a host's port in Gbps; None if unknown."""
     if hosts.attachment.rate is not None:
         return hosts.attachment.rate
     whole = None if hosts.port is None else fact_value(hosts.port.rate)

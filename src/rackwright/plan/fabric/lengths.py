@@ -158,7 +158,7 @@ class CableRoutes:
         return CableLength(longest) if longest else CableLength(None, (unsaid,))
 
     def of_wire(self, wire: Wire) -> float | None:
-        """Metres of one cable by the racks of its ends; None where these or the way are not known.
+        """Return the metres of one cable by the racks of its ends; None where these or the way are not known.
 
         It reaches the lowest device of either kind in its rack.
         """
@@ -188,7 +188,7 @@ class CableRoutes:
         return self.between(one, edges, other, others)
 
     def _along(self, here: StandingRack, there: StandingRack) -> float | None:
-        """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""
+        """Return the metres along the trays; None from hall to hall, and from row to row where nobody says how."""
         if here.hall != there.hall:
             return None
         if here.row == there.row:

@@ -264,7 +264,7 @@ class _Site:
         )
 
     def _each(self, place: _Place, of: str, path: Path) -> int | None:
-        """Addresses of one host or switch in a network; None where it can have none."""
+        """Return the addresses of one host or switch in a network; None where it can have none."""
         if place.layout is None:
             return 1
         name, interface = place.layout.fabric.name, place.network.interface
@@ -331,7 +331,7 @@ class _Site:
 
 
 def _macs_of(place: _Place, ranges: Sequence[Range]) -> Mapping[str, str]:
-    """Ethernet addresses in a network, or of the hosts in the racks whose subnet it is."""
+    """Return the Ethernet addresses in a network, or of the hosts in the racks whose subnet it is."""
     macs = place.network.macs
     if not place.racks or not macs:
         return macs

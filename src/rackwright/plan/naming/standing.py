@@ -14,7 +14,7 @@ from rackwright.plan.problems import PlanProblem
 
 
 def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[PlanProblem]:
-    """Names that are more or fewer than the hosts, that are none, or that something else has.
+    """Yield the names that are more or fewer than the hosts, that are none, or that something else has.
 
     Args:
         site: whose products are all in the catalogue.

@@ -22,7 +22,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:
-    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
+    """Return the continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
 
     None where it is not stated, or not how many modules are spare.
     """
@@ -123,6 +123,24 @@ class PowerTree:
             state[name] = name != lost and (not parents or any(state[p] for p in parents))
         return state
 
+    def without_place(self, name: str) -> AbstractSet[str]:
+        """Return the sources and consumers without power while all that is in a room or on a route is lost."""
+        gone: set[str] = set()
+        for this in reversed(self.order):  # parents before children
+            parents = self.parents[this]
+            if name in self.places.get(this, ()) or (parents and gone.issuperset(parents)):
+                gone.add(this)
+        return gone
+
+    @cached_property
+    def places(self) -> Mapping[str, frozenset[str]]:
+        """The rooms and routes that each source needs, of those that name one."""
+        named = {
+            name: frozenset(filter(None, (source.room, source.battery_room, source.route)))
+            for name, source in self.sources.items()
+        }
+        return {name: places for name, places in named.items() if places}
+
     def push_up(
         self,
         leaf_loads: Mapping[str, float | None],
@@ -167,7 +185,7 @@ class PowerTree:
 
 
 def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
-    """Parents and generators that do not exist, and circles."""
+    """Return the parents and generators that do not exist, and circles."""
     known = {source.name for source in power.sources}
     parents = {source.name: source.fed_by for source in power.sources}
     problems = []
@@ -209,6 +227,6 @@ def idle_sources(site: OnPremSite) -> AbstractSet[str]:
 
 
 def add_legs(total: Legs, legs: Legs, times: int) -> Legs:
-    """``total`` plus ``times`` the legs of one rack."""
+    """Return ``total`` plus ``times`` the legs of one rack."""
     a, b, c = (x + times * y for x, y in zip(total, legs, strict=True))
     return a, b, c
