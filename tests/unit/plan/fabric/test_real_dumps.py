@@ -78,6 +78,7 @@ FORMS: Mapping[str, Describe] = {
         f"{host} roce{interface - 1}"
     ),
     "capitals": lambda host, interface: f"{host.upper()} HCA-{interface}",
+    "other digits": lambda host, interface: f"dgx-{int(host[4:]):04} HCA-{interface}",
     "a domain": lambda host, interface: f"{host}.cluster.local HCA-{interface}",
 }
 

@@ -12,9 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from rackwright.plan.fabric.discovered.dump import End
 from rackwright.plan.fabric.layout import Hosts, Layout
+
+Named = TypeVar("Named")
 
 _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)")
 """Managed switches call themselves ``MF0;leaf-01:MQM9700/U1``."""
@@ -58,14 +61,17 @@ class PlanNames:
     @cached_property
     def switches(self) -> dict[str, str]:
         """Names of switches by the descriptions that are theirs."""
-        known = {name.lower(): name for tier in self.layout.tiers for name in tier.names()}
+        known = _with_other_digits(
+            {name.lower(): name for tier in self.layout.tiers for name in tier.names()}
+        )
         made = {}
         for text in self._devices:
             match = _SWITCH.match(text)
             if match is None:
                 continue
             written = match[1].lower()
-            name = known.get(written) or known.get(written.partition(".")[0])
+            short = written.partition(".")[0]
+            name = known.get(written) or known.get(short) or known.get(_plain_digits(short))
             if name is not None:
                 made[text] = name
         return made
@@ -76,11 +82,12 @@ class PlanNames:
 
     @cached_property
     def _hosts(self) -> dict[str, tuple[int, str]]:
-        return {
+        exact = {
             name.lower(): (index, name)
             for index, hosts in enumerate(self.layout.hosts)
             for name in hosts.names
         }
+        return _with_other_digits(exact)
 
     @cached_property
     def adapters(self) -> dict[str, _Adapter]:
@@ -96,7 +103,10 @@ class PlanNames:
         if match is None:
             return None
         name = match[1].lower()
-        found = self._hosts.get(name) or self._hosts.get(name.partition(".")[0])
+        short = name.partition(".")[0]
+        found = (
+            self._hosts.get(name) or self._hosts.get(short) or self._hosts.get(_plain_digits(short))
+        )
         if found is None:
             return None
         attachment, host = found
@@ -166,6 +176,18 @@ class PlanNames:
     def matched(self) -> bool:
         """True if anything in the hall is in the plan."""
         return bool(self.switches or self.adapters)
+
+
+def _plain_digits(name: str) -> str:
+    """Return a name whose numbers have no leading zeros, as halls and plans write them in different ways."""
+    return _NUMBER.sub(lambda match: match[1].lstrip("0") or "0", name)
+
+
+def _with_other_digits(known: Mapping[str, Named]) -> dict[str, Named]:
+    """Return things by their names, and by those without leading zeros where one alone is called so."""
+    counts = Counter(map(_plain_digits, known))
+    plain = {_plain_digits(name): one for name, one in known.items()}
+    return {**{name: one for name, one in plain.items() if counts[name] == 1}, **known}
 
 
 def _by_catalogue(hosts: Hosts, word: str) -> int | None:
