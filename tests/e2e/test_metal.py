@@ -31,10 +31,10 @@ from rackwright.metal.lifecycle import ProvisioningStep
 from rackwright.metal.nodes import host_plans
 from rackwright.metal.reconcile import Reconciler, rehearsed
 from rackwright.metal.waves import PowerLimits
+from rackwright.nodelife.redfish import BmcState, Manners
 from rackwright.nodelife.repair.bmc import Bmc, BmcAccess, BmcPoller
 from rackwright.nodelife.repair.journal import Journal
 from rackwright.plan.fabric.layout import Layout
-from rackwright.redfish import BmcState, Manners
 
 pytestmark = pytest.mark.e2e
 

@@ -610,6 +610,8 @@ def test_demand_is_charged_on_the_highest_power_of_the_meter():
     # Energy at 75 % and 0.08 USD/kWh is 0.75 × 8,760 × 0.08 a kW, demand 12 × 15.
     energy = lines(charged, "energy")
     for line, other in zip(found, energy, strict=True):
+        assert line.micros is not None
+        assert other.micros is not None
         assert line.micros / other.micros == pytest.approx(180 / (0.75 * 8_760 * 0.08), rel=1e-6)
 
 
