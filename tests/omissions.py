@@ -103,6 +103,8 @@ GONE = {
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
     "owner": "it is a tag of everything, of which there was one too many",
     "sites[].network.endpoints*": "a service without endpoints was named",
+    "sites[].power.sources[].battery_room": "the batteries are in the room of their UPS",
+    "sites[].power.sources[].route": "no trench or riser is named for the cables",
     "sites[].power.sources[].redundancy": "the load is carried with one source less, and checked so",
     "sites[].node_groups[].power_cap": "a cap that nobody knows to be kept holds nothing back any more",
     "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
