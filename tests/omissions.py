@@ -63,6 +63,7 @@ BUILT = {
     "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
     "sites[].network.ssh_from*": "the network may not reach the login nodes",
     "sites[].node_groups[].efa": "every EFA interface is attached",
+    "sites[].fabrics[].tiers[].switch_names": "its switches are called by fabric, tier and a number",
     "sites[].node_groups[].host_names": "its hosts are called by the group and a number",
     "sites[].node_groups[].metadata_hops": "containers cannot reach the metadata",
     "sites[].node_groups[].placement_group": "the kind of capacity decides, and the group is made",
@@ -102,6 +103,7 @@ GONE = {
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
     "owner": "it is a tag of everything, of which there was one too many",
     "sites[].network.endpoints*": "a service without endpoints was named",
+    "sites[].power.sources[].redundancy": "the load is carried with one source less, and checked so",
     "sites[].node_groups[].power_cap": "a cap that nobody knows to be kept holds nothing back any more",
     "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
 }

@@ -37,7 +37,7 @@ LINTERS = (
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
 WAITING_WORKERS = 4
-"""Of every suite together, which wait for boots, timers and daemons for more than half of their time."""
+"""Of journeys and of every suite together, which wait for boots, timers and daemons much of their time."""
 SLOWEST = "--durations=25"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
 UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", SLOWEST, "-m", "not e2e and not bench and not soak")
@@ -127,7 +127,7 @@ def run_soak(suites: Sequence[Suite]) -> list[Outcome]:
 def run_journeys(name: str, suites: Iterable[Suite]) -> list[Outcome]:
     """Run the journeys of ``suites``, if they have any."""
     journeys = tuple(test for suite in suites for test in suite.journeys)
-    return [run_pytest(Pytest(name, journeys, (f"-n{WORKERS}", *REAL)))] if journeys else []
+    return [run_pytest(Pytest(name, journeys, (f"-n{WAITING_WORKERS}", *REAL)))] if journeys else []
 
 
 def run_whole(suites: Sequence[Suite], workers: int) -> Iterator[Outcome]:

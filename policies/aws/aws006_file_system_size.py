@@ -31,7 +31,7 @@ class FileSystemSize(Policy):
     """Capacity and throughput are among the steps that AWS offers."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the steps, and a measure for the EFA minimum, of each file system."""
+        """Yield findings for the steps, and a measure for the EFA minimum, of each file system."""
         for site in plan.aws:
             for index, system in enumerate(site.file_systems):
                 if system.existing is not None:

@@ -31,7 +31,7 @@ class ElasticNodes(Policy):
     """A node that Slurm launches joins without anyone's help, within its time, and is not ended at once."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the configuration and each image, and measures of the times."""
+        """Yield findings for the configuration and each image, and measures of the times."""
         groups = [
             (site, group) for site in plan.aws for group in site.groups if group.spec.is_elastic
         ]

@@ -24,7 +24,7 @@ class ConsistentEntries(Policy):
     """Cages make up the ports, and the power supplies make up the power."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for switches with cages and for devices with power supplies."""
+        """Yield measures for switches with cages and for devices with power supplies."""
         for use in used_entries(plan):
             at = Subject(f"{use.site} {use.entry.id}", use.path)
             if isinstance(use.entry, Switch) and use.entry.cages is not None:

@@ -41,7 +41,7 @@ class LoopCapacity(Policy):
     """
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures of heat, flow and approach for each loop that carries heat."""
+        """Yield measures of heat, flow and approach for each loop that carries heat."""
         for site in plan.onprem:
             for row in site.cooling.loops:
                 if row.heat_w != 0:

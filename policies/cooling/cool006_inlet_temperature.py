@@ -35,7 +35,7 @@ class InletTemperature(Policy):
     """The design inlet temperature lies in the range of every device and of the ASHRAE class."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures against both ends of each range, for each hall with air handlers."""
+        """Yield measures against both ends of each range, for each hall with air handlers."""
         for site in plan.onprem:
             for row in site.cooling.halls:
                 if row.inlet_c is not None and row.ashrae_class is not None:

@@ -33,7 +33,7 @@ class DesignDay(Policy):
     """Capacities hold at the design day's temperature, and carry the heat with one unit lost."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures of circuits of water, of what rejects heat outdoors, and of what no chiller cools."""
+        """Yield measures of circuits of water, of what rejects heat outdoors, and of what no chiller cools."""
         for site in plan.onprem:
             for stage in site.cooling.stages:
                 on_water = stage.kind in {"pumps", "heat rejection"}

@@ -61,7 +61,7 @@ class RecentPrices(Policy):
 
 
 def _by_date(prices: tuple[Price, ...]) -> Iterator[list[Price]]:
-    """Prices of one offer, region and date together."""
+    """Yield the prices of one offer, region and date together."""
     found: dict[tuple[str, str, dt.date], list[Price]] = {}
     for price in prices:
         found.setdefault((price.offer, price.region, price.source.date), []).append(price)

@@ -31,7 +31,7 @@ class Ports(Policy):
     """Switches have the ports that are used, hosts find theirs, and nothing is plugged twice."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each tier and attachment, and a finding for each collision."""
+        """Yield measures for each tier and attachment, and a finding for each collision."""
         for found in fabrics_of(plan):
             if found.layout is None:
                 yield unattached(found, "what the ports are used for")
@@ -127,7 +127,7 @@ def _role(found: FabricAt, index: int) -> str:
 
 
 def _claimed(found: FabricAt, index: int) -> int | None:
-    """Ports of one role that all fabrics of the site ask of a host; None where one is open.
+    """Return the ports of one role that all fabrics of the site ask of a host; None where one is open.
 
     The parts of a port that is split are one port.
     """

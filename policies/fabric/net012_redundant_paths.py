@@ -98,7 +98,7 @@ class RedundantPaths(Policy):
 
 
 def _feeds(found: FabricAt, tier: int) -> int | None:
-    """Feeds with a power supply of the switch that has the fewest; None where it is not known."""
+    """Return the feeds with a power supply of the switch that has the fewest; None where it is not known."""
     path = (*found.path, "tiers", tier)
     counts = [
         sum(1 for supplies in device.psus if supplies) if device.psus else None

@@ -51,7 +51,7 @@ class Addresses(Policy):
     """Smallest MTU of an Ethernet fabric that carries RDMA, in bytes."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings about the numbers of all fabrics, and about each fabric's MTU and losslessness."""
+        """Yield findings about the numbers of all fabrics, and about each fabric's MTU and losslessness."""
         found = list(fabrics_of(plan))
         if not found:
             return
@@ -102,7 +102,7 @@ def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
 
 
 def _ranges(found: Sequence[FabricAt]) -> Iterator[Finding]:
-    """Addresses and BGP numbers, which are unique among all fabrics."""
+    """Yield the addresses and BGP numbers, which are unique among all fabrics."""
     by_version: dict[int, list[NumberRange]] = {4: [], 6: []}
     asns: list[NumberRange] = []
     for one in found:

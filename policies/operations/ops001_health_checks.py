@@ -52,7 +52,7 @@ class HealthChecks(Policy):
     """Xid errors that a user's program causes; a node is drained for none of them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings about the cluster, where it has GPUs, and about its scheduler."""
+        """Yield findings about the cluster, where it has GPUs, and about its scheduler."""
         operations = plan.operations
         path = ("operations",)
         if any(site.gpu for site in plan.software.values()):

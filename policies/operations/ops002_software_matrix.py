@@ -59,7 +59,7 @@ class SoftwareMatrix(Policy):
     """Releases of NCCL that do not work over a series of libfabric."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for each site with GPUs, RDMA or Lustre."""
+        """Yield findings for each site with GPUs, RDMA or Lustre."""
         scheduler = plan.scheduler
         for name, site in plan.software.items():
             if not (site.gpu or site.ofed or site.lustre_client):

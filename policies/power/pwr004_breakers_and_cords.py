@@ -34,7 +34,7 @@ class BreakersAndCords(Policy):
     """Feed breakers, branch breakers and outlets fit what is plugged in."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each feed's breaker, and for the outlets and branches of each PDU."""
+        """Yield measures for each feed's breaker, and for the outlets and branches of each PDU."""
         for site in plan.onprem:
             for rack in site.racks:
                 yield from _feed_breakers(site, rack)

@@ -49,7 +49,7 @@ class SourceBudgets(Policy):
     """Each source carries its load, and that of any other single source that is lost."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each source by its redundancy class, each row and hall, and the contract."""
+        """Yield measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.power.sources:

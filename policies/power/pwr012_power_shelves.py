@@ -45,7 +45,7 @@ class PowerShelves(Policy):
     """Shelves are N+1, survive the loss of a feed, and bridge the start of the generators."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each class of racks with shelves."""
+        """Yield measures for each class of racks with shelves."""
         for site in plan.onprem:
             for rack in site.racks:
                 shelves = shelves_of(site, rack)

@@ -70,7 +70,7 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
 
 
 def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
-    """Numbers of what a generator carries at once that nobody says."""
+    """Yield the numbers of what a generator carries at once that nobody says."""
     reached = _at_once(site, generator)
     rows = [row for row in site.power.sources if row.source in reached]
     yield from missing_of_charging(site, [row.source for row in rows if row.kind == "ups"])

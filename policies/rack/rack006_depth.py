@@ -45,7 +45,7 @@ class Depth(Policy):
 
 
 def _mounted(kind: RackKind) -> list[RackDevice]:
-    """Nodes and switches on the rails of a rack."""
+    """Return the nodes and switches on the rails of a rack."""
     return [
         device
         for device in kind.devices

@@ -87,7 +87,7 @@ def _place(site: SitePlan, rack: RackClass, hall: HallLoad, place: Place) -> Mea
 
 
 def _with_rack(rack: RackClass) -> float | None:
-    """Weight in kg of the rack with all that is in it."""
+    """Return the weight in kg of the rack with all that is in it."""
     if (
         rack.kind.in_service_kg is None
         or rack.kind.weight_kg is None

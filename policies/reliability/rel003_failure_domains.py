@@ -46,7 +46,7 @@ class SpreadDomains(Policy):
     """Kinds of power sources whose loss takes the whole site by nature."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each compute group, each role of controllers and each metadata service."""
+        """Yield measures for each compute group, each role of controllers and each metadata service."""
         for site in plan.onprem:
             domains = FailureDomains(site, self.ignored_sources)
             for index, group in enumerate(site.groups):

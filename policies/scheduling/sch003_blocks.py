@@ -22,7 +22,7 @@ class SlurmBlocks(Policy):
     """Hosts of a unit that may be outside its base block, as spares."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each group that is scheduled by blocks, and for the list of sizes."""
+        """Yield measures for each group that is scheduled by blocks, and for the list of sizes."""
         for slurm in plan.clusters:
             scheduler = slurm.scheduler
             sets = blocked(scheduler, slurm.nodes)

@@ -17,7 +17,7 @@ class SlurmPartitions(Policy):
     """Partitions name groups that exist, cover every host, and one of them is the default."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the partitions, for groups, and for what they have in common."""
+        """Yield findings for the partitions, for groups, and for what they have in common."""
         for slurm in plan.clusters:
             scheduler, sets, partitions = slurm.scheduler, slurm.nodes, slurm.partitions
             for entry in partitions:

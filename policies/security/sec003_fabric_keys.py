@@ -49,7 +49,7 @@ class FabricKeys(Policy):
     """Lowest ``m_key_protection_level``; from 2 on, reading needs the key as well."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for each InfiniBand fabric, and for the settings of its site."""
+        """Yield findings for each InfiniBand fabric, and for the settings of its site."""
         for site in plan.onprem:
             fabrics = [one for one in site.fabrics if one.is_infiniband]
             for fabric, path in ((one.fabric, one.path) for one in fabrics):

@@ -39,7 +39,7 @@ class Spread(Policy):
     """Jobs and partitions over several sites have lines between them; a site may be lost."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Results for each job or partition and two of its sites, and one for the loss of a site."""
+        """Yield results for each job or partition and two of its sites, and one for the loss of a site."""
         for span in spans(plan):
             line = line_between(plan, *span.sites)
             yield from _judge_span(plan.name, span, line)

@@ -20,7 +20,7 @@ class Networks(Policy):
     """The NIDs of the MGS lie in declared networks, and all parts share one of them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the NIDs of the MGS, and for each pair of parts that must be connected."""
+        """Yield findings for the NIDs of the MGS, and for each pair of parts that must be connected."""
         for system in plan.file_systems:
             if system.lustre is None:
                 continue

@@ -10,7 +10,7 @@ from rackwright.harmless import visible
 
 
 def _lines(text: str) -> str:
-    """``text`` as ``visible``, but with its lines."""
+    """Return ``text`` as ``visible``, but with its lines."""
     return text if text.isprintable() else "\n".join(map(visible, text.split("\n")))
 
 

@@ -78,7 +78,7 @@ class OpenLine:
 
 
 def harmless(text: str, keep: re.Pattern[str] | None = None, line: OpenLine | None = None) -> str:
-    """``text``, lines and all, as it can be shown: escapes stand for what would be obeyed.
+    """Return ``text``, lines and all, as it can be shown: escapes stand for what would be obeyed.
 
     Args:
         text: what is to be shown.
@@ -107,7 +107,7 @@ def harmless_xml(text: str) -> str:
 
 
 def harmless_diagnostic(text: str) -> str:
-    """``text`` for Pulumi's engine, which takes ``<{%`` and what follows for a colour."""
+    """Return ``text`` for Pulumi's engine, which takes ``<{%`` and what follows for a colour."""
     return harmless(text.replace("<{%", "<\\x7b%"))
 
 
@@ -118,7 +118,7 @@ def json_text(
     sort_keys: bool = False,
     default: Callable[[Any], object] | None = None,
 ) -> str:
-    """``document`` as JSON that can be shown, with an end of line."""
+    """Return ``document`` as JSON that can be shown, with an end of line."""
     import json
 
     text = json.dumps(
@@ -128,14 +128,14 @@ def json_text(
 
 
 def visible(text: str, blanks: str = "") -> str:
-    """``text`` on one line: escapes stand for all that cannot be seen, but not for ``blanks``."""
+    """Return ``text`` on one line: escapes stand for all that cannot be seen, but not for ``blanks``."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in blanks else _escape(c) for c in text)
 
 
 def _escaped(text: str, escape: Callable[[str], str], begun: str = "") -> str:
-    """``text``, after ``begun`` on the same line, with escapes for what would be obeyed."""
+    """Return ``text``, after ``begun`` on the same line, with escapes for what would be obeyed."""
     # Most text is printable, which is seen faster than that nothing in it steers.
     if not text.replace("\n", "").isprintable():
         text = _STEERING.sub(lambda found: escape(found[0]), text)

@@ -17,7 +17,7 @@ _IN_THE_WAY = frozenset({errno.ENOTDIR, errno.EEXIST, errno.EISDIR})
 
 
 def system_fault(error: OSError) -> StateError:
-    """``error`` as a sentence: which file, what the system says, what to do."""
+    """Return ``error`` as a sentence: which file, what the system says, what to do."""
     reason = (os.strerror(error.errno) if error.errno else str(error) or "it fails").lower()
     if error.filename is None:
         where = "a file" if error.errno in FULL else "the system refuses what is asked of it"
@@ -57,14 +57,10 @@ def _hint(number: int | None, path: Path | None) -> str | None:
     if path is None:
         return None
     elsewhere = "set RACKWRIGHT_STATE to a folder that you can write"
-    ours = _is_below(path, state_folder())
+    ours = path.absolute().is_relative_to(state_folder().absolute())
     if number in _FORBIDDEN:
         return elsewhere if ours else "make it yours to write, or name another place"
     if number in _IN_THE_WAY:
         other = f", or {elsewhere}" if ours else ""
         return f"something else is there or above it; move that away{other}"
     return None
-
-
-def _is_below(path: Path, folder: Path) -> bool:
-    return path.absolute().is_relative_to(folder.absolute())

@@ -40,7 +40,7 @@ def wants_colour(choice: str, stream: TextIO, environment: Mapping[str, str]) ->
 
 
 def own_text(words: object, style: str = "") -> Text:
-    """``words`` of any origin on one line: no markup, and escapes for what would steer."""
+    """Return ``words`` of any origin on one line: no markup, and escapes for what would steer."""
     from rich.text import Text
 
     return Text(visible(harmless(str(words))), style=style)
@@ -54,7 +54,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, room: int) -> str:
-    """``text`` in at most ``room`` columns, with an ellipsis where something is missing."""
+    """Return ``text`` in at most ``room`` columns, with an ellipsis where something is missing."""
     from rich.text import Text
 
     made = Text(text)

@@ -40,6 +40,9 @@ INOTIFY_INSTANCES = 4096
 
 READY_S = 90.0
 
+LONGEST_ALIAS = 255
+"""Most characters that the kernel keeps of the alias of a link."""
+
 LAB_LINE = "# lab"
 """End of each line that the lab writes into /etc/hosts."""
 
@@ -294,6 +297,7 @@ def _make_network(lab: Lab) -> None:
     limit = Path("/proc/sys/fs/inotify/max_user_instances")
     if int(limit.read_text()) < INOTIFY_INSTANCES:
         limit.write_text(str(INOTIFY_INSTANCES))
+    _remove_orphan(lab)
     if _is_foreign(lab):
         raise UsageError(
             f"another lab on this machine is called '{lab.name}'", hint="choose another name"
@@ -312,17 +316,37 @@ def _make_network(lab: Lab) -> None:
 
 
 def _mark(lab: Lab) -> str:
-    """Return the mark that tells a lab's bridge from that of another user's lab of the same name."""
-    return hashlib.sha256(str(lab.folder.resolve()).encode()).hexdigest()[:32]
+    """Return the mark that tells a lab's bridge from that of another user's lab of the same name.
+
+    It is the lab's folder, or a digest where the kernel would not keep it whole.
+    """
+    folder = str(lab.folder.resolve())
+    return folder if len(folder) <= LONGEST_ALIAS else hashlib.sha256(folder.encode()).hexdigest()
 
 
 def _is_foreign(lab: Lab) -> bool:
     """Return True if the bridge of this name is another lab's; one without a mark counts as ours."""
+    return _alias(lab) not in {"", _mark(lab)}
+
+
+def _alias(lab: Lab) -> str:
+    """Return the mark on the bridge of this name; empty if there is none."""
     try:
-        alias = (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8")
+        return (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8").strip()
     except FileNotFoundError:
-        return False
-    return alias.strip() not in {"", _mark(lab)}
+        return ""
+
+
+def _remove_orphan(lab: Lab) -> None:
+    """Remove the network of a lab of the same name whose folder is gone and in which nothing runs."""
+    mark = _alias(lab)
+    if not mark.startswith("/") or Path(mark).exists():
+        return
+    names = [path.name for path in Path("/run/netns").glob(f"rw-{lab.name}-*")]
+    if not any(run("ip", "netns", "pids", name).strip() for name in names):
+        for name in names:
+            run("ip", "netns", "delete", name)
+        run("ip", "link", "delete", lab.bridge)
 
 
 def make_key(key: Path, comment: str, *, in_use: bool) -> None:

@@ -16,6 +16,7 @@ from rackwright_lab import lab as labs
 from rackwright_lab.base import clear
 from rackwright_lab.host import LabHost, switch_off
 from rackwright_lab.lab import HostSpec, Lab
+from rackwright_lab.repository import stop
 from rackwright_lab.system import run, wait_for
 
 pytestmark = [
@@ -145,6 +146,21 @@ def test_a_lab_of_the_same_name_in_another_folder_is_left_alone(
     with pytest.raises(UsageError, match="another lab on this machine is called 'test'"):
         labs.up(other, WANTED[:1], print)
     assert labs.down(other) == ()
+    assert on(lab, host, "cat /etc/hostname") == "head"
+
+
+def test_a_lab_whose_folder_is_gone_does_not_keep_its_name(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that was killed left a bridge that refused every later lab of the name."""
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path / "elsewhere"))
+    orphan = labs.open_lab("test", "10.213.6.0/24")
+    (host,) = labs.up(orphan, WANTED[:1], print)
+    switch_off(host)
+    run("umount", host.root)
+    stop(orphan.folder)
+    shutil.rmtree(orphan.folder)
+    (host,) = labs.up(lab, WANTED[:1], print)
     assert on(lab, host, "cat /etc/hostname") == "head"
 
 

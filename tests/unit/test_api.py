@@ -84,7 +84,12 @@ def test_what_rules_call_says_what_it_returns() -> None:
         one for one in [getattr(api, name) for name in api.__all__] if inspect.isfunction(one)
     ]
     assert len(functions) > 20
-    silent = [one.__qualname__ for one in functions if "Returns:" not in (one.__doc__ or "")]
+    said = ("Return ", "Yield ")
+    silent = [
+        one.__qualname__
+        for one in functions
+        if not (one.__doc__ or "").startswith(said) and "Returns:" not in (one.__doc__ or "")
+    ]
     assert silent == []
 
 

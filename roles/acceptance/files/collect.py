@@ -108,6 +108,7 @@ class Host:
             ("cpus", self.cpus),
             ("memory_mib", self.memory),
             ("infiniband", self.infiniband),
+            ("subnet_manager", self.subnet_manager),
             ("ethernet", self.ethernet),
             ("efa", self.efa),
             ("mounts", self.mounts),
@@ -160,6 +161,17 @@ class Host:
                 continue
             rates.append(float(read(os.path.join(port, "rate")).split()[0]))
         return {"rates_gbps": sorted(rates), "inactive": inactive}
+
+    def subnet_manager(self):
+        """State of the subnet manager that serves the first InfiniBand port, as it tells; None without such a port."""
+        layers = glob.glob(self.path("sys/class/infiniband/*/ports/*/link_layer"))
+        if "InfiniBand" not in map(read, layers):
+            return None
+        told = run("sminfo")
+        match = re.search(r"\b(SMINFO_\w+)", told)
+        if match is None:
+            raise Unreadable("sminfo tells no state")
+        return match.group(1)
 
     def ethernet(self):
         """The same of Ethernet interfaces that are hardware."""

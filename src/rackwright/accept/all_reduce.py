@@ -32,7 +32,7 @@ class UnreadableOutput(ValueError):
 
 
 def read_output(text: str) -> dict[str, Any]:
-    """The result in the output of ``all_reduce_perf``.
+    """Return the result in the output of ``all_reduce_perf``.
 
     Returns:
         ``bus_gb_s``: bus bandwidth of the largest size in 10^9 bytes a second, the smaller one of
@@ -86,7 +86,7 @@ class RankGroup:
 
 
 def groups(plan: Plan) -> tuple[RankGroup, ...]:
-    """The groups of nodes with at least two NVIDIA GPUs each, as Slurm hands them out."""
+    """Return the groups of nodes with at least two NVIDIA GPUs each, as Slurm hands them out."""
     slurm, operations = plan.slurm, plan.operations
     if slurm is None:
         return ()
@@ -136,7 +136,7 @@ def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation
 
 
 def facts_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A finished run of the program as facts: its numbers, or under ``problems`` why not."""
+    """Return a finished run of the program as facts: its numbers, or under ``problems`` why not."""
     told = str(result.get("stdout") or "")
     try:
         found = read_output(told)
@@ -171,7 +171,7 @@ def across_name(group: RankGroup, nodes: Sequence[str]) -> str:
 def with_all_reduce(
     expected: Sequence[HostExpectations], groups: Sequence[RankGroup]
 ) -> tuple[HostExpectations, ...]:
-    """The hosts with what the all-reduce must reach on each of them besides."""
+    """Return the hosts with what the all-reduce must reach on each of them besides."""
     least = {host: group.node for group in groups for host in group.hosts.values()}
     return tuple(
         replace(host, items=(*host.items, *expectations(least[host.name])))

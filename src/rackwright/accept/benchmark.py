@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rackwright.accept.all_reduce import FACT, RankGroup, across_name, expectations, facts_of
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare_item
-from rackwright.accept.run import Answers, play
+from rackwright.accept.run import Answers
 from rackwright.ansible_runs.events import TaskResults
-from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.hosts import AnsibleHosts
 
 TASK = "Run the all-reduce"
 """Name of the task in the role ``acceptance`` that runs the program."""
@@ -31,57 +29,37 @@ class AllReduceResults(TaskResults):
 
 
 def run_all_reduce(
-    place: Workspace,
-    requests: Mapping[str, Mapping[str, Any]],
-    *,
-    forks: int,
-    inventories: Sequence[Path],
-    say: Callable[[str], None],
-    reservation: str = "",
+    hosts: AnsibleHosts, requests: Mapping[str, Mapping[str, Any]], reservation: str = ""
 ) -> AllReduceResults:
     """Run the all-reduce once from each host of ``requests``, over the nodes that its request names."""
     results = AllReduceResults(TASK)
     if requests:
-        file = place.folder / "inventory/all_reduce.json"
-        hosts = {name: {"acceptance_all_reduce": request} for name, request in requests.items()}
-        file.write_text(json.dumps({HOSTS: {"hosts": hosts}}), encoding="utf-8")
-        play(
-            place,
+        asked = {name: {"acceptance_all_reduce": request} for name, request in requests.items()}
+        hosts.play(
             "all_reduce.yml",
-            [place.inventory, file, *inventories],
             results.take,
-            say,
+            asked={HOSTS: {"hosts": asked}},
             variables={"acceptance_reservation": reservation} if reservation else None,
-            forks=forks,
         )
     return results
 
 
 def measure(
-    place: Workspace,
-    groups: Sequence[RankGroup],
-    answers: Answers,
-    *,
-    forks: int,
-    inventories: Sequence[Path],
-    say: Callable[[str], None],
+    hosts: AnsibleHosts, groups: Sequence[RankGroup], answers: Answers
 ) -> tuple[HostAcceptance, ...]:
     """Run the all-reduce on each node that has answered, then across those that are good at it.
 
     The results of nodes become facts of ``answers``. Those of the groups, of two nodes or more, are
     returned. A node that is busy gives no result: nobody's job is touched.
     """
-
-    def run(requests: Mapping[str, Mapping[str, Any]]) -> AllReduceResults:
-        return run_all_reduce(place, requests, forks=forks, inventories=inventories, say=say)
-
-    alone = run(
+    alone = run_all_reduce(
+        hosts,
         {
             host: {"nodes": [node], "accelerators": group.accelerators}
             for group in groups
             for node, host in group.hosts.items()
             if host in answers.facts
-        }
+        },
     )
     chosen = {}
     for group in groups:
@@ -95,11 +73,12 @@ def measure(
         if len(good) > 1:
             chosen[group] = good
     first = {group: group.hosts[nodes[0]] for group, nodes in chosen.items()}
-    together = run(
+    together = run_all_reduce(
+        hosts,
         {
             first[group]: {"nodes": nodes, "accelerators": group.accelerators}
             for group, nodes in chosen.items()
-        }
+        },
     )
     return tuple(
         HostAcceptance(

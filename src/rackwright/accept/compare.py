@@ -102,7 +102,7 @@ def compare(
     facts: Mapping[str, Mapping[str, Any]],
     unreachable: Mapping[str, str],
 ) -> Acceptance:
-    """The results of all hosts.
+    """Return the results of all hosts.
 
     Args:
         expected: what each host must have.
@@ -136,7 +136,7 @@ NO_ANSWER = "the host did not answer"
 
 
 def compare_item(item: Expectation, facts: Mapping[str, Any]) -> ItemResult:
-    """The result of one item of a host with ``facts``."""
+    """Return the result of one item of a host with ``facts``."""
     shown = _shown(item)
     found = _find(facts, item.key)
     mount = item.key[0] == "mounts" and isinstance(facts.get("mounts"), Mapping)
@@ -276,7 +276,7 @@ LONGEST_DRAIN_REASON = 200
 
 
 def to_drain(acceptance: Acceptance) -> Mapping[str, str]:
-    """Nodes of Slurm that fail, with the reason.
+    """Return the nodes of Slurm that fail, with the reason.
 
     A node that only fails because Slurm gives it no jobs is out of service already.
     """

@@ -25,7 +25,9 @@ MEMORY_SHARE = 95.0
 """Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The
 scheduler's ``schedulable_memory`` takes its place where there is one."""
 
-NOT_IN_A_LAB = frozenset({"processors", "memory", "accelerator model", "ports", "EFA devices"})
+NOT_IN_A_LAB = frozenset(
+    {"processors", "memory", "accelerator model", "ports", "subnet manager", "EFA devices"}
+)
 """Kinds of items that a lab host cannot pose as having: it shares the hardware of one machine."""
 
 
@@ -98,7 +100,7 @@ class HostExpectations:
 
 
 def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
-    """Every host of the inventory with what it must have.
+    """Return every host of the inventory with what it must have.
 
     Args:
         plan: the cluster.
@@ -145,6 +147,7 @@ def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expecta
     yield _memory(plan, equipment, nodes)
     if host.place is not None:
         yield from _ports(equipment, _stated_rates(plan, host))
+        yield from _subnet_manager(plan, host)
     elif (count := host.efa_devices) is not None:
         yield Expectation("EFA devices", "EFA devices", ("efa",), Comparing.EQUAL, count)
 
@@ -193,7 +196,7 @@ def _floor(value: float | None) -> int | None:
 
 
 def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Expectation]:
-    """Ports of each technology and rate; a host does not know which network a port is in.
+    """Yield the ports of each technology and rate; a host does not know which network a port is in.
 
     Args:
         equipment: of the host, with the rates that its ports can run at.
@@ -219,8 +222,20 @@ def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Exp
             )
 
 
+def _subnet_manager(plan: Plan, host: Host) -> Iterator[Expectation]:
+    """A manager for the hosts of InfiniBand fabrics: opensm, UFM and switches answer the same question."""
+    layouts = (one for site in plan.onprem if site.name == host.site for one in site.layouts)
+    if any(
+        layout.technology == "infiniband" and hosts.group.name == host.group and hosts.interfaces
+        for layout in layouts
+        for hosts in layout.hosts
+    ):
+        kind = "subnet manager"
+        yield Expectation(kind, kind, ("subnet_manager",), Comparing.EQUAL, "SMINFO_MASTER")
+
+
 def _stated_rates(plan: Plan, host: Host) -> dict[str, float]:
-    """The rate at which a host's ports of a role run, where all fabrics that say one say the same."""
+    """Return the rate at which a host's ports of a role run, where all fabrics that say one say the same."""
     rates: dict[str, set[float]] = {}
     for layout in (one for site in plan.onprem if site.name == host.site for one in site.layouts):
         for hosts in layout.hosts:
@@ -255,7 +270,7 @@ def _mount(place: str, expected: str | None) -> Expectation:
 
 
 def stated_versions(plan: Plan, host: Host) -> dict[str, str]:
-    """The versions of what a host carries, by component; what nobody states is absent.
+    """Return the versions of what a host carries, by component; what nobody states is absent.
 
     Slurm's is first: of the bill, else the scheduler's release.
     """
@@ -284,7 +299,7 @@ def _version(component: str, version: str, rule: Comparing) -> Expectation:
 
 
 def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, str]]:
-    """The components of the bill that a host of this kind carries."""
+    """Yield the components of the bill that a host of this kind carries."""
     board = _accelerators(host)
     nvidia = board is not None and board.vendor == "nvidia"
     serves = serves_lustre(plan, host.site, host.group)
@@ -355,7 +370,7 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
 
 
 def _places(slurm: SlurmCluster | None) -> dict[str, str]:
-    """The lowest switch, or the block, of each node in Slurm's topology.
+    """Return the lowest switch, or the block, of each node in Slurm's topology.
 
     Only where it has one kind of them: a node in a tree and in blocks is shown with both.
     """

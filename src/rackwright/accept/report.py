@@ -59,7 +59,7 @@ def _summary(acceptance: Acceptance) -> str:
 def render_json(
     acceptance: Acceptance, not_judged: frozenset[str], drained: Mapping[str, str]
 ) -> str:
-    """The document ``rackwright.verify/v1``, with every item."""
+    """Return the document ``rackwright.verify/v1``, with every item."""
     document = {
         "schema": SCHEMA,
         "outcome": acceptance.outcome,
@@ -77,7 +77,7 @@ def render_json(
 
 
 def render_junit(acceptance: Acceptance) -> str:
-    """A suite for each host, a case for each item; what is unknown is an error, never skipped."""
+    """Return a suite for each host, a case for each item; what is unknown is an error, never skipped."""
     suites = ((clean(host.name), map(_case, host.items)) for host in acceptance.hosts)
     return render_suites("rackwright verify", suites)
 
@@ -95,5 +95,5 @@ def _case(item: ItemResult) -> Case:
 
 
 def clean(text: str) -> str:
-    """``text`` without characters that a terminal obeys."""
+    """Return ``text`` without characters that a terminal obeys."""
     return _UNPRINTABLE.sub("\ufffd", text)

@@ -198,12 +198,12 @@ def _parts(view: View) -> tuple[str, str, str, str, str]:
 
 
 def _as_shown(text: str, encoding: str) -> str:
-    """``text`` as a stream of ``encoding`` shows it that writes escapes for what it has no signs for."""
+    """Return ``text`` as a stream of ``encoding`` shows it that writes escapes for what it has no signs for."""
     return plain(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _stress(text: str, part: str) -> Text:
-    """``text`` with the last ``part`` of it in red."""
+    """Return ``text`` with the last ``part`` of it in red."""
     made = own_text(text)
     start = text.rfind(part) if part else -1
     if start >= 0:

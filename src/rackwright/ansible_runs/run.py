@@ -24,7 +24,8 @@ from rackwright.files import write_changed
 from rackwright.resources import COLLECTIONS, bundled
 from rackwright.system_errors import damaged, read_state
 
-PLAYBOOK = Path("baremetal/playbooks/site.yml")
+PLAYBOOKS = Path("baremetal/playbooks")
+PLAYBOOK = PLAYBOOKS / "site.yml"
 KEPT_RUNS = 10
 
 
@@ -182,7 +183,7 @@ def arguments(options: Options) -> Sequence[str]:
 
 
 def ansible_environment() -> Mapping[str, str]:
-    """Variables for Ansible; its own programs come from the environment of this Python.
+    """Return the variables for Ansible; its own programs come from the environment of this Python.
 
     Raises:
         ExternalToolError: Ansible is not installed.

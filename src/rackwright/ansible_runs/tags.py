@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -61,12 +60,8 @@ def known_tags() -> frozenset[str]:
     found = set(_tags(plays))
     for name in set(_roles(plays)):
         for path in sorted((roles / name / "tasks").glob("*.yml")):
-            found.update(_tags(_read(path)))
+            found.update(_tags(yaml.safe_load(path.read_text(encoding="utf-8"))))
     return frozenset(found)
-
-
-def _read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def _tags(node: Any) -> Iterator[str]:

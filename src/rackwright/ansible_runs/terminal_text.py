@@ -13,7 +13,7 @@ _SEQUENCE = re.compile(
 
 
 def plain(text: object) -> str:
-    """``text`` on one line without control sequences, and without what is not printable."""
+    """Return ``text`` on one line without control sequences, and without what is not printable."""
     words = str(text)
     if not words.isprintable():
         words = " ".join(_SEQUENCE.sub("", words).split())

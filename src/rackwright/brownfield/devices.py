@@ -109,7 +109,7 @@ def role_of(device: FoundDevice, entry: Node, base: str, view: SlurmView) -> str
 
 
 def uneven_supplies(device: FoundDevice) -> tuple[tuple[str, int], ...]:
-    """Supplies on each feed, where they are not spread as they are without a word."""
+    """Return the supplies on each feed, where they are not spread as they are without a word."""
     counts = device.supplies.values()
     if not counts or max(counts) - min(counts) <= 1:
         return ()

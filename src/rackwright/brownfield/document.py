@@ -258,7 +258,7 @@ class _Maker:
             self.blanks.append(Blank(here, OnPremSite, "halls", _HALLS))
         groups = self._node_groups(here, ordered, view, standing)
         site["node_groups"] = groups
-        fabrics, unnamed = fabrics_of(ordered, self.products.catalogue, self.notices)
+        fabrics, unnamed = fabrics_of(ordered, self.products.catalogue)
         for fabric in unnamed:
             self.blanks.append(Blank((*here, "fabrics", ListItem("name", fabric)), Fabric, "role"))
         return site | ({"fabrics": fabrics} if fabrics else {})

@@ -166,7 +166,7 @@ def _names(text: str, at: Location) -> tuple[str, ...]:
 
 
 def _supplies(text: str, at: Location) -> dict[str, int]:
-    """Power supplies by feed, as ``A:3 B:3``.
+    """Return the power supplies by feed, as ``A:3 B:3``.
 
     Raises:
         SpecErrors: the cell is something else.

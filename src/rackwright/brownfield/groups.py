@@ -100,7 +100,7 @@ def blocks_of(racks: Sequence[FoundRack], keys: Mapping[int, K]) -> dict[K, list
 
 
 def _runs(rack: str, devices: Sequence[FoundDevice], height: float) -> Iterator[DeviceRun]:
-    """Devices of a rack cut where there is something between them."""
+    """Yield the devices of a rack cut where there is something between them."""
     ordered = sorted(devices, key=lambda one: one.low or 0.0)
     run: list[FoundDevice] = []
     for device in ordered:
@@ -112,7 +112,7 @@ def _runs(rack: str, devices: Sequence[FoundDevice], height: float) -> Iterator[
 
 
 def _blocks(entry: Entry, runs: Sequence[DeviceRun]) -> Iterator[DeviceBlock]:
-    """Runs from one unit on, by their lengths; each block takes one shorter run as its last."""
+    """Yield the runs from one unit on, by their lengths; each block takes one shorter run as its last."""
     by_length: dict[int, list[DeviceRun]] = {}
     for run in sorted(runs, key=_order):
         by_length.setdefault(len(run.devices), []).append(run)

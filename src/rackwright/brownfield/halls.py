@@ -222,13 +222,13 @@ def _beside(device: FoundDevice, below: FoundDevice) -> str | None:
 
 
 def height_of(entry: Entry) -> float:
-    """Rack units of a product; 1 if its height is not published."""
+    """Return the rack units of a product; 1 if its height is not published."""
     height = fact_value(getattr(entry, "height", None))
     return 1.0 if height is None else float(height)
 
 
 def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
-    """Racks of a site in the order in which they stand.
+    """Return the racks of a site in the order in which they stand.
 
     Args:
         racks: of one site.

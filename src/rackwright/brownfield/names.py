@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rackwright.model.names import HOST
@@ -31,6 +32,17 @@ def short_of(name: str) -> str:
     return name.partition(".")[0]
 
 
+def by_spelling(names: Iterable[str]) -> dict[str, str]:
+    """Return names by what others may write for them: small letters, and no domain where that tells them apart."""
+    made = list(names)
+    counts = Counter(short_of(name).lower() for name in made)
+    short = {short_of(name).lower(): name for name in made}
+    return {
+        **{text: name for text, name in short.items() if counts[text] == 1},
+        **{name.lower(): name for name in made},
+    }
+
+
 def stem_of(name: str) -> str:
     """Return the name that hosts with numbers have in common: ``dgx`` for ``dgx-01`` and ``dgx-01.x.org``."""
     host = name.partition(".")[0]
@@ -38,7 +50,7 @@ def stem_of(name: str) -> str:
 
 
 def free_name(base: str, taken: set[str]) -> str:
-    """``base``, or with a number where something is called so already; it is taken from then on."""
+    """Return ``base``, or with a number where something is called so already; it is taken from then on."""
     name, number = base, 2
     while name in taken:
         name, number = f"{base[:55]}-set{number}", number + 1
@@ -54,6 +66,13 @@ def host_naming(group: str, names: Sequence[str]) -> dict[str, Any]:
     if 1 <= digits <= 9 and list(names) == list(numbered(group, len(names), digits)):
         return {"name_digits": digits}
     return {"host_names": ordered_hostlist(names)}
+
+
+def switch_naming(names: Sequence[str], planned: Sequence[str]) -> dict[str, str]:
+    """Return the field by which the switches of a tier keep ``names``; none where those are ``planned``, or are not known."""
+    if not names or list(names) == list(planned):
+        return {}
+    return {"switch_names": ordered_hostlist(names)}
 
 
 def ordered_hostlist(names: Sequence[str]) -> str:

@@ -7,8 +7,14 @@ from typing import Any, get_args
 
 from rackwright.brownfield.groups import DeviceBlock, blocks_of
 from rackwright.brownfield.halls import FoundRack, height_of
-from rackwright.brownfield.names import free_name, label_of, ordered_hostlist, stem_of
-from rackwright.brownfield.records import FoundDevice, SourceNotice
+from rackwright.brownfield.names import (
+    free_name,
+    label_of,
+    ordered_hostlist,
+    stem_of,
+    switch_naming,
+)
+from rackwright.brownfield.records import FoundDevice
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Role
 from rackwright.model.hardware import Switch
@@ -26,14 +32,13 @@ _UNKNOWN = 1
 
 
 def fabrics_of(
-    racks: Sequence[FoundRack], catalogue: Catalogue, notices: list[SourceNotice]
+    racks: Sequence[FoundRack], catalogue: Catalogue
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the fabrics of the switches in racks, and the names of those whose traffic is unknown.
 
     Args:
         racks: in the order of the halls.
         catalogue: where the heights of racks are looked up.
-        notices: switches whose names differ in the plan are added.
     """
     keys: dict[int, tuple[str, str, str]] = {}
     for rack in racks:
@@ -48,9 +53,7 @@ def fabrics_of(
     from_top = _FromTop(racks, catalogue)
     made = []
     for fabric, tiers in found.items():
-        told = [
-            _tier(fabric, *tier, from_top, notices) for tier in sorted(tiers, key=_height_of_tier)
-        ]
+        told = [_tier(fabric, *tier, from_top) for tier in sorted(tiers, key=_height_of_tier)]
         role = {"role": fabric} if fabric in _ROLES else {}
         made.append({"name": fabric, **role, "tiers": told})
     return made, [name for name in found if name not in _ROLES]
@@ -73,9 +76,7 @@ def _fabric_and_tier(device: FoundDevice, entry: Switch) -> tuple[str, str]:
     return entry.technology, tier
 
 
-def _tier(
-    fabric: str, name: str, block: DeviceBlock, from_top: _FromTop, notices: list[SourceNotice]
-) -> dict[str, Any]:
+def _tier(fabric: str, name: str, block: DeviceBlock, from_top: _FromTop) -> dict[str, Any]:
     tier: dict[str, Any] = {
         "name": name,
         "type": block.entry.id,
@@ -91,11 +92,7 @@ def _tier(
     from_top.place(block)
     if downwards_holds:
         return tier
-    if block.names and block.names != planned:
-        stand = ordered_hostlist(block.names)
-        text = f"the switches {stand} are called {ordered_hostlist(planned)} in the plan, the lowest first"
-        notices.append(SourceNotice(text, next(iter(block.devices)).at))
-    return {**tier, "start_unit": f"{block.low:g} U"}
+    return {**tier, **switch_naming(block.names, planned), "start_unit": f"{block.low:g} U"}
 
 
 class _FromTop:

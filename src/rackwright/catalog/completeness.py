@@ -11,7 +11,6 @@ from rackwright.model.hardware import (
     Confidence,
     Device,
     Entry,
-    Fact,
     HeatMedium,
     Node,
     Pdu,
@@ -141,11 +140,7 @@ def coverage(kind: str, entries: Iterable[Entry]) -> Coverage:
     bought = [e for e in entries if not is_specification(e) and not isinstance(e, Instance)]
     numbers = dict.fromkeys(Confidence, 0)
     for entry in bought:
-        for fact in _facts(entry):
+        for _, fact in entry.facts():
             numbers[entry.sources[fact.source].confidence] += 1
     whole = sum(not unanswered(entry) for entry in bought)
     return Coverage(kind, len(bought), whole, numbers)
-
-
-def _facts(entry: Entry) -> Iterable[Fact[object]]:
-    return (fact for _, fact in entry.facts())

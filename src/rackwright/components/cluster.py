@@ -25,7 +25,7 @@ class Lookup(Protocol):
     """Finds an output of another stack of the site."""
 
     def __call__(self, kind: StackKind, name: str) -> pulumi.Output[Any]:
-        """The output called ``name`` of the site's stack of ``kind``."""
+        """Return the output called ``name`` of the site's stack of ``kind``."""
         ...
 
 
@@ -165,7 +165,7 @@ class Cluster(pulumi.ComponentResource):
         return exports
 
     def _key_grant(self, account: pulumi.Output[str]) -> list[pulumi.Resource]:
-        """The grant on the key of volumes that Auto Scaling needs before its first launch."""
+        """Return the grant on the key of volumes that Auto Scaling needs before its first launch."""
         args, access = self._args, self._args.plan.access
         key = access.encryption_key
         if key is None or access.key_for_auto_scaling != "grant":
@@ -184,7 +184,7 @@ class Cluster(pulumi.ComponentResource):
         ]
 
     def _node_subnets(self) -> list[pulumi.Output[str]]:
-        """The ids of the subnets of node groups."""
+        """Return the ids of the subnets of node groups."""
         planned = self._args.plan.cluster_subnets
         if not planned:
             return [self._subnet("private")]
@@ -192,7 +192,7 @@ class Cluster(pulumi.ComponentResource):
         return [ids[plan.name] for plan in planned]
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
-        """The id of the tier's subnet in the zone that holds the cluster.
+        """Return the id of the tier's subnet in the zone that holds the cluster.
 
         Raises:
             ValueError: the existing network has no subnet of the tier, which the plan refuses
@@ -237,7 +237,7 @@ class _Images:
         self._found: dict[str, pulumi.Output[str]] = {}
 
     def resolve(self, image: str) -> pulumi.Input[str]:
-        """The id of ``image``, which may be ``ssm:/path``."""
+        """Return the id of ``image``, which may be ``ssm:/path``."""
         if not image.startswith("ssm:"):
             return image
         if image not in self._found:

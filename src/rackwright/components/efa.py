@@ -20,7 +20,7 @@ def security_group(
     *,
     protect: bool = False,
 ) -> aws.ec2.SecurityGroup:
-    """A security group without rules."""
+    """Return a security group without rules."""
     name = args.name(group)
     return aws.ec2.SecurityGroup(
         name,

@@ -70,7 +70,7 @@ class Network(pulumi.ComponentResource):
         }
 
     def _vpc(self) -> pulumi.Output[str]:
-        """The VPC, whose default security group lets nothing through."""
+        """Return the VPC, whose default security group lets nothing through."""
         args = self._args
         name, default = args.name("vpc"), args.name("default")
         vpc = aws.ec2.Vpc(
@@ -223,7 +223,7 @@ class Network(pulumi.ComponentResource):
             )
 
     def _service_name(self, service: str, kind: str) -> pulumi.Input[str]:
-        """The name of a service with endpoints, which AWS is asked for where names differ."""
+        """Return the name of a service with endpoints, which AWS is asked for where names differ."""
         region = self._args.plan.region
         if partition(region) in {"aws", "aws-us-gov"}:
             return f"com.amazonaws.{region}.{service}"

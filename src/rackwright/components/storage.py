@@ -161,7 +161,7 @@ class Storage(pulumi.ComponentResource):
         return key.arn
 
     def _named(self, bucket: str) -> pulumi.Output[str]:
-        """The name of a bucket of the blueprint; the account is asked for where the name has it."""
+        """Return the name of a bucket of the blueprint; the account is asked for where the name has it."""
         region = self._args.plan.region
         if "{account}" not in bucket:
             return pulumi.Output.from_input(bucket_name(bucket, "", region))

@@ -43,22 +43,22 @@ class SiteArgs(Model):
         return site_prefix(self.cluster, self.plan.name)
 
     def name(self, *parts: str) -> str:
-        """The name of a resource of the site."""
+        """Return the name of a resource of the site."""
         return "-".join((self.prefix, *parts))
 
     def tags(self, name: str) -> dict[str, str]:
-        """The tags of the resource called ``name``."""
+        """Return the tags of the resource called ``name``."""
         return {**self.plan.tags(self.cluster, self.owner), "Name": name}
 
     def common_tags(self) -> dict[str, str]:
-        """The tags of a resource that names itself."""
+        """Return the tags of a resource that names itself."""
         return self.plan.tags(self.cluster, self.owner)
 
 
 def child_options(
     parent: pulumi.Resource, args: SiteArgs, name: str, **more: Any
 ) -> pulumi.ResourceOptions:
-    """The options of a child of ``parent``, with an alias for each former name.
+    """Return the options of a child of ``parent``, with an alias for each former name.
 
     Names are fixed, so a replaced resource has to go before the new one takes its name; storage
     is never replaced that way.

@@ -43,7 +43,7 @@ class OfferedFacility:
 
 
 def offers(builder: Builder) -> Iterator[OfferedFacility]:
-    """The alternatives that follow from the facility of ``builder``.
+    """Yield the alternatives that follow from the facility of ``builder``.
 
     Raises:
         SpecErrors: one of them is no valid facility.
@@ -64,7 +64,7 @@ def offers(builder: Builder) -> Iterator[OfferedFacility]:
 
 
 def _with_feed(builder: Builder, free: Sequence[tuple[Place, RackGroup]]) -> Iterator[Edit]:
-    """A feed more for each position, from sources like those of its last one."""
+    """Yield a feed more for each position, from sources like those of its last one."""
     sources = {one.name: one for one in builder.document.facility.power.sources}
     twins: dict[str, str] = {}
     for _, group in free:
@@ -86,7 +86,7 @@ def _with_feed(builder: Builder, free: Sequence[tuple[Place, RackGroup]]) -> Ite
 
 
 def _lane(sources: Mapping[str, PowerSource], group: RackGroup) -> Sequence[str]:
-    """The sources that carry the last feed of a rack and no other one; at least the one that it hangs on."""
+    """Return the sources that carry the last feed of a rack and no other one; at least the one that it hangs on."""
     if not group.feeds:
         return ()
     *others, last = (_above(sources, feed.source) for feed in group.feeds)
@@ -95,7 +95,7 @@ def _lane(sources: Mapping[str, PowerSource], group: RackGroup) -> Sequence[str]
 
 
 def _above(sources: Mapping[str, PowerSource], name: str) -> Sequence[str]:
-    """A source and all that it hangs on."""
+    """Return a source and all that it hangs on."""
     found: dict[str, None] = {}
     waiting = [name]
     while waiting:
@@ -107,7 +107,7 @@ def _above(sources: Mapping[str, PowerSource], name: str) -> Sequence[str]:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    """A name for the twin of a source; names have 63 letters at most."""
+    """Return a name for the twin of a source; names have 63 letters at most."""
     twins = (f"{name[:50].rstrip('-')}-twin{number or ''}" for number in count())
     return next(twin for twin in twins if twin not in names)
 
@@ -124,13 +124,13 @@ def _twins(listed: Item, twins: Mapping[str, str]) -> Iterator[Item]:
 
 
 def _with_another(feeds: Item, said: Mapping[str, Any]) -> Item:
-    """``feeds`` with one like the last of them, of which this is said."""
+    """Return ``feeds`` with one like the last of them, of which this is said."""
     last = feeds.value[-1]
     return _appended(feeds, [made({**entries(last), **said}, last.location)])
 
 
 def _cooled(builder: Builder, free: Sequence[tuple[Place, RackGroup]], mode: str) -> Iterator[Edit]:
-    """Positions that are cooled in another way as the first of their hall that is cooled in this one."""
+    """Yield the positions that are cooled in another way as the first of their hall that is cooled in this one."""
     like: dict[int, Item] = {}
     for place, group in free:
         found = builder.tree.find(_path(place))

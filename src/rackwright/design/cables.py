@@ -57,7 +57,7 @@ class _Attached:
 
 
 def cables_of(judge: Judge, layout: RackLayout) -> CableSum:
-    """The length of all cables of the nodes of ``layout``, rounded up.
+    """Return the length of all cables of the nodes of ``layout``, rounded up.
 
     Raises:
         SpecErrors: its blueprint is not valid.
@@ -78,7 +78,7 @@ def cables_of(judge: Judge, layout: RackLayout) -> CableSum:
 
 
 def with_cables(judge: Judge, found: Survey) -> Survey | tuple[str, ...]:
-    """``found`` with the least length of the cables of each rack; what is missing, where that is not known.
+    """Return ``found`` with the least length of the cables of each rack; what is missing, where that is not known.
 
     Raises:
         SpecErrors: the blueprint of a rack is not valid.
@@ -133,7 +133,7 @@ def _probe(judge: Judge, one: _Attached, rack: str) -> _Probe:
 
 
 def _least(probe: _Probe, rack: str) -> float | None:
-    """Metres of the cables of its nodes if they stood in ``rack``, at least."""
+    """Return the metres of the cables of its nodes if they stood in ``rack``, at least."""
     stated = [routed_length(link) for link in probe.attached.links]
     known = [length for length in stated if length is not None]
     if stated and len(known) == len(stated):
@@ -144,7 +144,7 @@ def _least(probe: _Probe, rack: str) -> float | None:
 
 
 def _by_trays(probe: _Probe, rack: str) -> Iterator[float | None]:
-    """Metres of a cable to each rack in which switches of the lowest tier may stand, at least."""
+    """Yield the metres of a cable to each rack in which switches of the lowest tier may stand, at least."""
     tier = probe.attached.layout.fabric.tiers[0]
     standing = probe.routes.standing
     trays = standing.trays.get(standing.places[rack].hall)
@@ -160,7 +160,7 @@ def _by_trays(probe: _Probe, rack: str) -> Iterator[float | None]:
 
 
 def _attached(judge: Judge, site: SitePlan) -> Iterator[_Attached]:
-    """The nodes of a layout on each fabric of its site."""
+    """Yield the nodes of a layout on each fabric of its site."""
     standing = {group.name for group in judge.builder.document.facility.node_groups}
     for fabric in site.fabrics:
         routes = site.cable_routes(fabric)

@@ -99,7 +99,7 @@ class Survey:
     unjudged: tuple[Result, ...]
 
     def layout(self, racks: Sequence[int]) -> RackLayout:
-        """The layout with so many racks of each option."""
+        """Return the layout with so many racks of each option."""
         return RackLayout(
             self.product,
             {
@@ -188,7 +188,7 @@ def _told(one: Result) -> str:
 def _option(
     bare: LoadedPlan, loaded: LoadedPlan, number: int, units: int
 ) -> tuple[RackOption, tuple[str, ...]]:
-    """A rack, and what keeps its cost from being known."""
+    """Return a rack, and what keeps its cost from being known."""
     before, after = bare.plan.onprem[0].totals, loaded.plan.onprem[0].totals
     power = None
     if before.it_power_w is not None and after.it_power_w is not None:
@@ -203,7 +203,7 @@ def _option(
 def _costs(
     bare: LoadedPlan, options: Sequence[RackOption], enforced: AbstractSet[str]
 ) -> Iterator[LoadLine]:
-    """The budget of a year as a sum over racks, where it blocks and what all of them cost is known."""
+    """Yield the budget of a year as a sum over racks, where it blocks and what all of them cost is known."""
     costs, before = bare.plan.costs, bare.plan.cost.per_year
     budget = costs.budget_per_year if costs else None
     dollars = [one.dollars for one in options if one.dollars is not None]

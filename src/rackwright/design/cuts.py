@@ -105,7 +105,7 @@ def _step(racks: Sequence[int], number: int, by: int) -> tuple[int, ...]:
 
 
 def _with_room(judge: Judge, found: Survey, racks: tuple[int, ...], number: int) -> tuple[int, ...]:
-    """The layout with a free position for one more rack of an option."""
+    """Return the layout with a free position for one more rack of an option."""
     position_class = found.options[number].position_class
     mine = [n for n, one in enumerate(found.options) if one.position_class == position_class]
     if sum(racks[n] for n in mine) < len(judge.builder.classes[position_class].positions):
@@ -114,7 +114,7 @@ def _with_room(judge: Judge, found: Survey, racks: tuple[int, ...], number: int)
 
 
 def _least_units(judge: Judge, found: Survey, racks: tuple[int, ...]) -> int:
-    """The fewest units with the same switches, as far as it is looked for; 0 without any."""
+    """Return the fewest units with the same switches, as far as it is looked for; 0 without any."""
     if not judge.builder.has_fabrics:
         return 0
     order = [n for n, count in enumerate(racks) for _ in range(count)]

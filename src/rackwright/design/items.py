@@ -10,13 +10,13 @@ from rackwright.reading.tree import Item, KeyValue, Path
 
 
 def entries(item: Item) -> dict[str, Item]:
-    """The items of a mapping by key; none of what is no mapping."""
+    """Return the items of a mapping by key; none of what is no mapping."""
     value = item.value
     return {key: one.item for key, one in value.items()} if isinstance(value, dict) else {}
 
 
 def made(value: Any, at: Location) -> Item:
-    """Nodes for plain data in which nodes may stand that were read."""
+    """Return the nodes for plain data in which nodes may stand that were read."""
     if isinstance(value, Item):
         return value
     inner: Any = value
@@ -28,7 +28,7 @@ def made(value: Any, at: Location) -> Item:
 
 
 def mapped(item: Item, change: Callable[[str, Item], Item]) -> Item:
-    """``item``, a mapping, with each of its values as ``change`` makes it by its key."""
+    """Return ``item``, a mapping, with each of its values as ``change`` makes it by its key."""
     changed = {
         key: KeyValue(change(key, one.item), one.line, one.column)
         for key, one in item.value.items()
@@ -37,12 +37,12 @@ def mapped(item: Item, change: Callable[[str, Item], Item]) -> Item:
 
 
 def holding(item: Item, value: Any) -> Item:
-    """``value`` at the place of ``item``."""
+    """Return ``value`` at the place of ``item``."""
     return Item(value, item.file, item.line, item.column)
 
 
 def changed(item: Item, path: Path, change: Callable[[Item], Item]) -> Item:
-    """``item`` in which the node at ``path``, which is there, is as ``change`` makes it."""
+    """Return ``item`` in which the node at ``path``, which is there, is as ``change`` makes it."""
     if not path:
         return change(item)
     first, rest = path[0], path[1:]

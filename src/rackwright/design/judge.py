@@ -78,7 +78,7 @@ def is_about_layouts(policy: str) -> bool:
 
 
 def excess_of(result: Result) -> float | None:
-    """By how much a measure that has a highest value is above it; None of anything else."""
+    """Return by how much a measure that has a highest value is above it; None of anything else."""
     if result.value is None or result.limit is None:
         return None
     return result.value - result.limit
@@ -97,11 +97,11 @@ class Judge:
         self.builder, self._packs = builder, tuple(packs)
 
     def of(self, builder: Builder) -> Judge:
-        """The judge of another facility, by the same rules."""
+        """Return the judge of another facility, by the same rules."""
         return Judge(builder, self._packs)
 
     def load(self, tree: Tree) -> LoadedPlan:
-        """The plan of a blueprint.
+        """Return the plan of a blueprint.
 
         Raises:
             SpecErrors: it is not valid.
@@ -121,7 +121,7 @@ class Judge:
         return self._verdict(loaded, only=self._monotone)
 
     def excesses(self, layout: RackLayout, policies: Iterable[str]) -> Mapping[Known, float]:
-        """By how much each measure of ``policies`` is above its limit; below, where it is negative.
+        """Return by how much each measure of ``policies`` is above its limit; below, where it is negative.
 
         Raises:
             SpecErrors: the blueprint is not valid.
@@ -138,7 +138,7 @@ class Judge:
         return found
 
     def switches(self, layout: RackLayout) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Each fabric of the blueprint of ``layout`` with the switches of its tiers.
+        """Return each fabric of the blueprint of ``layout`` with the switches of its tiers.
 
         Raises:
             SpecErrors: the blueprint is not valid.
@@ -159,7 +159,7 @@ class Judge:
         return LayoutVerdict(report, refused, unknown)
 
     def _reserved(self, result: Result) -> Result:
-        """A measure against what the reserve leaves of its limit."""
+        """Return a measure against what the reserve leaves of its limit."""
         reserve = self.builder.document.wanted.reserve
         share = 0.0
         if result.unit in _RESERVED_UNITS and result.policy in _POWER:

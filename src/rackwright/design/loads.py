@@ -65,7 +65,7 @@ LoadBudgets = Mapping[Key, LoadBudget]
 def budgets_of(
     site: SitePlan, facility: DesignFacility, reserve: DesignReserve, enforced: AbstractSet[str]
 ) -> LoadBudgets:
-    """The budgets of a site whose limits are known and hold, less the reserves.
+    """Return the budgets of a site whose limits are known and hold, less the reserves.
 
     Args:
         site: the site; what stands there changes none of them.
@@ -211,7 +211,7 @@ class LoadLine:
     each: Sequence[float]
 
     def load(self, racks: Sequence[int]) -> float:
-        """The load with so many racks of each option."""
+        """Return the load with so many racks of each option."""
         return self.fixed + sum(one * count for one, count in zip(self.each, racks, strict=True))
 
 
@@ -256,7 +256,7 @@ def probe_of(site: SitePlan) -> Probe:
 def lines_of(
     budgets: LoadBudgets, bare: Probe, probes: Sequence[Probe], pue: float | None
 ) -> tuple[LoadLine, ...]:
-    """The budgets as sums over racks; those with something unknown are left to the policies.
+    """Return the budgets as sums over racks; those with something unknown are left to the policies.
 
     Args:
         budgets: the limits.
@@ -314,7 +314,7 @@ def _sum(
 def _by_pue(
     budget: LoadBudget, bare: Probe, probes: Sequence[Probe], pue: float
 ) -> LoadLine | None:
-    """The least that the PUE says of a source that carries the whole facility, and of the contract."""
+    """Return the least that the PUE says of a source that carries the whole facility, and of the contract."""
     if budget.key[0] == "source" and budget.key != ("source", bare.root, None):
         for probe in (bare, *probes):
             load, whole = _at(probe, budget.key, bare), probe.facility_w
@@ -328,7 +328,7 @@ def _by_pue(
 
 
 def _stage(budget: LoadBudget, bare: Probe, probes: Sequence[Probe]) -> LoadLine | None:
-    """Heat of racks, and what machines draw on its way, which is there as soon as one rack is."""
+    """Return the heat of racks, and what machines draw on its way, which is there as soon as one rack is."""
     key = budget.key
     before = bare.into.get(key)
     drawn: list[float] = []

@@ -56,7 +56,7 @@ class DesignOutcome:
 
 
 def run(judge: Judge, label: str = "", what: str = "") -> DesignOutcome:
-    """The designs of a facility with each product that is wanted.
+    """Return the designs of a facility with each product that is wanted.
 
     Args:
         judge: of the facility.

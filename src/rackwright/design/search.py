@@ -86,7 +86,7 @@ class Design:
 
 
 def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) -> Design:
-    """The best layout with ``product``.
+    """Return the best layout with ``product``.
 
     Args:
         judge: of the facility.
@@ -260,7 +260,7 @@ def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
 
 
 def _judged(judge: Judge, now: Design, racks: tuple[int, ...]) -> tuple[Design, LayoutVerdict]:
-    """The search after a layout more; with ``results`` where no other layout is judged otherwise."""
+    """Return the search after a layout more; with ``results`` where no other layout is judged otherwise."""
     verdict = judge.judge(now.survey.layout(racks))
     now = replace(now, verdict=verdict, judged=now.judged + 1)
     fixed = tuple(one for one in verdict.refused if not is_about_layouts(one.policy))
@@ -270,7 +270,7 @@ def _judged(judge: Judge, now: Design, racks: tuple[int, ...]) -> tuple[Design, 
 
 
 def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
-    """The layout with the shortest cables: the best of those whose least length is below that of the best.
+    """Return the layout with the shortest cables: the best of those whose least length is below that of the best.
 
     The solver knows the least length of the cables of each rack. Each layout that it finds is measured and
     left out, until no other one can be shorter than the best that passes.
@@ -318,12 +318,12 @@ def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
 
 
 def _unproven(best: Design) -> Design:
-    """A layout of which a rack was measured below its least length, so that nothing bounds it."""
+    """Return a layout of which a rack was measured below its least length, so that nothing bounds it."""
     return replace(best, ending="bounded", bound=None)
 
 
 def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Design:
-    """The end of a search with a layout that passes."""
+    """Return the end of a search with a layout that passes."""
     choices = now.problem.choices if now.problem else ()
     value = sum(choice.weight * count for choice, count in zip(choices, racks, strict=True))
     return replace(
@@ -337,7 +337,7 @@ def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Desig
 
 
 def _given_up(judge: Judge, now: Design, last: tuple[int, ...] | None) -> Design:
-    """The best bound, with a layout that passes with fewer racks than the last one, if any number will do."""
+    """Return the best bound, with a layout that passes with fewer racks than the last one, if any number will do."""
     best = replace(now, ending="undecided", results=now.refused)
     if last is None or (now.problem and now.problem.units is not None):
         return best
@@ -355,7 +355,7 @@ def _given_up(judge: Judge, now: Design, last: tuple[int, ...] | None) -> Design
 
 
 def _fewer(racks: Sequence[int], count: int) -> tuple[int, ...]:
-    """The first ``count`` of so many racks of each option, in equal shares."""
+    """Return the first ``count`` of so many racks of each option, in equal shares."""
     total = sum(racks)
     shares = [one * count // total for one in racks]
     left = count - sum(shares)

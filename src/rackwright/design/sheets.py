@@ -118,7 +118,7 @@ def _shorten(tree: Tree) -> None:
 
 
 def _patterns(tree: Tree) -> Mapping[str, Mapping[str, Any]]:
-    """The fields of the rack groups of a document, by the names of their positions."""
+    """Return the fields of the rack groups of a document, by the names of their positions."""
     found: dict[str, Mapping[str, Any]] = {}
     for group in _groups(tree):
         data = to_data(group)
@@ -127,7 +127,7 @@ def _patterns(tree: Tree) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _names(text: str) -> Sequence[str]:
-    """The names of a host list; none of one of which the model says what is wrong with it."""
+    """Return the names of a host list; none of one of which the model says what is wrong with it."""
     try:
         return expand_hostlist(text) if hostlist_size(text) <= MOST_RACKS else ()
     except ValueError:
@@ -143,7 +143,7 @@ def _groups(tree: Tree) -> Iterator[Item]:
 
 
 def _row_of(tree: Tree, hall: str, row: str, at: Location) -> list[Item]:
-    """The rack groups of a row, which is made where the hall has none of that name.
+    """Return the rack groups of a row, which is made where the hall has none of that name.
 
     Raises:
         SpecErrors: the document has no such hall.
@@ -162,7 +162,7 @@ def _row_of(tree: Tree, hall: str, row: str, at: Location) -> list[Item]:
 
 
 def _list_at(tree: Tree, path: tuple[str | int, ...], key: str) -> list[Item]:
-    """A list of a document, which is made where it is absent.
+    """Return a list of a document, which is made where it is absent.
 
     Raises:
         SpecErrors: something else than a list stands there.

@@ -124,7 +124,7 @@ class RackAnswer:
 
 
 def solve(problem: LayoutProblem, *, work: float = WORK) -> RackAnswer:
-    """The best racks inside all budgets and outside all cuts.
+    """Return the best racks inside all budgets and outside all cuts.
 
     Args:
         problem: what is looked for.

@@ -160,7 +160,7 @@ class _Comparison:
                 yield from self._item(one, other, before, after, word, place)
             return
         kind: Kind = "changed"
-        if _is_composite(one, other):
+        if any(isinstance(value, Mapping) for value in (one, other)):
             kind = "added" if one is None else "removed" if other is None else "changed"
         yield self._change(kind, one, other, place)
 
@@ -220,10 +220,6 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _is_composite(one: Any, other: Any) -> bool:
-    return any(isinstance(value, Mapping) for value in (one, other))
-
-
 def _match(
     one: Sequence[Any], other: Sequence[Any]
 ) -> list[tuple[int | None, int | None, str]] | None:
@@ -251,7 +247,7 @@ def _by_name(one: Sequence[str], other: Sequence[str]) -> list[tuple[int | None,
 
 
 def _by_racks(one: Sequence[str], other: Sequence[str]) -> list[tuple[int | None, int | None, str]]:
-    """Rack groups have no name: the same group is the one with which it shares most racks."""
+    """Return the same rack group of the other side, which has no name: the one with which it shares most racks."""
     group_of: dict[str, int] = {}
     for index, racks in enumerate(other):
         group_of |= dict.fromkeys(expand_hostlist(racks), index)
@@ -297,6 +293,6 @@ def _flow(value: Any) -> str:
 
 
 def shorten(text: str) -> str:
-    """``text`` in one line that fits a table, without what would steer a terminal."""
+    """Return ``text`` in one line that fits a table, without what would steer a terminal."""
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= LONGEST_VALUE else shown[: LONGEST_VALUE - 1] + "…"

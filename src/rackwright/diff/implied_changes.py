@@ -72,7 +72,7 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
 
 
 def _addresses(site: AwsSitePlan) -> dict[str, str]:
-    """Addresses and zone of each subnet, the cluster's first."""
+    """Return the addresses and zone of each subnet, the cluster's first."""
     return {plan.name: f"{plan.cidr} in {plan.zone}" for plan in site.subnets}
 
 

@@ -123,7 +123,7 @@ def _by_subject(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _in_turn(before: Sequence[Result], after: Sequence[Result]) -> Iterator[Pair]:
-    """Results of one subject: those with the same words first, then the first with the first."""
+    """Yield results of one subject: those with the same words first, then the first with the first."""
     rest = list(before)
     single: list[Result] = []
     for result in after:
@@ -145,7 +145,7 @@ def _words(result: Result) -> str:
 
 
 def _by_rack(topic: _Topic, before: Sequence[Result], after: Sequence[Result]) -> Iterator[Pair]:
-    """Results of racks, told together for racks that had and have the same."""
+    """Yield results of racks, told together for racks that had and have the same."""
     old, new = _spread(before), _spread(after)
     alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
     for rack in dict.fromkeys((*new, *old)):

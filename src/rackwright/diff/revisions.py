@@ -96,7 +96,7 @@ class Revision:
         return read_bytes(raw, f"{self.label}:{inside}")
 
     def _inside(self, path: Path) -> str:
-        """``path`` from the top of the repository.
+        """Return ``path`` from the top of the repository.
 
         Raises:
             UsageError: the path leaves the repository.

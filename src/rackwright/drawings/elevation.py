@@ -182,7 +182,7 @@ def _cord(feed: int, x: float, y: float, *, tall: bool) -> str:
 
 
 def _strip_x(feed: int) -> float:
-    """Feeds hang in turn left and right of the rails, further outside from pair to pair."""
+    """Return the places of the feeds: left and right of the rails in turn, further outside from pair to pair."""
     out = (feed // 2) * (_STRIP + 4) + 4
     return _REAR - out - _STRIP if feed % 2 == 0 else _REAR + _WIDTH + out
 

@@ -66,7 +66,7 @@ def _number(own: RackClass, measure: FloorMeasure) -> float | None:
 
 
 def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]:
-    """Percent that is left of the tightest budget of each class of racks, by the place that it is about.
+    """Return the percent that is left of the tightest budget of each class of racks, by the place that it is about.
 
     A budget that is met exactly says nothing of what can be added, and is left out.
     """

@@ -17,8 +17,6 @@ from rackwright.report.wording import quantity_of, quantity_text
 
 MOST_SINGLE = 48
 """Sources that are drawn one by one; beyond that equal ones are one box."""
-MOST_SHOWN = 400
-"""Most boxes of a row of the diagram."""
 _WIDE, _HIGH, _APART, _LEVEL, _TOP = 142.0, 64.0, 20.0, 122.0, 78.0
 TRACK = 122.0
 """Pixels of a bar that is full."""
@@ -114,7 +112,7 @@ def _source_box(
 
 
 def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
-    """Racks with equal numbers on the same boxes, whatever their row."""
+    """Return the racks with equal numbers on the same boxes, whatever their row."""
     found: dict[object, list[int]] = {}
     for number, own in enumerate(site.racks):
         if own.sources:

@@ -42,7 +42,7 @@ class Scale:
         return f"b{len(self.edges) - found if self.falls else found}"
 
     def entries(self) -> list[tuple[str, str]]:
-        """Class and words of each entry of the legend."""
+        """Return the class and words of each entry of the legend."""
         bounds = [0.0, *self.edges, self.top]
         made = []
         for number in range(len(bounds) - 1):

@@ -72,7 +72,7 @@ def element(name: str, inside: str = "", /, **attributes: object) -> str:
 
 
 def words(text: object) -> str:
-    """``text`` of others as text of a document: neither markup nor signs that XML does not know."""
+    """Return ``text`` of others as text of a document: neither markup nor signs that XML does not know."""
     return html.escape(visible(str(text)))
 
 
@@ -82,12 +82,12 @@ def number(value: float) -> str:
 
 
 def label(x: float, y: float, text: object, **attributes: object) -> str:
-    """Words at a place."""
+    """Return the words at a place."""
     return element("text", words(text), x=x, y=y, **attributes)
 
 
 def fitted(text: object, room: float, *, sign: float = SIGN) -> str:
-    """``text`` in ``room`` pixels, with an ellipsis where something is missing."""
+    """Return ``text`` in ``room`` pixels, with an ellipsis where something is missing."""
     shown = visible(str(text))
     most = max(1, int(room / sign))
     if cells(shown) <= most:
@@ -98,7 +98,7 @@ def fitted(text: object, room: float, *, sign: float = SIGN) -> str:
 
 
 def cells(text: str) -> int:
-    """Signs of usual width that ``text`` is as wide as."""
+    """Return the signs of usual width that ``text`` is as wide as."""
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
@@ -108,7 +108,7 @@ def box(x: float, y: float, width: float, height: float, **attributes: object) -
 
 
 def group(inside: Iterable[str], title: object = None, /, **attributes: object) -> str:
-    """Elements that belong together, with words that are shown where one points at them."""
+    """Return the elements that belong together, with words that are shown where one points at them."""
     told = "" if title is None else f"<title>{words(title)}</title>"
     return element("g", told + "".join(inside), **attributes)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from rackwright.accept.run import play
 from rackwright.ansible_runs.events import Tally
 from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.hosts import AnsibleHosts
 from rackwright.errors import ExternalToolError
 from rackwright.files import write_changed
 from rackwright.fleet.caps import Cap
@@ -70,15 +70,7 @@ def limits_of(caps: Sequence[Cap]) -> PowerJournal:
     return PowerJournal(limits=limits, full=full)
 
 
-def send_caps(
-    place: Workspace,
-    caps: Sequence[Cap],
-    reason: str,
-    *,
-    inventories: Sequence[Path] = (),
-    forks: int = 50,
-    say: Callable[[str], None] = lambda _: None,
-) -> Mapping[str, str]:
+def send_caps(hosts: AnsibleHosts, caps: Sequence[Cap], reason: str) -> Mapping[str, str]:
     """Send the limits of a plan, and give back those of hosts that have none in it.
 
     A run that is killed is repeated as it is: the journal has every host that may be limited.
@@ -86,6 +78,7 @@ def send_caps(
     Returns:
         Hosts that did not take their limit, with the reason.
     """
+    place = hosts.place
     before, wanted = load_journal(place), limits_of(caps)
     full = {**before.full, **wanted.full}
     back = {host: full[host] for host in before.limits if host not in wanted.limits}
@@ -93,8 +86,8 @@ def send_caps(
     _save(place, PowerJournal(reason, since, {**before.limits, **wanted.limits}, full))
     down = {h: w for h, w in wanted.limits.items() if w <= before.limits.get(h, full[h])}
     up = {**{h: w for h, w in wanted.limits.items() if h not in down}, **back}
-    failed = dict(_send(place, down, inventories, forks, say))
-    failed |= _send(place, up, inventories, forks, say)
+    failed = dict(_send(hosts, down))
+    failed |= _send(hosts, up)
     left = {host: watts for host, watts in before.limits.items() if host in failed and host in back}
     limits = {**wanted.limits, **left}
     _save(place, PowerJournal(reason if limits else "", since if limits else 0.0, limits,
@@ -102,13 +95,7 @@ def send_caps(
     return failed
 
 
-def _send(
-    place: Workspace,
-    limits: Mapping[str, int],
-    inventories: Sequence[Path],
-    forks: int,
-    say: Callable[[str], None],
-) -> Mapping[str, str]:
+def _send(hosts: AnsibleHosts, limits: Mapping[str, int]) -> Mapping[str, str]:
     """Set the limits of hosts; return the hosts that did not take theirs, with the reason.
 
     Raises:
@@ -116,14 +103,10 @@ def _send(
     """
     if not limits:
         return {}
-    hosts = {host: {"power_limit_w": watts} for host, watts in limits.items()}
-    asked = place.folder / "inventory/power.json"
-    asked.parent.mkdir(exist_ok=True)
-    write_changed(asked, json.dumps({"all": {"children": {"power_limited": {"hosts": hosts}}}}))
+    limited = {host: {"power_limit_w": watts} for host, watts in limits.items()}
+    asked = {"all": {"children": {"power_limited": {"hosts": limited}}}}
     tally = Tally()
-    done = play(
-        place, PLAYBOOK, [place.inventory, asked, *inventories], tally.take, say, forks=forks
-    )
+    done = hosts.play(PLAYBOOK, tally.take, asked=asked)
     tally.finish()
     failed = {
         host: result.failure for host, result in tally.hosts.items() if result.failure is not None

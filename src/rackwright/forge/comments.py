@@ -49,7 +49,7 @@ class CommentDecision:
 
 
 def stamp(body: str, valid_at: datetime) -> str:
-    """``body`` with the time that it holds for in its marker.
+    """Return ``body`` with the time that it holds for in its marker.
 
     Raises:
         UsageError: its first line is no marker.

@@ -32,7 +32,7 @@ connections through Session Manager"; Amazon EC2 User Guide, "Connect using EC2 
 def connections(
     site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The variables that lead to each of ``hosts``.
+    """Yield the variables that lead to each of ``hosts``.
 
     Args:
         site: with ``access``, which says how.

@@ -11,7 +11,7 @@ from rackwright.plan.records.nodes import HostHardware
 
 
 def group_name(*parts: str) -> str:
-    """The parts as a group name of Ansible: letters, digits and underscores."""
+    """Return the parts as a group name of Ansible: letters, digits and underscores."""
     return "_".join(re.sub(r"[^a-z0-9]", "_", part.lower()) for part in parts)
 
 

@@ -6,7 +6,7 @@ from rackwright.plan.aws.site import AwsSitePlan
 
 
 def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
-    """Variables of all hosts of an AWS site."""
+    """Return the variables of all hosts of an AWS site."""
     return {"instance_metadata_users": site.metadata_readers}
 
 

@@ -72,7 +72,7 @@ class InventoryError(RackwrightError):
 
 
 def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
-    """The inventory in the form that ``ansible-inventory --list`` has.
+    """Return the inventory in the form that ``ansible-inventory --list`` has.
 
     Args:
         plan: the cluster.
@@ -236,7 +236,7 @@ class _Groups:
         self._known: dict[tuple[str, ...], str] = {}
 
     def name(self, *key: str) -> str:
-        """The group of ``key``, made when it is met first.
+        """Return the group of ``key``, made when it is met first.
 
         Raises:
             InventoryError: another key has a group of the same name.
@@ -299,12 +299,12 @@ class _Groups:
         self.put(nodes, name)
 
     def roots(self) -> list[str]:
-        """Groups that are in no other."""
+        """Return the groups that are in no other."""
         inner = {child for children in self._children.values() for child in children}
         return [group for group in self._hosts if group not in inner]
 
     def as_data(self) -> dict[str, Any]:
-        """Each group with its hosts, and with children and variables where it has some."""
+        """Return each group with its hosts, and with children and variables where it has some."""
         # Ansible takes a group without 'hosts' and 'children' for a host of that name.
         return {
             group: {
@@ -457,7 +457,7 @@ def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:
 
 
 def draw(inventory: Inventory) -> Iterator[str]:
-    """The groups as a tree, hosts compact, as lines."""
+    """Yield the groups as a tree, hosts compact, as lines."""
     yield "@all"
     for child in inventory["all"]["children"]:
         yield from _draw(inventory, child, 1)

@@ -15,7 +15,7 @@ APART = {"base_hosts"}
 
 
 def generate(plan: Plan) -> Mapping[str, str]:
-    """The variables of each group that has any, and those of the hosts themselves, by path.
+    """Return the variables of each group that has any, and those of the hosts themselves, by path.
 
     A line is a variable of a group, or a host with all that is its own.
 

@@ -114,14 +114,6 @@ class Ironic:
         """
         self._send("PATCH", f"/v1/nodes/{name}", list(patch))
 
-    def delete_node(self, name: str) -> None:
-        """Forget a node; the machine stays as it is.
-
-        Raises:
-            IronicError: Ironic refuses.
-        """
-        self._send("DELETE", f"/v1/nodes/{name}", None)
-
     def ports(self, name: str) -> tuple[str, ...]:
         """Return the Ethernet addresses of a node's ports.
 
@@ -146,14 +138,6 @@ class Ironic:
             IronicError: Ironic refuses, as where the node is on another way.
         """
         self._send("PUT", f"/v1/nodes/{name}/states/provision", {"target": target, **more})
-
-    def set_power_state(self, name: str, target: str) -> None:
-        """Switch a node on or off.
-
-        Raises:
-            IronicError: Ironic refuses.
-        """
-        self._send("PUT", f"/v1/nodes/{name}/states/power", {"target": target})
 
     def _send(self, method: str, path: str, payload: Any) -> Any:
         headers = {

@@ -31,6 +31,7 @@ class LastSteps:
         user: that logs in to hosts.
         blueprint: file of the blueprint.
         layers: files over it.
+        gate: arguments of ``configure`` that say what judges.
         within_s: seconds in which a host has to be reached.
         command: this program.
     """
@@ -38,6 +39,7 @@ class LastSteps:
     user: str
     blueprint: Path
     layers: Sequence[Path] = ()
+    gate: Sequence[str] = ()
     within_s: float = REACHED_WITHIN_S
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -60,6 +62,8 @@ class LastSteps:
         words = [*self.command, verb, str(self.blueprint), "--limit", ",".join(hosts)]
         for layer in self.layers:
             words += ["--layer", str(layer)]
+        if verb == "configure":
+            words += self.gate
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=None, text=True, check=False)
         if done.returncode == 0:
             return None

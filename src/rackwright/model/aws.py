@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
@@ -32,7 +31,7 @@ from rackwright.model.field_kinds import (
     Claim,
     OnChange,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.units import (
     Percent,
 )
@@ -313,9 +312,7 @@ class AwsSite(Model):
             ("image", [one.id for one in self.images]),
             ("endpoint", list(self.network.endpoints)),
         ):
-            twins = sorted(name for name, times in Counter(names).items() if times > 1)
-            if twins:
-                raise ValueError(f"the {what} '{twins[0]}' is named twice")
+            refuse_twins(what, names)
         for zone in self.network.availability_zones:
             if not zone.startswith(self.region):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")

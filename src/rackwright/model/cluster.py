@@ -24,7 +24,7 @@ from rackwright.model.field_kinds import (
     OnChange,
 )
 from rackwright.model.interconnect import Interconnect
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.operations import Operations
 from rackwright.model.reliability import Reliability
@@ -148,9 +148,8 @@ class Blueprint(Model):
     @model_validator(mode="after")
     def _sites_differ(self) -> Blueprint:
         names = [site.name for site in self.sites]
-        for name, times in Counter(names).items():
-            if times > 1:
-                raise ValueError(f"the site '{name}' is named twice")
+        refuse_twins("site", names)
+        refuse_twins("workload", (one.name for one in self.workloads))
         for bill in self.operations.software if self.operations else ():
             for name in bill.sites:
                 if name not in names:
@@ -159,13 +158,6 @@ class Blueprint(Model):
             for name in entry.sites:
                 if name not in names:
                     raise ValueError(f"the entry '{entry.name}' of 'hosts' names no site: '{name}'")
-        return self
-
-    @model_validator(mode="after")
-    def _workloads_differ(self) -> Blueprint:
-        for name, times in Counter(one.name for one in self.workloads).items():
-            if times > 1:
-                raise ValueError(f"the workload '{name}' is named twice")
         return self
 
     @model_validator(mode="after")

@@ -89,6 +89,11 @@ class SwitchTier(Model):
     follows has the next one. It stays when switches come, so that theirs stay as well."""
     system: Annotated[SwitchSystem | None, HARDWARE, OnChange("replace", "the switches are installed")] = None  # fmt: skip
     """Operating system of the tier's switches. That of the fabric's ``switching`` if omitted."""
+    switch_names: Annotated[
+        HostList | None, HARDWARE, OnChange("review", "switches are added, given up or renamed")
+    ] = None
+    """Names of existing switches, in the order in which racks are filled, like ``ib-leaf[01-16]``. Fabric,
+    tier and a number, like ``compute-leaf-1``, if omitted."""
     name_digits: Annotated[
         NameDigits | None, HARDWARE, OnChange("review", "the switches of the tier are renamed")
     ] = None

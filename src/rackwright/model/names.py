@@ -127,7 +127,7 @@ def hostlist_terms(text: str) -> list[str]:
 
 
 def _bounds(part: str, ranges: str) -> Iterator[tuple[int, int, int]]:
-    """First, last and least width of each range in the brackets of ``part``.
+    """Yield the first, last and least width of each range in the brackets of ``part``.
 
     Raises:
         ValueError: one is no range, or runs backwards.
@@ -190,14 +190,15 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
         start = previous = number
 
 
-def refuse_twins(what: str, names: Iterable[str]) -> None:
-    """Refuse a name that is given twice.
+def refuse_twins(what: str, names: Iterable[str | tuple[str, str]]) -> None:
+    """Refuse a name that is given twice; a pair is a name, and the name of what it belongs to.
 
     Raises:
         ValueError: one is.
     """
-    seen: set[str] = set()
+    seen: set[str | tuple[str, str]] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"the {what} '{name}' is named twice")
+            words = name if isinstance(name, str) else "' of '".join(name)
+            raise ValueError(f"the {what} '{words}' is named twice")
         seen.add(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -23,7 +22,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name
+from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.repair import Repair
 from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
@@ -80,10 +79,7 @@ class BurnIn(Model):
 
     @model_validator(mode="after")
     def _groups_differ(self) -> BurnIn:
-        places = [(one.site, one.group) for one in self.results]
-        twins = sorted(place for place, times in Counter(places).items() if times > 1)
-        if twins:
-            raise ValueError(f"the result of '{twins[0][1]}' of '{twins[0][0]}' is named twice")
+        refuse_twins("result of", ((one.group, one.site) for one in self.results))
         return self
 
 
@@ -244,9 +240,7 @@ class Operations(Model):
             ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
-            twins = sorted(name for name, times in Counter(names).items() if times > 1)
-            if twins:
-                raise ValueError(f"the {what} '{twins[0]}' is named twice")
+            refuse_twins(what, names)
         if len(self.software) > 1:
             for bill in self.software:
                 if not bill.sites:

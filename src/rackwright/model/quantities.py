@@ -14,7 +14,7 @@ _SCALED = {
 
 @lru_cache(maxsize=4096)  # equal racks have equal numbers
 def format_quantity(value: float, unit: str) -> str:
-    """``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``.
+    """Return ``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``.
 
     Args:
         value: how many.

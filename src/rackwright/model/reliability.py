@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import ASKED, KEY, SAID, STATEMENT, Claim, Setting
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.units import GigabitsPerSecond, Percent, Seconds
 
 FailureRate = Annotated[float, Field(gt=0, le=1000)]
@@ -77,10 +76,7 @@ class JobProfile(Model):
 
     @model_validator(mode="after")
     def _parts_differ(self) -> JobProfile:
-        places = [(part.site, part.group) for part in self.parts]
-        for (site, group), times in Counter(places).items():
-            if times > 1:
-                raise ValueError(f"the group '{group}' of '{site}' is named twice")
+        refuse_twins("group", ((part.group, part.site) for part in self.parts))
         return self
 
 
@@ -102,14 +98,8 @@ class Reliability(Model):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Reliability:
-        places = [(group.site, group.group) for group in self.groups]
-        for (site, group), times in Counter(places).items():
-            if times > 1:
-                raise ValueError(f"the group '{group}' of '{site}' is named twice")
-        jobs = [job.name for job in self.jobs]
-        for name, times in Counter(jobs).items():
-            if times > 1:
-                raise ValueError(f"the job '{name}' is named twice")
+        refuse_twins("group", ((one.group, one.site) for one in self.groups))
+        refuse_twins("job", (job.name for job in self.jobs))
         return self
 
     def of_group(self, site: str, group: str) -> GroupReliability:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
@@ -47,7 +46,7 @@ LnetName = Annotated[str, Field(pattern=rf"^{_NETWORK}$")]
 
 
 def split_nids(text: str) -> tuple[tuple[str, str], ...]:
-    """Address and network of each NID in ``10.1.0.1@o2ib,10.2.0.1@tcp``.
+    """Return the address and network of each NID in ``10.1.0.1@o2ib,10.2.0.1@tcp``.
 
     Raises:
         ValueError: a part is no NID.
@@ -313,10 +312,7 @@ class ParallelFileSystem(Model):
 
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:
-        names = [lnet_name(network.name) for network in self.networks]
-        for name, times in Counter(names).items():
-            if times > 1:
-                raise ValueError(f"the network '{name}' is named twice")
+        refuse_twins("network", (lnet_name(network.name) for network in self.networks))
         return self
 
 

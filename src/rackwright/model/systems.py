@@ -134,7 +134,7 @@ SYSTEMS: tuple[System, ...] = (
 
 
 def known_system(given: str) -> str:
-    """``given``, where it is the id of a system that the roles are written for.
+    """Return ``given``, where it is the id of a system that the roles are written for.
 
     Raises:
         ValueError: it is not; the message lists those that are.

@@ -15,7 +15,6 @@ from rackwright.nodelife.service import Incident
 from rackwright.nodelife.store import Part as Tables
 from rackwright.nodelife.store import open_store, transaction, translated
 
-PartKind = Literal["node", "gpu", "dimm", "psu", "nic", "nvme", "optic", "cable"]
 TABLES = Tables(
     "ledger",
     (

@@ -82,5 +82,5 @@ def _metric(name: str, what: str, series: Series) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """A value of a label as the text format of Prometheus has it."""
+    """Return a value of a label as the text format of Prometheus has it."""
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -179,7 +179,7 @@ def _to_chat(url: str, cluster: str, found: Notices, told: Callable[[str, bool],
 
 
 def _plain(text: str) -> str:
-    """Text without the signs by which a chat calls people: Slack's escapes for ``<!channel>`` and links."""
+    """Return the text without the signs by which a chat calls people: Slack's escapes for ``<!channel>`` and links."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

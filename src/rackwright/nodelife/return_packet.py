@@ -110,7 +110,7 @@ def _plain(serial: str) -> str:
 
 
 def _extract(ledger: Ledger, part: Stay) -> bytes:
-    """The part in the ledger: its places, its entries, and what happened on its nodes while it was there."""
+    """Return the part in the ledger: its places, its entries, and what happened on its nodes while it was there."""
     stays = ledger.stays(serial=part.serial)
     entries = {entry.at: entry for entry in ledger.entries(serial=part.serial)}
     own = list(entries.values())

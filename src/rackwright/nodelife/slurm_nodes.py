@@ -75,7 +75,7 @@ _REASON = re.compile(r"\bReason=(.*?) \[[^\s@\[\]]+@\d{4}-\d\d-\d\dT[\d:]+\]")
 
 
 def read_nodes(text: str) -> dict[str, NodeState]:
-    """The nodes in the output of ``scontrol --oneliner show node``, by name."""
+    """Return the nodes in the output of ``scontrol --oneliner show node``, by name."""
     found = {}
     for line in text.splitlines():
         if (match := _FIELDS.search(line)) is not None:
@@ -88,7 +88,7 @@ def read_nodes(text: str) -> dict[str, NodeState]:
 
 
 def read_jobs(text: str) -> tuple[Job, ...]:
-    """The jobs in the output of ``squeue`` with ``JOB_FORMAT``."""
+    """Return the jobs in the output of ``squeue`` with ``JOB_FORMAT``."""
     parts = [line.strip().split("|", 3) for line in text.splitlines() if line.strip()]
     return tuple(Job(*part) for part in parts if len(part) == 4)
 
@@ -106,7 +106,7 @@ def describe_jobs(jobs: Iterable[Job]) -> str:
 
 
 def reason(text: str) -> str:
-    """``text`` as a reason for Slurm: one short line that neither Slurm nor Ansible interprets."""
+    """Return ``text`` as a reason for Slurm: one short line that neither Slurm nor Ansible interprets."""
     plain = " ".join(re.sub(r"[^\x20-\x7e]|[\"'\\={}\[\]]", " ", text).split())
     return f"{PREFIX}{plain}"[:LONGEST_REASON].rstrip()
 

@@ -109,7 +109,7 @@ def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
 
 
 def _node_hosts(plan: Plan) -> list[Host]:
-    """The hosts that are nodes of Slurm, in the order of the plan."""
+    """Return the hosts that are nodes of Slurm, in the order of the plan."""
     sets = () if plan.slurm is None else plan.slurm.nodes
     groups = {(nodes.site, nodes.group) for nodes in sets}
     return [host for host in plan.hosts if (host.site, host.group) in groups]
@@ -180,7 +180,7 @@ def status_of(
 
 
 def plain_state(state: str) -> str:
-    """A state in small letters without Slurm's marks, but with the word for a node that does not answer."""
+    """Return a state in small letters without Slurm's marks, but with the word for a node that does not answer."""
     words = [word.rstrip("*~#!%$@^-") for word in state.lower().split("+")]
     if "*" in state and "not_responding" not in words:
         words.append("not_responding")
@@ -188,7 +188,7 @@ def plain_state(state: str) -> str:
 
 
 def render_status_text(status: SiteStatus) -> str:
-    """The status for people, with a line break at its end."""
+    """Return the status for people, with a line break at its end."""
     return "\n".join(_lines(status)) + "\n"
 
 
@@ -226,7 +226,7 @@ def _lines(status: SiteStatus) -> Iterator[str]:
 
 
 def _service(known: ServiceFigures) -> Iterator[str]:
-    """The figures of a window, and what the node time was lost for."""
+    """Yield the figures of a window, and what the node time was lost for."""
     days = known.window_s / 86400
     between = "none" if known.mtbi_s is None else f"{known.mtbi_s / 86400:,.1f} node days apart"
     repair = "" if known.mttr_s is None else f", {known.mttr_s / 3600:,.1f} h to repair"
@@ -256,7 +256,7 @@ def tasks_of(status: SiteStatus, given: Collection[HandTask] = ()) -> list[HandT
 
 
 def _reasons(status: SiteStatus, nodes: Sequence[str]) -> Iterator[str]:
-    """Nodes with one reason on one line."""
+    """Yield the nodes with one reason on one line."""
     by_reason: dict[str, list[str]] = {}
     for name in nodes:
         by_reason.setdefault(status.reasons.get(name, "unknown to Slurm"), []).append(name)
@@ -265,7 +265,7 @@ def _reasons(status: SiteStatus, nodes: Sequence[str]) -> Iterator[str]:
 
 
 def render_status_json(status: SiteStatus) -> str:
-    """The status for programs; its ``schema`` is ``SCHEMA``."""
+    """Return the status for programs; its ``schema`` is ``SCHEMA``."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "cluster": status.cluster,

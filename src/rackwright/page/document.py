@@ -143,7 +143,7 @@ def _finding_groups(rows: Sequence[FindingRow]) -> list[RowGroup]:
 
 
 def embedded(data: Any) -> str:
-    """``data`` as JSON in an element of HTML: no text in it can end the element or begin another."""
+    """Return ``data`` as JSON in an element of HTML: no text in it can end the element or begin another."""
     return json.dumps(data, separators=(",", ":")).translate(_UNSAFE)
 
 

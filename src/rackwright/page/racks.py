@@ -52,7 +52,7 @@ class Elevations:
 
 
 def rack_data(plan: Plan, site: SitePlan, elevations: Elevations) -> dict[str, Any]:
-    """Classes of racks, and each rack by its name, for the page's program."""
+    """Return the classes of racks, and each rack by its name, for the page's program."""
     cables = cables_of(site)
     classes = []
     for own in site.racks:

@@ -148,7 +148,7 @@ def _check(
     loads: Sequence[Load],
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
-    """References that lead nowhere."""
+    """Return the references that lead nowhere."""
     problems = check_sources(site.power, path)
     sources = {source.name for source in site.power.sources}
     loops = {loop.name for loop in site.loops}
@@ -186,7 +186,7 @@ def _check_entries(
     loads: Sequence[Load],
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
-    """Products that are not in the catalogue."""
+    """Return the products that are not in the catalogue."""
     from rackwright.model.connections import Cable
     from rackwright.model.hardware import Pdu, PowerShelf, Switch
     from rackwright.model.plant import AirHandler, Cdu
@@ -230,7 +230,7 @@ def _check_entries(
 def _check_supplies(
     classes: Sequence[AssignedRacks], loads: Sequence[Load], catalogue: Catalogue
 ) -> list[PlanProblem]:
-    """Devices without a feed, and power supplies on feeds that are not there."""
+    """Return the devices without a feed, and power supplies on feeds that are not there."""
     found: dict[tuple[Path, str], PlanProblem] = {}
     for cls in classes:
         feeds = [feed.name for feed in cls.group.spec.feeds]
@@ -267,7 +267,7 @@ def _check_supplies(
 
 
 def _misplaced_shelves(placed: PlacedGroup, feeds: Sequence[str]) -> Iterator[PlanProblem]:
-    """Power shelves on feeds that are not there, and more or fewer of them than there are."""
+    """Yield the power shelves on feeds that are not there, and more or fewer of them than there are."""
     shelves = placed.spec.shelves
     if shelves is None or shelves.per_feed is None:
         return

@@ -29,7 +29,7 @@ UNREAD = frozenset({Confidence.COMMON, Confidence.ESTIMATE, Confidence.EXAMPLE})
 
 
 def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, list[PlanProblem]]:
-    """``catalogue`` with the facts of ``blueprint``, and those that cannot be used.
+    """Return ``catalogue`` with the facts of ``blueprint``, and those that cannot be used.
 
     Raises:
         SpecErrors: the entry of a product is wrong.
@@ -40,7 +40,7 @@ def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, l
 def with_stated(
     facts: Sequence[ProductFact], catalogue: Catalogue
 ) -> tuple[Catalogue, list[PlanProblem]]:
-    """``catalogue`` with ``facts``, and those that cannot be used, as ``with_facts``."""
+    """Return ``catalogue`` with ``facts``, and those that cannot be used, as ``with_facts``."""
     catalogue = catalogue.bare
     if not facts:
         return catalogue, []

@@ -52,12 +52,17 @@ def _width(count: int, digits: int | None) -> int:
     return len(str(count)) if digits is None else digits
 
 
+def switch_names(fabric: Fabric, tier: SwitchTier, count: int) -> tuple[str, ...]:
+    """Return the names of the switches of a tier, like ``compute-leaf-1``, or those that they have."""
+    return names_of(switch_stem(fabric, tier), count, tier.switch_names, tier.name_digits)
+
+
 def names_of(group: str, hosts: int, own: str | None, digits: int | None) -> tuple[str, ...]:
-    """Return the names of the hosts of a group, in the order in which racks are filled.
+    """Return the names of the hosts of a group or the switches of a tier, in the order in which racks are filled.
 
     Args:
-        group: name of the group, with which the names begin.
-        hosts: number of hosts.
+        group: beginning of the names.
+        hosts: number of hosts or switches.
         own: names of their own, as a host list.
         digits: as of ``numbered``.
     """

@@ -37,7 +37,7 @@ class Missing(str):
     fields: tuple[Field, ...]
 
     def __new__(cls, text: str, *fields: Field) -> Self:
-        """``text`` with its fields."""
+        """Return ``text`` with its fields."""
         made = super().__new__(cls, text)
         made.fields = fields
         return made

@@ -14,6 +14,6 @@ def missing_rating(planned: SitePlan, name: str) -> Missing:
 
 
 def rejecting_products(planned: SitePlan, water: str) -> tuple[str, ...]:
-    """Ids of the products that take the heat of a circuit, pumps left out, in the order of the alphabet."""
+    """Return the ids of the products that take the heat of a circuit, pumps left out, in the order of the alphabet."""
     taking = (one for one in planned.spec.plant or () if one.water == water and one.kind != "pump")
     return tuple(sorted({one.product for one in taking if one.product}))

@@ -40,7 +40,7 @@ class _Wish:
 
 
 def with_edits(report: Report, tree: Tree, read: Read = read_raw) -> Report:
-    """``report`` with the edits that its failures suggest, and with the files they would make.
+    """Return ``report`` with the edits that its failures suggest, and with the files they would make.
 
     A value that cannot be changed alone, or that no file of the blueprint holds, gets no edit.
 

@@ -128,7 +128,7 @@ def refuse_early_stage(plan: Expansion) -> None:
 
 
 def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:
-    """``packs``, and those that a change may not drop.
+    """Return ``packs``, and those that a change may not drop.
 
     Raises:
         PolicyLoadError: one of them cannot be read.

@@ -23,7 +23,7 @@ class RuleFailedError(Exception):
 
 
 def checked(item: object) -> Measure | Finding:
-    """``item``, when a report can be made of it.
+    """Return ``item``, when a report can be made of it.
 
     Raises:
         TypeError: it, or one of its fields, is of another type.

@@ -32,7 +32,7 @@ class Backend:
 
 
 def read_backend(environment: Mapping[str, str]) -> Backend:
-    """The backend that the variables of ``environment`` name; empty ones count as absent.
+    """Return the backend that the variables of ``environment`` name; empty ones count as absent.
 
     Raises:
         UsageError: secrets in the state would not be encrypted, or nobody can tell by what.

@@ -47,7 +47,7 @@ class Check:
 
 
 def run_doctor() -> list[Check]:
-    """Every check, in the order in which to fix what they find."""
+    """Return every check, in the order in which to fix what they find."""
     tool = find_pulumi()
     parts: tuple[Callable[[], Check], ...] = (
         _python,

@@ -100,7 +100,7 @@ class _Options:
     adopt: Adopter | None = None
 
     def plan_of(self, kind: StackKind) -> str | None:
-        """The file of a stack's plan."""
+        """Return the file of a stack's plan."""
         return str(self.plans / f"{kind}.json") if self.plans else None
 
 
@@ -182,7 +182,7 @@ def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Stac
 
 
 def status(site: Site, target: Target) -> list[StackOutcome]:
-    """The recorded resources and outputs of each stack that exists.
+    """Return the recorded resources and outputs of each stack that exists.
 
     Raises:
         ExternalToolError: the Pulumi CLI is missing, or cannot read a stack.
@@ -332,7 +332,7 @@ def _run_engine(
 def open_stack(
     site: Site, kind: StackKind, target: Target, *, create: bool
 ) -> Iterator[automation.Stack]:
-    """The stack, in a folder of its own; one that the engine makes would stay after the run.
+    """Yield the stack, in a folder of its own; one that the engine makes would stay after the run.
 
     Raises:
         ExternalToolError: the Pulumi CLI is not installed.
@@ -455,7 +455,7 @@ def render_json(
     nodes: Mapping[str, Any] | None = None,
     outdated: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
-    """The outcomes as JSON, schema ``rackwright.stack/v1``.
+    """Return the outcomes as JSON, schema ``rackwright.stack/v1``.
 
     Args:
         outcomes: what a run did to each stack.

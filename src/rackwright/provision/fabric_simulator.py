@@ -144,7 +144,7 @@ def _last_error(log: str) -> str:
 
 
 def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
-    """The library that lets opensm speak to ibsim, once every program is there.
+    """Return the library that lets opensm speak to ibsim, once every program is there.
 
     Raises:
         ExternalToolError: one is missing, or the user is not root.
@@ -180,7 +180,7 @@ def _library() -> str | None:
 
 @contextmanager
 def _simulator(net: SimulatedNetwork, folder: Path) -> Iterator[int]:
-    """An ibsim of the fabric in a network namespace of its own, by its process id."""
+    """Yield an ibsim of the fabric in a network namespace of its own, by its process id."""
     sizes = ["-N", str(net.devices), "-S", str(net.switches), "-P", str(net.ports)]
     command = ["unshare", "--net", "ibsim", "-s", "-n", *sizes, "-L", str(_LIDS), "fabric.net"]
     log = folder / "ibsim.log"

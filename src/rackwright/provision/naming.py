@@ -162,7 +162,7 @@ def assigned(
     *,
     digits: int = 1,
 ) -> Naming:
-    """The same, with the free names given to the instances without one, the eldest first.
+    """Return the same, with the free names given to the instances without one, the eldest first.
 
     Of the free names those of ``first`` are given first.
     """

@@ -55,12 +55,12 @@ class Bound:
 
 
 def planned_site(plan: Plan, name: str) -> AwsSitePlan:
-    """The AWS site ``name``, which the plan has."""
+    """Return the AWS site ``name``, which the plan has."""
     return next(one for one in plan.aws if one.name == name)
 
 
 def fleet_in(plan: Plan, name: str) -> Fleet:
-    """The node groups of the AWS site ``name``, which the plan has."""
+    """Return the node groups of the AWS site ``name``, which the plan has."""
     planned = planned_site(plan, name)
     return Fleet(
         cluster=plan.name,
@@ -77,7 +77,7 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
 
 
 def read(fleet: Fleet, target: Target) -> Bound:
-    """The instances of each host by their tags; nothing is changed.
+    """Return the instances of each host by their tags; nothing is changed.
 
     Raises:
         ExternalToolError: AWS refuses, or cannot be reached.
@@ -210,7 +210,7 @@ def release_servers(fleet: Fleet, target: Target) -> list[str]:
 
 
 def network_nodes(fleet: Fleet, target: Target) -> dict[str, tuple[str, ...]]:
-    """The network nodes above each host that has an instance, the highest first.
+    """Return the network nodes above each host that has an instance, the highest first.
 
     EC2 tells nothing of types without a topology, and of instances that do not run.
 

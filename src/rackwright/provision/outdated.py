@@ -83,7 +83,7 @@ class OutdatedNode:
 def find_outdated(
     naming: Naming, group: ScalingGroup, contents: Mapping[TemplateVersion, Mapping[str, Any]]
 ) -> Iterator[OutdatedNode]:
-    """The nodes of a group that are not what it launches now, in the order of their names.
+    """Yield the nodes of a group that are not what it launches now, in the order of their names.
 
     Args:
         naming: its hosts and their instances.
@@ -117,7 +117,7 @@ def _differences(
 
 
 def _sorted(value: Any) -> Any:
-    """A value of a launch template with its lists in one order: none of them means anything by it."""
+    """Return a value of a launch template with its lists in one order: none of them means anything by it."""
     if isinstance(value, Mapping):
         return {key: _sorted(one) for key, one in value.items()}
     if isinstance(value, list):

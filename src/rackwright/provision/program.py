@@ -84,7 +84,7 @@ def inline_program(
     gate: Gate | None = None,
     adopted: Mapping[str, str] | None = None,
 ) -> Callable[[], None]:
-    """The program of ``kind`` for the Automation API.
+    """Return the program of ``kind`` for the Automation API.
 
     ``adopted`` has the ids of what it takes over, by type and name.
 
@@ -191,7 +191,7 @@ def _team_packs(blueprint: Path, more: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def _join(project: Path, path: str) -> Path:
-    """``path`` from the project's folder, without dots that findings would repeat."""
+    """Return ``path`` from the project's folder, without dots that findings would repeat."""
     return Path(os.path.normpath(project / path))
 
 

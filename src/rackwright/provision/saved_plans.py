@@ -24,7 +24,7 @@ SCHEMA = "rackwright.plan/v1"
 
 
 def digest(document: object) -> str:
-    """A name for a blueprint's whole content, layers and all."""
+    """Return a name for a blueprint's whole content, layers and all."""
     text = json.dumps(document, sort_keys=True, default=str, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -90,7 +90,7 @@ def _identity(stack: str, blueprint: str) -> dict[str, Any]:
 
 
 def _plans(folder: Path) -> dict[str, str]:
-    """The digest of each plan by file name."""
+    """Return the digest of each plan by file name."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.glob("*.json"))

@@ -55,7 +55,7 @@ class LockStore(Protocol):
     """Store of a backend's locks."""
 
     def list(self, project: str, stack: str) -> list[str]:
-        """The names of the locks of a stack, in order."""
+        """Return the names of the locks of a stack, in order."""
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a lock; None if it is gone."""
@@ -75,7 +75,7 @@ class FileStore:
     folder: Path
 
     def list(self, project: str, stack: str) -> list[str]:
-        """The files of the locks of a stack."""
+        """Return the files of the locks of a stack."""
         held = self.folder / _FOLDER / project / stack
         return sorted(map(str, held.glob("*.json"))) if held.is_dir() else []
 
@@ -106,7 +106,7 @@ class BucketStore:
     prefix: str
 
     def list(self, project: str, stack: str) -> list[str]:
-        """The keys of the locks of a stack."""
+        """Return the keys of the locks of a stack."""
         below = f"{self.prefix}{_FOLDER}/{project}/{stack}/"
         with _answered(f"locks below 's3://{self.bucket}/{below}' cannot be listed"):
             pages = self.client.get_paginator("list_objects_v2")
@@ -183,7 +183,7 @@ def open_store(url: str | None) -> LockStore | None:
 
 
 def read_locks(store: LockStore, project: str, stack: str) -> tuple[StackLock, ...]:
-    """The locks of a stack.
+    """Return the locks of a stack.
 
     Raises:
         ExternalToolError: one cannot be read.
@@ -197,7 +197,7 @@ def read_locks(store: LockStore, project: str, stack: str) -> tuple[StackLock, .
 
 
 def named_locks(text: str) -> tuple[StackLock, ...]:
-    """The locks that the CLI's error message names."""
+    """Return the locks that the CLI's error message names."""
     return tuple(
         StackLock("", user, host, int(process), since)
         for user, host, process, since in _NAMED.findall(text)

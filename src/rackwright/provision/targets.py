@@ -42,7 +42,7 @@ class Target:
 
 
 def open_target(name: TargetName, *, state: Path | None = None) -> Target:
-    """The target called ``name``, started where it has to be.
+    """Return the target called ``name``, started where it has to be.
 
     Raises:
         UsageError: the environment lacks what AWS needs.
@@ -88,7 +88,7 @@ def _open_local(folder: Path) -> Target:
 
 
 def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
-    """Variables that lead an engine to an embedded AWS, by AWS's own provider.
+    """Return the variables that lead an engine to an embedded AWS, by AWS's own provider.
 
     Args:
         endpoint: base URL of the embedded AWS.
@@ -137,7 +137,7 @@ def _pinned_provider() -> dict[str, str]:
 
 
 def passphrase_file(folder: Path) -> Path:
-    """A file with a random passphrase that only this user can read, made once.
+    """Return a file with a random passphrase that only this user can read, made once.
 
     Raises:
         StateError: it is cut short, and stacks in ``folder`` are encrypted with what it was.

@@ -36,7 +36,7 @@ class LockedStack:
 
 
 def find_held(site: Site, target: Target) -> tuple[LockedStack, ...]:
-    """The stacks of ``site`` that are locked, or that may be: the bucket of another cloud does not say.
+    """Return the stacks of ``site`` that are locked, or that may be: the bucket of another cloud does not say.
 
     Raises:
         ExternalToolError: the backend cannot be asked.
@@ -89,7 +89,7 @@ def _is_called(name: str, stack: str) -> bool:
 
 @contextmanager
 def _asked(site: Site, kind: StackKind, target: Target) -> Iterator[Stack]:
-    """The stack.
+    """Yield the stack.
 
     Raises:
         StackNotFoundError: it is not there.

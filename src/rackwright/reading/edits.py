@@ -120,7 +120,7 @@ def _is_editable(text: str, span: TextSpan, position: Position) -> bool:
 
 
 def scalar_text(value: Scalar, style: str) -> str:
-    """``value`` as YAML, in the quotes of ``style`` where it is text that needs or had some."""
+    """Return ``value`` as YAML, in the quotes of ``style`` where it is text that needs or had some."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
@@ -133,7 +133,7 @@ def scalar_text(value: Scalar, style: str) -> str:
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
-    """``text`` with ``edits``, which do not overlap."""
+    """Return ``text`` with ``edits``, which do not overlap."""
     parts, at = [], 0
     for edit in sorted(edits, key=lambda one: one.start):
         parts += [text[at : edit.start], edit.new]

@@ -9,7 +9,7 @@ _Name = tuple[str, ...]
 
 
 def merge(base: Item, layer: Item) -> Item:
-    """``base`` with ``layer`` over it; every value keeps the position that it came from.
+    """Return ``base`` with ``layer`` over it; every value keeps the position that it came from.
 
     Mappings merge by key, and ``null`` removes a key. Lists whose items all have a ``name`` merge
     by name, and facts by product and field; new ones go to the end. Any other value is replaced,

@@ -39,7 +39,7 @@ def _export(schema: Mapping[str, Any], title: str, schema_id: str) -> dict[str, 
 
 
 def _with_description(field: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """``field`` with a description: that of what it holds, where it has none of its own."""
+    """Return ``field`` with a description: that of what it holds, where it has none of its own."""
     if "description" in field:
         return field
     held = [field, *field.get("anyOf", ()), *field.get("allOf", ())]

@@ -113,7 +113,7 @@ class Tree:
         return item.location
 
     def describe(self, path: Path) -> str:
-        """``path`` with dots, list items by their ``name`` where they have one."""
+        """Return ``path`` with dots, list items by their ``name`` where they have one."""
         parts: list[str] = []
         value: Any = self.data
         for part in path:

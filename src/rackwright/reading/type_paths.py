@@ -64,7 +64,7 @@ def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
         if not known and not _holds(data, part) and index < len(loc) - 1:
             continue  # the name of a validator, which leads nowhere
         path.append(part)
-        data = _value(data, part)
+        data = data[part] if _holds(data, part) else None
         here, tagged = _bare(child)
     return TypePlace(tuple(path), tuple(_models(here)), at_key, tuple(labels), here)
 
@@ -235,7 +235,3 @@ def _holds(data: Any, part: str | int) -> bool:
     if isinstance(data, Mapping):
         return part in data
     return isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data)
-
-
-def _value(data: Any, part: Any) -> Any:
-    return data[part] if _holds(data, part) else None

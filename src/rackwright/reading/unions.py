@@ -18,7 +18,7 @@ _OTHER_KINDS = frozenset({"literal_error", "enum", "int_from_float", "is_instanc
 
 
 def collapse(found: Sequence[Found]) -> list[Found]:
-    """``found`` with the errors of one member only where a plain union did not fit.
+    """Return ``found`` with the errors of one member only where a plain union did not fit.
 
     The member that fits best is the one whose own shape is right, whose fixed words are right,
     and that has the fewest mistakes. When the shape of none is right, one error of the kind

@@ -17,7 +17,7 @@ _PARTED = "\ue000"  # of no meaning to anybody; escaped by ``printable`` when a 
 
 
 def prose(text: str) -> str:
-    """``text`` as words in a paragraph or a cell: nothing in it is markup, a mention or a link."""
+    """Return ``text`` as words in a paragraph or a cell: nothing in it is markup, a mention or a link."""
     line = printable(text)
     line = _REFERENCE.sub(lambda found: f"{found[0]}{_PARTED}", line)
     if line.startswith("/"):  # a command to GitLab at the start of a line
@@ -28,7 +28,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """``text`` as a code span, which a cell of a table can hold as well."""
+    """Return ``text`` as a code span, which a cell of a table can hold as well."""
     line = printable(text).replace("|", "\\|")
     if not line.strip():
         return ""
@@ -39,5 +39,5 @@ def code(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """``text`` of at most ``most`` characters."""
+    """Return ``text`` of at most ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -22,7 +22,7 @@ def repository_root(start: Path) -> Path | None:
 
 
 def relative_path(file: str, *, root: Path, cwd: Path) -> str:
-    """``file``, named from ``cwd``, as a path from ``root``; absolute when it lies outside."""
+    """Return ``file``, named from ``cwd``, as a path from ``root``; absolute when it lies outside."""
     absolute = Path(os.path.realpath(cwd / file))  # Path.resolve() raises on a link to itself
     if absolute.is_relative_to(root):
         return absolute.relative_to(root).as_posix()
@@ -30,7 +30,7 @@ def relative_path(file: str, *, root: Path, cwd: Path) -> str:
 
 
 def own_path(file: str, *, root: Path, cwd: Path) -> str:
-    """``relative_path`` of the file as it is named: a link has its own path, not its target's.
+    """Return ``relative_path`` of the file as it is named: a link has its own path, not its target's.
 
     A comment is found again by it, so that a change which puts a link there cannot leave the old
     verdict standing under another name.
@@ -74,7 +74,7 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
 def _moved_notices(
     hygiene: ExceptionReport | None, moved: Callable[[Location], Location]
 ) -> ExceptionReport | None:
-    """``hygiene`` with its positions moved; ``REF:PATH`` of a base revision is from the root."""
+    """Return ``hygiene`` with its positions moved; ``REF:PATH`` of a base revision is from the root."""
     if hygiene is None:
         return None
     notices = tuple(

@@ -13,12 +13,14 @@ from pathlib import Path
 from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare
 from rackwright.accept.expected import Comparing, HostExpectations
-from rackwright.accept.run import PLAYBOOKS, Answers, collect
+from rackwright.accept.run import Answers, collect
 from rackwright.ansible_runs.events import HostResult, Tally, unfinished
 from rackwright.ansible_runs.files import Workspace
-from rackwright.ansible_runs.observer import Lines, Watcher
+from rackwright.ansible_runs.hosts import AnsibleHosts
+from rackwright.ansible_runs.observer import Lines
 from rackwright.ansible_runs.run import (
     PLAYBOOK,
+    PLAYBOOKS,
     Options,
     ansible_environment,
     read_quarantine,
@@ -46,12 +48,9 @@ class AnsibleExecutor:
         versions: of software on the hosts that were asked last, by host and component.
     """
 
-    place: Workspace
+    hosts: AnsibleHosts
     controllers: Sequence[str]
     expected: Mapping[str, HostExpectations]
-    forks: int
-    inventories: Sequence[Path]
-    say: Callable[[str], None]
     changed: dict[str, list[str]] = field(default_factory=dict)
     versions: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
 
@@ -61,9 +60,7 @@ class AnsibleExecutor:
         Raises:
             ExternalToolError: no controller does it.
         """
-        return SlurmByAnsible(self.place, self.controllers, self.inventories, self.say).update(
-            nodes, updates
-        )
+        return SlurmByAnsible(self.hosts, self.controllers).update(nodes, updates)
 
     def change(self, hosts: Sequence[str], tags: Sequence[str]) -> Mapping[str, str]:
         """Configure hosts; those that did not get to the end, with the reason.
@@ -71,27 +68,14 @@ class AnsibleExecutor:
         Raises:
             ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
         """
-        options = Options(
-            limit=",".join(hosts),
-            forks=self.forks,
-            max_failures=100,  # each host by itself: how many may fail is judged afterwards
-            tags=tuple(tags),
-            inventories=tuple(self.inventories),
-        )
-        tally = self.run(options, Lines(lambda _: None))
+        tally = self.run(hosts, tags=tags)
         for host, result in tally.hosts.items():
             self.changed.setdefault(host, []).extend(result.changed)
         return unfinished(tally, hosts)
 
     def reach(self, hosts: Sequence[str]) -> Mapping[str, str]:
         """Wait until hosts can be logged in to; those that cannot, with the reason."""
-        options = Options(
-            limit=",".join(hosts),
-            forks=self.forks,
-            max_failures=100,
-            inventories=tuple(self.inventories),
-        )
-        tally = self.run(options, Lines(lambda _: None), REACH)
+        tally = self.run(hosts, REACH)
         return {
             host: result.failure if result is not None and result.failure else "it was not asked"
             for host in hosts
@@ -109,7 +93,7 @@ class AnsibleExecutor:
         return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
 
     def ask_versions(self, hosts: Sequence[str]) -> Mapping[str, Mapping[str, str | None]]:
-        """The versions of software on hosts, by component; hosts that do not answer are absent."""
+        """Return the versions of software on hosts, by component; hosts that do not answer are absent."""
         self._ask(self._judged(hosts))
         return {host: self.versions[host] for host in hosts if host in self.versions}
 
@@ -125,22 +109,42 @@ class AnsibleExecutor:
             for host in hosts
         ]
 
-    def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
-        """Run a playbook and return its results."""
-        return run_playbook(self.place, options, watcher, playbook)
+    def run(
+        self,
+        hosts: Sequence[str],
+        playbook: Path = PLAYBOOK,
+        *,
+        tags: Sequence[str] = (),
+        asked: Sequence[Path] = (),
+        check: bool = False,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Tally:
+        """Run a playbook on hosts and return its results.
+
+        Args:
+            hosts: names in the inventory.
+            playbook: which of them.
+            tags: steps that it is limited to.
+            asked: more inventories, with what the hosts are asked.
+            check: change nothing, tell what would change.
+            say: takes each line that is worth showing.
+        """
+        options = Options(
+            limit=",".join(hosts),
+            check=check,
+            forks=self.hosts.forks,
+            max_failures=100,  # each host by itself: how many may fail is judged afterwards
+            tags=tuple(tags),
+            inventories=(*asked, *self.hosts.inventories),
+        )
+        return run_playbook(self.hosts.place, options, Lines(say), playbook)
 
     def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
         """Return the facts of the hosts, and keep their ``versions``."""
         for host in expected:
             self.versions.pop(host.name, None)
-        answers = collect(
-            self.place,
-            expected,
-            limit=",".join(host.name for host in expected),
-            forks=self.forks,
-            inventories=self.inventories,
-            say=lambda _: None,
-        )
+        quiet = replace(self.hosts, say=lambda _: None)
+        answers = collect(quiet, expected, limit=",".join(host.name for host in expected))
         for name, facts in answers.facts.items():
             self.versions[name] = facts.get("versions") or {}
         return answers
@@ -197,7 +201,7 @@ def digest(
 
 
 def hosts_matching(place: Workspace, pattern: str, inventories: Sequence[Path]) -> frozenset[str]:
-    """The hosts that a pattern of Ansible stands for.
+    """Return the hosts that a pattern of Ansible stands for.
 
     Raises:
         UsageError: there are none.

@@ -58,7 +58,7 @@ class RolloutProgress:
     removed: bool = False
 
     def left(self, wave: Wave) -> tuple[str, ...]:
-        """The hosts of a wave that are not changed and accepted yet."""
+        """Return the hosts of a wave that are not changed and accepted yet."""
         return tuple(host for host in wave.hosts if host not in self.done)
 
     @property
@@ -100,7 +100,7 @@ class RolloutProgress:
             self.drained.pop(node, None)
 
     def reasons(self, nodes: Iterable[str]) -> tuple[str, ...]:
-        """The reasons that ``nodes`` may have been drained with by us."""
+        """Return the reasons that ``nodes`` may have been drained with by us."""
         return tuple(sorted({why for node in nodes for why in self.drained.get(node, ())}))
 
 
@@ -131,7 +131,7 @@ def save(progress: RolloutProgress, path: Path) -> None:
 
 
 def load(path: Path) -> RolloutProgress | None:
-    """The change that was begun last; None where there was none.
+    """Return the change that was begun last; None where there was none.
 
     Raises:
         ProgressError: the file is not one of ours.

@@ -166,7 +166,7 @@ class Rollout:
     def _undo(
         self, label: str, wave: Wave, ready: Sequence[str], failed: dict[str, str]
     ) -> Mapping[str, str]:
-        """The hosts that are again as they were, with why; what does not get there has failed.
+        """Return the hosts that are again as they were, with why; what does not get there has failed.
 
         A first unit, or a service, goes back as a whole: its hosts run the same versions.
         """
@@ -314,7 +314,7 @@ class Rollout:
         return {nodes[node]: why for node, why in lost.items()}
 
     def _resume(self, good: Sequence[str]) -> tuple[Mapping[str, NodeState], str | None]:
-        """The nodes after they were resumed; and what Slurm last had against it."""
+        """Return the nodes after they were resumed; and what Slurm last had against it."""
         update = give_back(good, self.progress.reasons(good))
         end = self.clock() + self.pace.resume
         states: Mapping[str, NodeState] = {}

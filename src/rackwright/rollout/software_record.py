@@ -48,12 +48,12 @@ def record_of(plan: Plan) -> SoftwareRecord:
 
 
 def with_record(plan: Plan, record: SoftwareRecord) -> Plan:
-    """``plan`` with the versions of ``record``, all else as it is."""
+    """Return ``plan`` with the versions of ``record``, all else as it is."""
     return plan.with_versions(record.slurm, record.bills)
 
 
 def read_record(data: Mapping[str, Any]) -> SoftwareRecord:
-    """The record that ``as_data`` has made.
+    """Return the record that ``as_data`` has made.
 
     Raises:
         ValueError: it is none.
@@ -73,7 +73,7 @@ def save_record(path: Path, record: SoftwareRecord) -> None:
 
 
 def load_record(path: Path) -> SoftwareRecord | None:
-    """The record in ``path``; None where there is none.
+    """Return the record in ``path``; None where there is none.
 
     Raises:
         StateError: it is damaged.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rackwright.accept.expected import HostExpectations
-from rackwright.accept.run import PLAYBOOKS
 from rackwright.ansible_runs.events import HostResult
-from rackwright.ansible_runs.observer import Lines
-from rackwright.ansible_runs.run import Options
-from rackwright.files import write_changed
+from rackwright.ansible_runs.run import PLAYBOOKS
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.rollout.executor import AnsibleExecutor
 
@@ -124,7 +120,7 @@ class UpgradeExecutor:
         return failed | self._play(REBOOT, ready)
 
     def _in_use(self, hosts: Sequence[str]) -> Mapping[str, str]:
-        """The hosts that must not be rebooted: who drained them may have changed his mind."""
+        """Return the hosts that must not be rebooted: who drained them may have changed his mind."""
         nodes = {self.nodes[host]: host for host in hosts if host in self.nodes}
         if not nodes:
             return {}
@@ -149,19 +145,12 @@ class UpgradeExecutor:
             }
             for host in hosts
         }
-        more = self.ansible.place.folder / "inventory/upgrade.json"
-        write_changed(more, json.dumps({"all": {"hosts": told}}))
-        return self._play(SLURM_UPGRADE, hosts, more)
+        asked = self.ansible.hosts.ask("upgrade", {"all": {"hosts": told}})
+        return self._play(SLURM_UPGRADE, hosts, asked)
 
-    def _play(self, playbook: Path, hosts: Sequence[str], *more: Path) -> dict[str, str]:
+    def _play(self, playbook: Path, hosts: Sequence[str], *asked: Path) -> dict[str, str]:
         """Run a playbook; the hosts on which it failed, with the reason."""
-        options = Options(
-            limit=",".join(hosts),
-            forks=self.ansible.forks,
-            max_failures=100,
-            inventories=(*more, *self.ansible.inventories),
-        )
-        tally = self.ansible.run(options, Lines(lambda _: None), playbook)
+        tally = self.ansible.run(hosts, playbook, asked=asked)
         results = {host: tally.hosts.get(host, HostResult(failure=NOTHING)) for host in hosts}
         return {h: result.failure for h, result in results.items() if result.failure is not None}
 

@@ -130,7 +130,7 @@ def upgrade_steps(before: Plan, after: Plan) -> tuple[UpgradeStep, ...]:
 def steps_for_touched(
     steps: Collection[UpgradeStep], half: Collection[UpgradeStep], touched: Collection[str]
 ) -> tuple[UpgradeStep, ...]:
-    """``steps``, but those of ``half`` on hosts that an upgrade which was given up has touched.
+    """Return ``steps``, but those of ``half`` on hosts that an upgrade which was given up has touched.
 
     They may have what that one would have brought, whatever the others have.
     """
@@ -150,19 +150,19 @@ def steps_for_touched(
 
 
 def to_reboot(steps: Collection[UpgradeStep]) -> frozenset[str]:
-    """The hosts that have to be rebooted."""
+    """Return the hosts that have to be rebooted."""
     return frozenset(host for step in steps if step.reboot for host in step.hosts)
 
 
 def to_change(steps: Collection[UpgradeStep]) -> frozenset[str]:
-    """The hosts on which something is exchanged."""
+    """Return the hosts on which something is exchanged."""
     return frozenset(host for step in steps if step.after is not None for host in step.hosts)
 
 
 def slurm_versions(
     steps: Collection[UpgradeStep],
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The versions of Slurm before and after, by host on which it changes.
+    """Return the versions of Slurm before and after, by host on which it changes.
 
     A host of whose version before nothing is stated has only the one after.
     """

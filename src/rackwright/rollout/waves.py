@@ -73,7 +73,7 @@ _LIMIT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(%?)")
 
 
 def parse_limit(text: str) -> Limit:
-    """The limit that ``8`` or ``10%`` stands for.
+    """Return the limit that ``8`` or ``10%`` stands for.
 
     Raises:
         UsageError: it is none.
@@ -138,7 +138,7 @@ class Roster:
 
 
 def roster(plan: Plan, domain: Domain) -> Roster:
-    """The hosts of ``plan`` that the playbook for Slurm configures, with their failure domains.
+    """Return the hosts of ``plan`` that the playbook for Slurm configures, with their failure domains.
 
     Raises:
         UsageError: there is no scheduler.
@@ -182,7 +182,7 @@ def roster(plan: Plan, domain: Domain) -> Roster:
 
 
 def _place(host: Host, domain: Domain) -> tuple[str, ...]:
-    """The failure domain of a host; in the cloud, its zone is the smallest above the host."""
+    """Return the failure domain of a host; in the cloud, its zone is the smallest above the host."""
     at = host.place
     if domain is Domain.SITE:
         return (host.site,)
@@ -233,7 +233,7 @@ def plan_waves(
     only: Collection[str] | None = None,
     unfit: AbstractSet[str] = frozenset(),
 ) -> tuple[Wave, ...]:
-    """Every host of ``found`` in one wave, in the order in which the waves run.
+    """Return every host of ``found`` in one wave, in the order in which the waves run.
 
     A wave keeps the limit, or is one unit that is larger than the limit.
 
@@ -272,7 +272,7 @@ def plan_waves(
 def canaries(
     units: Iterable[WaveUnit], unfit: AbstractSet[str] = frozenset()
 ) -> tuple[WaveUnit, ...]:
-    """The first unit of each hardware, all of it in service; else its first at all."""
+    """Return the first unit of each hardware, all of it in service; else its first at all."""
     best: dict[str, WaveUnit] = {}
     for unit in units:
         had = best.get(unit.hardware)
@@ -329,7 +329,7 @@ def _count(units: Iterable[WaveUnit]) -> Counter[str]:
 
 
 def _pack(domains: Mapping[tuple[str, ...], Sequence[WaveUnit]], room: _Room) -> list[_Batch]:
-    """Domains in their order, whole where they fit; one that is too large is split on its own."""
+    """Return the domains in their order, whole where they fit; one that is too large is split on its own."""
     made: list[_Batch] = []
     is_open = False
     for units in domains.values():

@@ -19,7 +19,7 @@ LEFT_OUT = frozenset({".git", "__pycache__"})
 
 
 def folder_digest(folder: Path) -> str:
-    """``sha256:`` and 64 hex digits over names and contents of all files in it.
+    """Return ``sha256:`` and 64 hex digits over names and contents of all files in it.
 
     Neither dates nor owners nor the place of the folder count.
 
@@ -37,7 +37,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """``sha256:`` and 64 hex digits over names and contents, in the order in which they come."""
+    """Return ``sha256:`` and 64 hex digits over names and contents, in the order in which they come."""
     whole = hashlib.sha256()
     for name, content in files:
         # Lengths first, so that no other split of names and contents gives the same bytes.

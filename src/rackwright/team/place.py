@@ -31,10 +31,10 @@ def top_folder(path: Path) -> Path:
 
 
 def plain(path: Path) -> Path:
-    """``path`` from the root, with the links that are in it."""
+    """Return ``path`` from the root, with the links that are in it."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
 
 
 def real(path: Path) -> Path:
-    """``path`` without links; unlike ``Path.resolve``, links that go round are no error."""
+    """Return ``path`` without links; unlike ``Path.resolve``, links that go round are no error."""
     return Path(os.path.realpath(path))

@@ -65,7 +65,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
-    """Files from elsewhere by name, sorted, with the same bounds as ``read_folder``.
+    """Return the files from elsewhere by name, sorted, with the same bounds as ``read_folder``.
 
     Raises:
         TemplateContentError: a name is not allowed, or there are more than a template may hold.

@@ -35,7 +35,7 @@ class TaggedFiles:
 
 
 def check_tag(tag: str) -> str:
-    """``tag``, where it can be the name of one.
+    """Return ``tag``, where it can be the name of one.
 
     Raises:
         UsageError: it cannot.

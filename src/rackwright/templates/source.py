@@ -159,7 +159,7 @@ def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
 
 
 def built_in_names() -> list[str]:
-    """Ids of the built-in templates, sorted."""
+    """Return the ids of the built-in templates, sorted."""
     return sorted(path.parent.name for path in _built_in().glob("*/copier.yml"))
 
 
@@ -169,7 +169,7 @@ def newest(source: TemplateSource, *, beside: Path = Path()) -> Template:
 
 
 def recorded(source: TemplateSource, folder: Path) -> TemplateSource:
-    """``source`` as a cluster in ``folder`` keeps it: a path of a folder begins there."""
+    """Return ``source`` as a cluster in ``folder`` keeps it: a path of a folder begins there."""
     if source.kind != "folder":
         return TemplateSource(source.kind, source.at, None, source.folder)
     path = os.path.relpath(real(Path(source.at)), real(folder))

@@ -270,7 +270,7 @@ def _read(folder: Path, name: str) -> str | None:
 
 
 def _inside(folder: Path, path: Path) -> Iterator[Path]:
-    """``path`` and the folders above it below ``folder``."""
+    """Yield ``path`` and the folders above it below ``folder``."""
     while path != folder:
         yield path
         path = path.parent

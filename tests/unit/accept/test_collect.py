@@ -16,6 +16,7 @@ import pytest
 
 COLLECTOR = Path(__file__).parents[3] / "roles/acceptance/files/collect.py"
 PROGRAMS = {
+    "sminfo": "echo 'sminfo: sm lid 1 sm guid 0x1, activity count 3 priority 14 state 3 SMINFO_MASTER'",
     "nvidia-smi": """case "$*" in
 -L) printf 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\\nGPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-2)\\n';;
 *) printf '570.133.20\\n570.133.20\\n';;
@@ -289,3 +290,27 @@ def test_gpu_of_a_real_driver_has_its_serial_number(host: Make) -> None:
             "uuid": "GPU-00000000-0000-0000-0000-000000000001",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "problem"),
+    [
+        ("echo 'sminfo: sm lid 1 sm guid 0x100001, activity count 33 priority 0 state 3 SMINFO_MASTER'", "SMINFO_MASTER", None),
+        ("echo 'ibwarn: [7] _do_madrpc: recv failed: Connection timed out' >&2; exit 1", None, "sminfo ended with 1"),
+        ("echo", None, "sminfo tells no state"),
+    ],
+)  # fmt: skip
+def test_subnet_manager_of_whoever_runs_it_is_asked_for(
+    host: Make, told: str, state: str | None, problem: str | None
+) -> None:
+    """A fabric of UFM or of managed switches was skipped without a word."""
+    found = host(a_port("mlx5_0"), {**PROGRAMS, "sminfo": told})
+    assert found["subnet_manager"] == state
+    assert (problem or "") in found["problems"].get("subnet_manager", "")
+    assert ("subnet_manager" in found["problems"]) == (problem is not None)
+
+
+def test_host_without_infiniband_has_no_subnet_manager(host: Make) -> None:
+    found = host(a_port("mlx5_0", layer="Ethernet"))
+    assert found["subnet_manager"] is None
+    assert "subnet_manager" not in found["problems"]

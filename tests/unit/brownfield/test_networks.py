@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from rackwright.brownfield.document import make_blueprint
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
+from rackwright.plan.fabric.discovered.differences import CableComparison
+from rackwright.plan.fabric.discovered.dump import read_discovery
 
 
 def fabric_of(data: Any) -> dict[str, Any]:
@@ -32,8 +35,8 @@ def test_ibnetdiscover_is_the_source_of_switches_hosts_and_links(tmp_path: Path)
         "name": "infiniband",
         "technology": "infiniband",
         "tiers": [
-            {"name": "leaf", "type": "qm9700", "count": 8},
-            {"name": "spine", "type": "qm9700", "count": 4},
+            {"name": "leaf", "type": "qm9700", "count": 8, "switch_names": "compute-leaf-[1-8]"},
+            {"name": "spine", "type": "qm9700", "count": 4, "switch_names": "compute-spine-[1-4]"},
         ],
         "attached": [{"group": "dgx", "interfaces": 8}],
         "links": [{"name": "leaf-spine", "lower": "leaf", "upper": "spine", "parallel": 8}],
@@ -122,8 +125,7 @@ def test_switches_without_names_are_not_merged(tmp_path: Path) -> None:
     made = take_over(tmp_path, {"dump.txt": text})
     tiers = [(tier["name"], tier["count"]) for tier in fabric_of(made.data)["tiers"]]
     assert tiers == [("leaf", 2), ("spine", 1)]
-    told = " ".join(notice.text for notice in made.notices)
-    assert f"Quantum-{one}" in told
+    assert fabric_of(made.data)["tiers"][1]["switch_names"] == f"Quantum-{top}"
 
 
 def test_hosts_without_names_leave_their_switch_where_it_is(tmp_path: Path) -> None:
@@ -146,3 +148,32 @@ def test_hosts_of_one_name_are_not_one_host(tmp_path: Path) -> None:
     made = take_over(tmp_path, {"dump.txt": text})
     assert [one["name"] for one in made.data["sites"][0]["node_groups"]] == ["n"]
     assert "2 devices that state no name of a host" in " ".join(one.text for one in made.notices)
+
+
+def test_switches_keep_their_names_so_that_their_dump_is_as_planned(tmp_path: Path) -> None:
+    text = re.sub(r"compute-(leaf|spine)-(\d)", r"IB-A09.\1_0\2", ibnetdiscover(layout_of()))
+    made = take_over(tmp_path, {"dump.txt": text})
+    tiers = fabric_of(made.data)["tiers"]
+    assert [tier["switch_names"] for tier in tiers] == [
+        "IB-A09.leaf_[01-08]",
+        "IB-A09.spine_[01-04]",
+    ]
+    fabric = layout_of().fabric.model_dump(mode="json", exclude_unset=True)
+    for tier, read in zip(fabric["tiers"], tiers, strict=True):
+        tier["switch_names"] = read["switch_names"]
+    layout = layout_of(fabric)
+    compared = CableComparison(layout, read_discovery(text))
+    assert (compared.matched, compared.differences()) == (True, ())
+
+
+def test_hosts_of_two_domains_are_two(tmp_path: Path) -> None:
+    ports = [_port(number, f"H-a{number}", 1) for number in (1, 2)]
+    text = _switch("01", "MF0;leaf-1:MQM9700/U1", *ports)
+    text += "".join(
+        f'Ca\t1 "H-a{number}"\t\t# "esxi01.{zone}.x HCA-1"\n'
+        for number, zone in ((1, "red"), (2, "blue"))
+    )
+    made = take_over(tmp_path, {"dump.txt": text})
+    (group,) = made.data["sites"][0]["node_groups"]
+    assert (group["count"], group["host_names"]) == (2, "esxi01.blue.x,esxi01.red.x")
+    assert fabric_of(made.data)["attached"][0]["interfaces"] == 1

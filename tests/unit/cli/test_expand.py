@@ -185,7 +185,5 @@ def test_every_rule_gives_something(folder: Path) -> None:
     for text in (a_short_site(fabric, nodes, more=more), a_short_site(fabric, nodes)):
         lines = [line for line in text.splitlines() if "halls:" not in line]
         (folder / "blueprint.yaml").write_text("\n".join(lines), encoding="utf-8")
-        seen |= {
-            one["rule"] for one in json.loads(expand(folder, "--json").out)["derived"]
-        }
+        seen |= {one["rule"] for one in json.loads(expand(folder, "--json").out)["derived"]}
     assert seen == set(RULES)

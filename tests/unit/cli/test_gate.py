@@ -25,7 +25,17 @@ COMMANDS = {
     "preview": ("preview", "--target", "local"),
     "up": ("up", "--target", "local", "--yes"),
     "configure": ("configure", "--check"),
+    "provision": ("provision", "--layer", "metal.yaml"),
 }
+METAL = f"""\
+sites:
+  - name: sjc1
+    provisioning:
+      bmc: {{user: root, password_file: {Path(__file__)}}}
+      engine: {{url: "http://127.0.0.1:1"}}
+      images: [{{name: ubuntu, url: "http://127.0.0.1:1/a.raw", checksum: "sha256:{"0" * 64}"}}]
+      groups: [{{group: dgx, image: ubuntu}}]
+"""
 
 
 @pytest.fixture
@@ -37,6 +47,8 @@ def blueprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (rule,) = (tmp_path / "policies" / "own").glob("*.py")
     rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
     (tmp_path / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
+    (tmp_path / "metal.yaml").write_text(METAL)
+    monkeypatch.chdir(tmp_path)
     return name_first_set(tmp_path / "blueprint.yaml")
 
 
@@ -54,6 +66,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("rackwright.provision.targets.open_target", begin("target"))
     monkeypatch.setattr("rackwright.ansible_runs.files.prepare", begin("hosts"))
+    monkeypatch.setattr("rackwright.metal.journal.open_journal", begin("machines"))
     return begun
 
 

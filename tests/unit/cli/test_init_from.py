@@ -77,6 +77,7 @@ def rest_of(whole: dict[str, Any]) -> dict[str, Any]:
     (room,) = whole.pop("sites")
     power = {
         "contract": room["power"]["contract"],
+        "cabling": room["power"]["cabling"],
         "conductors": room["halls"][0]["rows"][0]["rack_groups"][0]["feeds"][0]["conductors"],
         "sources": [{"name": "utility", "fault_current": "10 kA"}],
     }

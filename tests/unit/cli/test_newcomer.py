@@ -31,15 +31,16 @@ sites:
     design_dry_bulb: 38 °C
     pue_budget: 1.4
     plant: [{name: ch, kind: chiller, count: 6, capacity: 200 kW, water: chilled, rejects_to: outdoors,
-             outdoor_temperature: 40 °C, fed_by: [utility]}]
-    facility_water: [{name: chilled}]
+             outdoor_temperature: 40 °C, fed_by: [utility], restart: 2 min}]
+    facility_water: [{name: chilled, fluid: water, supply_temperature: 18 °C, volume: 60 m3, warming: 4 K}]
     halls:
       - name: hall-1
-        air: {water: chilled, fed_by: [utility]}
+        air: {water: chilled, fed_by: [utility], restart: 5 s, volume: 1600 m3}
         trays: {height: 2.7 m, section: {width: 600 mm, depth: 100 mm}}
     racks: {blanking: true, cable_allowance: 100 mm, cable_weight: 40 kg}
     power:
       conductors: {length: 25 m, parallel: 1, cross_section: 16 mm2, material: copper}
+      cabling: {standard: iec, installation: tray, temperature: 90 °C, ambient: 40 °C, circuits: 3}
       feed_path:
         - {kind: ups, modules: {count: 6, capacity: 100 kW, spare: 1}, overload: 700 kW, recharge: 50 kW,
            short_circuit_rating: 35 kA, voltage_tolerance: 1 %}

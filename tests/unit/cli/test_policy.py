@@ -420,7 +420,7 @@ def test_a_new_built_in_rule_belongs_to_its_family_and_to_the_next_set(
     assert main(["policy", "new", "rack/RACK-900", "Racks keep units free"]) == 0
     assert "wrote policies/rack/rack900_racks_keep_units_free.py" in capsys.readouterr().out
     (rule,) = checkout.glob("rack/rack900*.py")
-    assert 'since="0.4"' in rule.read_text()
+    assert 'since="0.5"' in rule.read_text()
     made = next(policy for policy in load_pack(checkout) if policy.id == "RACK-900")
     assert [run_example(made, one, checkout) for one in load_examples(made)] == [None] * 4
     assert not (checkout / "fixtures/small.yaml").exists()

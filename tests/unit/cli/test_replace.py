@@ -13,6 +13,7 @@ import pytest
 from botocore.client import BaseClient
 
 from examples import MANY
+from rackwright.ansible_runs.hosts import AnsibleHosts
 from rackwright.cli import main
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate, read_nodes
 from rackwright.policy.packs.loader import builtin_pack
@@ -120,16 +121,13 @@ class Controller:
 
     def __init__(
         self,
-        _place: Any,
+        hosts: AnsibleHosts,
         controllers: Sequence[str],
         _expected: Any,
-        _forks: int,
-        inventories: Sequence[Path],
-        _say: Any,
     ) -> None:
         self.controllers = controllers
         self.changed: dict[str, list[str]] = {}
-        Controller.inventories = inventories
+        Controller.inventories = hosts.inventories
 
     def update(self, names: Collection[str], updates: Sequence[NodeUpdate]) -> NodesSeen:
         before = read_nodes(self._lines(names))

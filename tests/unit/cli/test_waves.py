@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.hosts import AnsibleHosts
 from rackwright.cli import main
 from rackwright.cli.commands.configure import configure
 from rackwright.cli.options.waves import _as_json, _as_text, _leftovers, is_wanted, limit_of
@@ -96,7 +97,7 @@ def a_rollout(tmp_path: Path) -> Rollout:
     progress.pass_host("n1")
     progress.failed["n2"] = "7 of 8 accelerators"
     progress.own(["n2"], "rackwright: 7 of 8 accelerators (change 1a)")
-    executor = AnsibleExecutor(Workspace(tmp_path), ("head-1",), {}, 5, (), print)
+    executor = AnsibleExecutor(AnsibleHosts(Workspace(tmp_path)), ("head-1",), {})
     made = Rollout(progress, executor, Pace(), print, lambda _: None)
     made.seconds = {0: 12.34, 1: 60.0}
     made.stopped = "1 of 2 hosts of the wave failed, more than 20 %"

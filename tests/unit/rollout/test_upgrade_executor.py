@@ -10,12 +10,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rackwright.accept.expected import Comparing, Expectation, HostExpectations
 from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.ansible_runs.files import Workspace
-from rackwright.ansible_runs.observer import Watcher
-from rackwright.ansible_runs.run import PLAYBOOK, Options
+from rackwright.ansible_runs.hosts import AnsibleHosts
+from rackwright.ansible_runs.run import PLAYBOOK
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeState, NodeUpdate
 from rackwright.rollout.executor import AnsibleExecutor
 from rackwright.rollout.upgrade_executor import REBOOT, SLURM_UPGRADE, UpgradeExecutor, UpgradeSide
@@ -54,14 +55,21 @@ class Hosts(AnsibleExecutor):
         self.installed |= dict.fromkeys(hosts, self.wanted)
         return {h: "reboot it" for h in hosts if not tags and self.loaded[h] != self.wanted}
 
-    def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
-        names = (options.limit or "").split(",")
+    def run(
+        self,
+        hosts: Sequence[str],
+        playbook: Path = PLAYBOOK,
+        *,
+        asked: Sequence[Path] = (),
+        **_: Any,
+    ) -> Tally:
+        names = list(hosts)
         if playbook == SLURM_UPGRADE:
-            told = json.loads(options.inventories[0].read_text())["all"]["hosts"]
+            told = json.loads(asked[0].read_text())["all"]["hosts"]
             assert list(told) == names
-            for name, asked in told.items():
-                back = " with what was saved" if asked["slurm_upgrade_restore"] else ""
-                self.did.append(f"{name} Slurm {asked['slurm_upgrade_version']}{back}")
+            for name, wanted in told.items():
+                back = " with what was saved" if wanted["slurm_upgrade_restore"] else ""
+                self.did.append(f"{name} Slurm {wanted['slurm_upgrade_version']}{back}")
             failed = {n: HostResult(failure="not offered") for n in names if n in self.refuses}
             return Tally(dict.fromkeys(names, HostResult(ok=9)) | failed)
         assert playbook == REBOOT
@@ -96,7 +104,7 @@ def an_upgrade(
     tmp_path: Path, reboots: Collection[str] = ("gpu-1", "gpu-2")
 ) -> tuple[UpgradeExecutor, Hosts, list[str]]:
     said: list[str] = []
-    hosts = Hosts(Workspace(tmp_path), ("head-1",), {}, 5, (), said.append)
+    hosts = Hosts(AnsibleHosts(Workspace(tmp_path)), ("head-1",), {})
     hosts.installed = dict.fromkeys(("gpu-1", "gpu-2", "login-1"), OLD)
     hosts.loaded = dict(hosts.installed)
 

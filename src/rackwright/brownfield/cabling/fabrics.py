@@ -10,12 +10,14 @@ from typing import Any
 
 from rackwright.brownfield.cabling.networks import TIERS, NetworkView
 from rackwright.brownfield.names import (
+    by_spelling,
     free_name,
     host_naming,
     label_of,
     ordered_hostlist,
     short_of,
     stem_of,
+    switch_naming,
 )
 from rackwright.brownfield.products import Products, letters
 from rackwright.brownfield.records import FoundDevice, SourceNotice
@@ -23,7 +25,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.hosts import names_of
+from rackwright.plan.hosts import names_of, numbered
 from rackwright.render.todo import Blank, ListItem
 
 _SHORTEST = 4
@@ -62,7 +64,9 @@ class Cabled:
 
     def add(self, view: NetworkView) -> None:
         """Add the switches, hosts and links of a network."""
-        standing = {short_of(name).lower() for name in self.standing}
+        standing = {
+            text for name in self.standing for text in (name.lower(), short_of(name).lower())
+        }
         if self.unplaced:
             self._hosts(view, standing)
         attached = list(self._attached(view))
@@ -92,15 +96,16 @@ class Cabled:
     def _hosts(self, view: NetworkView, standing: set[str]) -> None:
         """Add node groups of the hosts that no other file has."""
         groups: list[dict[str, Any]] = self.site.setdefault("node_groups", [])
-        known = standing | {
-            short_of(name).lower()
-            for group in groups
-            for name in _names(group, self.products.catalogue)
-        }
+        spelled = by_spelling(view.hosts)
+        told = [name for group in groups for name in _names(group, self.products.catalogue)]
+        known = (
+            standing | {name.lower() for name in told} | {short_of(name).lower() for name in told}
+        )
         taken = {group["name"] for group in groups}
         absent: dict[tuple[str, int], list[str]] = {}
         for name in sorted(view.hosts, key=_natural):
-            if short_of(name).lower() not in known:
+            alone = spelled.get(short_of(name).lower()) == name
+            if not {name.lower(), short_of(name).lower() if alone else name.lower()} & known:
                 absent.setdefault((stem_of(name), view.hosts[name]), []).append(name)
         for (stem, _), names in absent.items():
             name = free_name(label_of(stem) or "node", taken)
@@ -115,14 +120,13 @@ class Cabled:
 
     def _attached(self, view: NetworkView) -> Iterator[dict[str, Any]]:
         """Yield the node groups on a network, with the interfaces that most of their hosts have there."""
-        interfaces = {short_of(name).lower(): count for name, count in view.hosts.items()}
+        spelled = by_spelling(view.hosts)
         for group in self.site.get("node_groups", []):
             names = _names(group, self.products.catalogue)
-            counts = [
-                interfaces[short.lower()]
-                for name in names
-                if (short := short_of(name)).lower() in interfaces
-            ]
+            seen = (
+                spelled.get(name.lower()) or spelled.get(short_of(name).lower()) for name in names
+            )
+            counts = [view.hosts[name] for name in seen if name is not None]
             if not counts:
                 continue
             most = max(set(counts), key=counts.count)
@@ -147,7 +151,9 @@ class Cabled:
             tier = free_name(base, taken)
             entry = _switch_of(model, self.products.catalogue)
             said = {} if entry is None else {"type": entry}
-            fabric["tiers"].append({"name": tier, **said, "count": len(names)})
+            planned = numbered(f"{fabric['name']}-{tier}", len(names))
+            own = switch_naming(names, planned)
+            fabric["tiers"].append({"name": tier, **said, "count": len(names), **own})
             path = (
                 *self.here,
                 "fabrics",
@@ -161,10 +167,6 @@ class Cabled:
                 Blank(path, SwitchTier, "racks", "n01"),
                 Blank(path, SwitchTier, "per_rack", "a number"),
             ]
-            planned = f"{fabric['name']}-{tier}-1"
-            if names[0] != planned:
-                text = f"the switches {ordered_hostlist(names)} are called {planned} and so on in the plan, in this order"
-                self.notices.append(SourceNotice(text, view.at))
         lost = sorted(set(view.switches) - set(view.levels))
         if lost:
             text = f"{len(lost):,} switches that no host is below are left out: {ordered_hostlist(lost)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rackwright.brownfield.cabling.files import device_of, neighbour_tables, text_of
-from rackwright.brownfield.names import host_of, short_of
+from rackwright.brownfield.names import by_spelling, host_of, short_of
 from rackwright.brownfield.records import FoundCable, FoundNetwork, SourceNotice, refused
 from rackwright.errors import Location, UsageError
 from rackwright.plan.fabric.discovered.dump import Discovery
@@ -206,14 +206,16 @@ class NetworkView:
 
     def tier(self, name: str) -> str | None:
         """Return the name of the tier of a switch; None if it is none of this network."""
-        level = self.levels.get(self._spelled.get(short_of(name).lower(), ""))
+        known = self._spelled
+        spelled = known.get(name.lower()) or known.get(short_of(name).lower(), "")
+        level = self.levels.get(spelled)
         if level is None:
             return None
         return TIERS[level - 1] if level <= len(TIERS) else f"tier-{level}"
 
     @property
     def _spelled(self) -> Mapping[str, str]:
-        return {short_of(name).lower(): name for name in self.switches}
+        return by_spelling(self.switches)
 
     def parallel(self, lower: str, upper: str) -> int | None:
         """Return the cables between each pair of connected switches of two tiers; None where they differ."""

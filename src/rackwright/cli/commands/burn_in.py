@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_hosts, check_hosts, connections, controllers
+from rackwright.cli.options.hosts import add_hosts, check_hosts, expectations, host_session
+from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.telling import say, tell_progress
-from rackwright.errors import RackwrightError, UsageError
+from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -81,10 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the blueprint has no nodes of Slurm, or an argument is wrong.
     """
-    from rackwright.accept.expected import expect
     from rackwright.accept.run import collect
-    from rackwright.ansible_runs.files import prepare, workspace
-    from rackwright.locks import exclusive
     from rackwright.nodelife.burnin.groups import nodes_of
     from rackwright.nodelife.burnin.jobs import SlurmJobs
     from rackwright.nodelife.burnin.limits import read_floors
@@ -93,7 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.nodelife.ledger import open_ledger, parts_of_facts
     from rackwright.nodelife.store import store_path
     from rackwright.plan.load import load_plan
-    from rackwright.rollout.executor import AnsibleExecutor
 
     check_hosts(arguments)
     groups, request = _groups(arguments.groups), _request(arguments)
@@ -106,26 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
             "the blueprint has no nodes of Slurm, so there is nothing to burn in",
             hint="describe the Slurm cluster under 'scheduler:'",
         )
-    expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
-    inventories = [path.resolve() for path in arguments.inventory]
-    place = workspace(plan.name)
-    with (
-        exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"),
-        open_ledger(store_path(plan.name)) as ledger,
-    ):
-        prepare(plan, place, connections(arguments.lab))
-        executor = AnsibleExecutor(
-            place, controllers(plan), expected, arguments.forks, inventories, tell_progress
-        )
+    expected = expectations(arguments, plan)
+    with host_session(arguments, plan) as session, open_ledger(store_path(plan.name)) as ledger:
+        executor = session.executor(expected)
         states = executor.update([node.name for node in nodes], []).after
-        answers = collect(
-            place,
-            list(expected.values()),
-            limit=arguments.limit,
-            forks=arguments.forks,
-            inventories=inventories,
-            say=tell_progress,
-        )
+        answers = collect(session.hosts, list(expected.values()), limit=arguments.limit)
         now = time.time()
         serials: dict[str, Mapping[str, str]] = {}
         for node in nodes:
@@ -135,13 +117,12 @@ def run(arguments: argparse.Namespace) -> int:
                 listed = (facts.get("parts") or {}).get("gpu") or []
                 serials[node.name] = {one["uuid"]: one["serial"] for one in listed if "uuid" in one}
         chosen = [node for node in nodes if node.host in answers.tally.hosts]
-        jobs = SlurmJobs(place, inventories, arguments.forks, tell_progress)
-        session = _Session(arguments, plan, executor, jobs, states)
+        tests = _Session(arguments, plan, executor, SlurmJobs(session.hosts), states)
         asked = SuiteRequest(groups, request, _across(plan), arguments.lab is not None)
-        suite = session.run(chosen, answers.unreachable, asked, ledger, floors, serials)
+        suite = tests.run(chosen, answers.unreachable, asked, ledger, floors, serials)
         record(suite, ledger)
     for form, path in outputs:
-        _write(path, _rendered(form, suite))
+        write_file(path, _rendered(form, suite))
     sys.stdout.write(render_json(suite) if arguments.json else render_text(suite))
     codes = {"pass": ExitCode.CLEAN, "fail": ExitCode.VIOLATION, "unknown": ExitCode.UNKNOWN}
     return codes[str(suite.verdict)]
@@ -255,7 +236,7 @@ class _Session:
 
 
 def _across(plan: Plan) -> dict[str, float | None]:
-    """Least bus bandwidth across nodes by node group, in GB/s."""
+    """Return the least bus bandwidth across nodes by node group, in GB/s."""
     operations = plan.operations
     return {
         one.group: None if one.across is None else one.across / 1000
@@ -264,7 +245,7 @@ def _across(plan: Plan) -> dict[str, float | None]:
 
 
 def _groups(text: str) -> tuple[GroupKind, ...]:
-    """The kinds of groups in an argument.
+    """Return the kinds of groups in an argument.
 
     Raises:
         UsageError: one is none.
@@ -278,7 +259,7 @@ def _groups(text: str) -> tuple[GroupKind, ...]:
 
 
 def _request(arguments: argparse.Namespace) -> dict[str, object]:
-    """The request to the program on the nodes.
+    """Return the request to the program on the nodes.
 
     Raises:
         UsageError: a step or a time is wrong.
@@ -302,7 +283,7 @@ def _request(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def _seconds(option: str, text: str | None) -> float:
-    """A time of an option, in s; 0 without one.
+    """Return a time of an option, in s; 0 without one.
 
     Raises:
         UsageError: it is none.
@@ -334,10 +315,3 @@ def _rendered(form: str, suite: Suite) -> str:
         "layer": report.render_layer,
     }
     return render[form](suite)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RackwrightError(f"'{path}' cannot be written: {error.strerror}") from None

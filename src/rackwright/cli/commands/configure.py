@@ -8,8 +8,22 @@ import time
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_cluster, add_hosts, check_hosts, connections, watcher
+from rackwright.cli.options.hosts import (
+    add_cluster,
+    add_hosts,
+    ansible_hosts,
+    check_hosts,
+    host_session,
+    watcher,
+)
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.options.waves import (
+    add_max_failures,
+    add_waves,
+    check_max_failures,
+    is_wanted,
+    roll_out,
+)
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -27,8 +41,6 @@ VERSIONS = frozenset({"OPS-002"})
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``configure``."""
-    from rackwright.cli.options.waves import add_arguments
-
     add_blueprint(parser)
     add_gate(parser)
     add_hosts(parser)
@@ -40,25 +52,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="just these steps, like configure,run; no host leaves quarantine by part of the steps",
     )
     parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
-    parser.add_argument(
-        "--max-failures",
-        type=int,
-        default=20,
-        metavar="PERCENT",
-        help="share of the hosts that may fail before the run ends for all of them",
-    )
+    add_max_failures(parser, "share of the hosts that may fail before the run ends for all of them")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    add_arguments(parser)
+    add_waves(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Configure the hosts; 4 when some of them failed."""
-    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.files import workspace
     from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
     from rackwright.ansible_runs.tags import is_everything, parse_tags
     from rackwright.cli.options.burn_in_gate import hold_untested
-    from rackwright.cli.options.waves import is_wanted, roll_out
-    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
     from rackwright.rollout.software_record import check_release, record_of, save_record
 
@@ -73,10 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
         return refused
     if in_waves:
         code = roll_out(arguments, own)
-        hold_untested(arguments, own.plan, workspace(own.plan.name))
+        hold_untested(own.plan, ansible_hosts(arguments, own.plan))
         return code
-    name = own.plan.name
-    place = workspace(name)
+    place = workspace(own.plan.name)
     limit = arguments.limit
     if arguments.retry:
         waiting = read_quarantine(place)
@@ -92,10 +95,9 @@ def run(arguments: argparse.Namespace) -> int:
         tags=tags,
         inventories=tuple(path.resolve() for path in arguments.inventory),
     )
-    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
-        inventory = prepare(own.plan, place, connections(arguments.lab))
+    with host_session(arguments, own.plan) as session:
         started = time.monotonic()
-        with watcher(inventory, options.limit, as_json=arguments.json) as watch:
+        with watcher(session.inventory, options.limit, as_json=arguments.json) as watch:
             tally = run_playbook(place, options, watch)
         seconds = time.monotonic() - started
         kept = (
@@ -106,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not options.check and options.limit is None and is_everything(tags) and not kept:
             save_record(place.software, record_of(own.plan))
         if not options.check and is_everything(tags):
-            hold_untested(arguments, own.plan, place)
+            hold_untested(own.plan, session.hosts)
     sys.stdout.write(
         _as_json(tally, kept, seconds)
         if arguments.json
@@ -124,8 +126,7 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
     check_hosts(arguments)
     if arguments.limit is not None and arguments.retry:
         raise UsageError("--limit and --retry both choose hosts; give one")
-    if not 0 <= arguments.max_failures <= 100:
-        raise UsageError("--max-failures is a share between 0 and 100")
+    check_max_failures(arguments)
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:

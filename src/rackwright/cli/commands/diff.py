@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.cli.options.exceptions import add_today, files_of
+from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.harmless import COLOURS, harmless
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write_failure(error, outputs)
         raise
     for output_form, path in outputs:
-        _write(path, _render(comparison, output_form, arguments, colour=False))
+        write_file(path, _render(comparison, output_form, arguments, colour=False))
     colour = wants_colour(arguments.color, sys.stdout, os.environ)
     show(_render(comparison, form, arguments, colour=colour), COLOURS if colour else None)
     if comparison.refused:
@@ -130,7 +131,7 @@ def _write_failure(error: RackwrightError, outputs: Sequence[tuple[str, Path]]) 
 
     for form, path in outputs:
         if form == "md":
-            _write(path, harmless(uncompared_markdown(error)))
+            write_file(path, harmless(uncompared_markdown(error)))
 
 
 def _parse_output(text: str) -> tuple[str, Path]:
@@ -138,14 +139,6 @@ def _parse_output(text: str) -> tuple[str, Path]:
     if not equals or form not in FORMATS or not name:
         raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(FORMATS)}")
     return form, Path(name)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
 
 
 def _render(

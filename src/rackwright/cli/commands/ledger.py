@@ -106,7 +106,7 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _history(ledger: Ledger, name: str) -> dict[str, Any]:
-    """Places and entries of a node or a serial number."""
+    """Return the places and entries of a node or a serial number."""
     stays = ledger.stays(node=name) or ledger.stays(serial=name)
     entries = ledger.entries(node=name) or ledger.entries(serial=name)
     return {

@@ -12,10 +12,10 @@ from rackwright.cli.options.hosts import (
     add_ways,
     check_hosts,
     check_site,
-    connections,
+    host_session,
     ways_of,
 )
-from rackwright.cli.options.telling import say, tell_progress
+from rackwright.cli.options.telling import say
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from rackwright.fleet.caps import CapPlan, PowerBudget
     from rackwright.plan.expansion import SitePlan
-    from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
 
 
@@ -99,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
     site = _site(loaded.plan, arguments.site)
     check_hosts(arguments)
-    cluster = _cluster(loaded, site.name)
+    cluster = loaded.cluster_at(site.name).plan if loaded.plan.is_federated else loaded.plan
     if arguments.restore:
         return _restore(arguments, cluster)
     if arguments.openadr is not None:
@@ -133,10 +132,6 @@ def _site(plan: Plan, name: str | None) -> SitePlan:
             hint=f"name one with --site: {', '.join(sites)}" if sites else None,
         )
     return next(iter(sites.values()))
-
-
-def _cluster(loaded: LoadedPlan, site: str) -> Plan:
-    return loaded.cluster_at(site).plan if loaded.plan.is_federated else loaded.plan
 
 
 def _budget(arguments: argparse.Namespace, site: SitePlan) -> PowerBudget:
@@ -272,23 +267,10 @@ def _sent(
     arguments: argparse.Namespace, cluster: Plan, made: CapPlan | None, reason: str
 ) -> Mapping[str, str]:
     """Send the limits of a plan, or give all back without one; return the hosts that failed."""
-    from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.fleet.sending import send_caps
-    from rackwright.locks import exclusive
 
-    place = workspace(cluster.name)
-    inventories = [path.resolve() for path in arguments.inventory]
-    with exclusive(place.folder / "lock", what=f"the configuration of '{cluster.name}'"):
-        prepare(cluster, place, connections(arguments.lab))
-        caps: Sequence[object] = () if made is None else made.caps
-        return send_caps(
-            place,
-            caps,  # type: ignore[arg-type]
-            reason,
-            inventories=inventories,
-            forks=arguments.forks,
-            say=tell_progress,
-        )
+    with host_session(arguments, cluster) as session:
+        return send_caps(session.hosts, () if made is None else made.caps, reason)
 
 
 def _listen(arguments: argparse.Namespace, cluster: Plan, site: SitePlan) -> int:

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.policy_gate import add_gate, gate_of, gate_words, refused_by
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -25,6 +26,7 @@ SCHEMA = "rackwright.provisioning/v1"
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``provision``."""
     add_blueprint(parser)
+    add_gate(parser)
     parser.add_argument("--site", help="the bare-metal site, where the blueprint has several")
     parser.add_argument(
         "--hosts",
@@ -58,7 +60,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Provision hosts; 0 where all are done, 5 where one was left alone with a reason.
+    """Provision hosts; 0 where all are done, 5 where one was left alone or the blueprint is refused.
 
     Raises:
         UsageError: the blueprint has no engine, no such host or step, or a file cannot be read.
@@ -72,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.metal.nodes import REHEARSAL, limits_of
     from rackwright.metal.reconcile import Reconciler, rehearsed
     from rackwright.nodelife.store import sole_controller, store_path
+    from rackwright.plan.load import load_plan
 
     until = _step(arguments.until)
     chosen = hosts_of(arguments.blueprint, arguments.layer, arguments.site, arguments.hosts)
@@ -79,12 +82,16 @@ def run(arguments: argparse.Namespace) -> int:
     limits = limits_of(provisioning)
     if arguments.dry_run:
         return _show_waves(plans, limits, as_json=arguments.json)
+    rehearsal = chosen.engine.driver == REHEARSAL
+    if not (arguments.status or rehearsal):  # disks are wiped before 'configure' would refuse
+        loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+        if refused := refused_by(gate_of(arguments), loaded, "nothing was provisioned"):
+            return refused
     store = store_path(chosen.cluster)
     with open_journal(store, site.name, time.time) as journal:
         if arguments.status:
             return _report(plans, journal.records(), as_json=arguments.json)
         access = bmc_access(provisioning.bmc, chosen.machines)
-        rehearsal = chosen.engine.driver == REHEARSAL
         # Passwords are read before anything is begun: a file that is missing stops nothing half-way.
         known = None if rehearsal else access.credentials()
         reader = None
@@ -111,7 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
                 ironic=chosen.ironic(),
                 journal=journal,
                 read=read,
-                run_on_hosts=LastSteps(provisioning.ssh_user, arguments.blueprint, arguments.layer),
+                run_on_hosts=LastSteps(
+                    provisioning.ssh_user,
+                    arguments.blueprint,
+                    arguments.layer,
+                    gate_words(arguments),
+                ),
                 passwords=password,
                 limits=limits,
                 until=until,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.telling import say, tell_progress
+from rackwright.cli.options.telling import say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
@@ -166,7 +166,7 @@ def _one_pass(
 def _controller(
     arguments: argparse.Namespace, plan: Plan, journal: object, path: Path
 ) -> tuple[RepairController, RecordingFolder | None, BmcPoller]:
-    from rackwright.cli.options.hosts import connections, controllers
+    from rackwright.cli.options.hosts import ansible_hosts, connections, controllers
     from rackwright.nodelife.repair.access import (
         CommandsByAnsible,
         CommandsHere,
@@ -187,22 +187,21 @@ def _controller(
     from rackwright.plan.slurm.node_health import LIBRARY
 
     assert isinstance(journal, Journal)  # noqa: S101 - imported late
-    inventories = [one.resolve() for one in arguments.inventory]
     slurm: SlurmAccess = SlurmHere(tuple(shlex.split(arguments.slurm or "")))
     commands: NodeCommands = CommandsHere(arguments.on_node or "")
     if arguments.slurm is None or arguments.on_node is None:
-        from rackwright.ansible_runs.files import prepare, workspace
+        from rackwright.ansible_runs.files import prepare
 
-        place = workspace(plan.name)
-        prepare(plan, place, connections(arguments.lab))
+        hosts = ansible_hosts(arguments, plan)
+        prepare(plan, hosts.place, connections(arguments.lab))
         if arguments.slurm is None:
-            slurm = SlurmByAnsible(place, controllers(plan), inventories, tell_progress)
+            slurm = SlurmByAnsible(hosts, controllers(plan))
         if arguments.on_node is None:
-            commands = CommandsByAnsible(place, inventories)
+            commands = CommandsByAnsible(hosts)
     bmcs = {} if arguments.bmc is None else read_bmcs(arguments.bmc)
-    hosts = {host.name: host.inventory_name for host in plan.hosts}
-    actuator: Actuator = SlurmActuator(slurm, commands, bmcs, hosts)
-    validator: Validator = HealthCheckValidator(commands, LIBRARY, hosts)
+    names = {host.name: host.inventory_name for host in plan.hosts}
+    actuator: Actuator = SlurmActuator(slurm, commands, bmcs, names)
+    validator: Validator = HealthCheckValidator(commands, LIBRARY, names)
     if arguments.validate is not None:
         validator = CommandValidator(tuple(shlex.split(arguments.validate)), path.parent / "validations")  # fmt: skip
     if arguments.dry_run:

@@ -14,13 +14,15 @@ from rackwright.cli.options.hosts import (
     add_reach,
     check_hosts,
     connections,
-    controllers,
+    host_session,
 )
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.options.telling import say
 from rackwright.cli.options.waves import (
-    DOMAINS,
+    add_max_failures,
+    add_waves,
     begin,
+    check_max_failures,
     give_up,
     go_on,
     limit_of,
@@ -59,28 +61,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="what the hosts were configured from; else what this machine has recorded",
     )
     parser.add_argument("--yes", action="store_true", help="do it; else it is only shown")
-    parser.add_argument("--resume", action="store_true", help="go on with the upgrade begun last")
-    parser.add_argument("--waves", choices=DOMAINS, default="rack", help="what is changed together")
-    parser.add_argument(
-        "--wave-limit",
-        metavar="NUMBER|SHARE",
-        help="hosts out of service at a time, like 8 or 10%%",
-    )
-    parser.add_argument(
-        "--drain-timeout",
-        metavar="TIME",
-        help="how long to wait for the jobs on a wave's nodes, like '2 h'; a day unless given",
-    )
-    parser.add_argument(
-        "--max-failures",
-        type=int,
-        default=20,
-        metavar="PERCENT",
-        help="share of a wave's hosts that may fail before the upgrade stops",
-    )
-    parser.add_argument(
-        "--reason", metavar="TEXT", help="what the upgrade is called in the nodes' reasons"
-    )
+    add_max_failures(parser, "share of a wave's hosts that may fail before the upgrade stops")
+    add_waves(parser, default="rack")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -117,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _beside(
     last: RolloutProgress, plan: Plan, steps: tuple[UpgradeStep, ...]
 ) -> tuple[UpgradeStep, ...]:
-    """``steps``, with what hosts may have that an unfinished upgrade has touched."""
+    """Return ``steps``, with what hosts may have that an unfinished upgrade has touched."""
     from rackwright.rollout.software_record import with_record
     from rackwright.rollout.upgrade_steps import steps_for_touched, upgrade_steps
 
@@ -136,8 +118,7 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
     check_hosts(arguments)
     if arguments.yes and arguments.resume:
         raise UsageError("--yes begins an upgrade and --resume goes on with one; give one")
-    if not 0 <= arguments.max_failures <= 100:
-        raise UsageError("--max-failures is a share between 0 and 100")
+    check_max_failures(arguments)
 
 
 def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
@@ -245,9 +226,7 @@ def _upgrade(
     record: SoftwareRecord,
     steps: Sequence[UpgradeStep],
 ) -> int:
-    from rackwright.ansible_runs.files import prepare
-    from rackwright.locks import exclusive
-    from rackwright.rollout.executor import AnsibleExecutor, digest
+    from rackwright.rollout.executor import digest
     from rackwright.rollout.journal import load, save
     from rackwright.rollout.rollout import Rollout
     from rackwright.rollout.software_record import record_of, save_record
@@ -260,26 +239,23 @@ def _upgrade(
     )
     from rackwright.rollout.waves import WaveKind
 
-    pace, inventories = pace_of(arguments), [path.resolve() for path in arguments.inventory]
+    pace = pace_of(arguments)
     reached = connections(arguments.lab)
     lab = arguments.lab is not None
     old, new = slurm_versions(steps)
     after = _side(place, plan, reached, new, lab=lab)
     former = _side(place, before, reached, old, lab=lab, restore=True)
-    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
+    with host_session(arguments, plan, say) as session:
         last = load(place.waves)
-        inventory = prepare(plan, place, reached)
-        ansible = AnsibleExecutor(
-            place, controllers(plan), after.expected, arguments.forks, inventories, say
-        )
-        mark = digest(place, inventory, ("upgrade",), inventories)
+        ansible = session.executor(after.expected)
+        mark = digest(place, session.inventory, ("upgrade",), session.hosts.inventories)
         if arguments.resume:
             progress = go_on(last, mark, upgrade=True)
         else:
-            if not (hosts := to_change(steps)):
+            if not (changing := to_change(steps)):
                 print("nothing to upgrade: the hosts were brought to this software bill already")
                 return ExitCode.NOTHING
-            progress = begin(arguments, plan, ansible, mark, (), hosts, "upgrade")
+            progress = begin(arguments, plan, ansible, mark, (), changing, "upgrade")
             progress.upgraded_from, progress.upgraded_to = record, record_of(plan)
             if last is not None:
                 progress.drained = dict(last.drained)

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.hosts import add_cluster, add_hosts, check_hosts, connections
-from rackwright.cli.options.telling import say, tell_progress
+from rackwright.cli.options.hosts import (
+    add_cluster,
+    add_hosts,
+    check_hosts,
+    controllers,
+    host_session,
+)
+from rackwright.cli.options.outputs import write_file
+from rackwright.cli.options.telling import say
 from rackwright.errors import RackwrightError, UsageError
 
 if TYPE_CHECKING:
@@ -62,55 +69,35 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.expected import NOT_IN_A_LAB, expect
     from rackwright.accept.report import render_json, render_junit, render_text
     from rackwright.accept.run import collect, drain
-    from rackwright.ansible_runs.files import prepare, workspace
-    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
 
     outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     plan = loaded.cluster_at(arguments.site).plan
-    controller = _controller(plan) if arguments.drain else None
+    controller = controllers(plan)[0] if arguments.drain else None
     measured = groups(plan) if arguments.all_reduce else ()
     expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
-    inventories = [path.resolve() for path in arguments.inventory]
     switches: tuple[HostAcceptance, ...] = ()
     if arguments.cables:
         from rackwright.accept.cables import judge_switches
 
         switches = judge_switches(plan, arguments.cables)
-    name = plan.name
-    place = workspace(name)
     drained: Mapping[str, str] = {}
-    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
-        prepare(plan, place, connections(arguments.lab))
-        answers = collect(
-            place,
-            expected,
-            limit=arguments.limit,
-            forks=arguments.forks,
-            inventories=inventories,
-            say=tell_progress,
-        )
+    with host_session(arguments, plan) as session:
+        answers = collect(session.hosts, expected, limit=arguments.limit)
         _record_parts(plan, answers)
-        together = measure(
-            place,
-            measured,
-            answers,
-            forks=arguments.forks,
-            inventories=inventories,
-            say=tell_progress,
-        )
+        together = measure(session.hosts, measured, answers)
         asked = [host for host in expected if host.name in answers.tally.hosts]
         judged = asked if arguments.limit is not None else expected
         acceptance = compare(judged, answers.facts, answers.unreachable)
         acceptance = replace(acceptance, hosts=(*acceptance.hosts, *together, *switches))
         if controller is not None and (drained := to_drain(acceptance)):
             _report_before_drain(acceptance)
-            drain(place, controller, drained, inventories=inventories, say=say)
+            drain(replace(session.hosts, say=say), controller, drained)
     left_out = NOT_IN_A_LAB if arguments.lab is not None else frozenset()
     for path in outputs:
-        _write(path, render_junit(acceptance))
+        write_file(path, render_junit(acceptance))
     render = render_json if arguments.json else render_text
     sys.stdout.write(render(acceptance, left_out, drained))
     return int(acceptance.exit_code)
@@ -147,34 +134,8 @@ def _report_before_drain(acceptance: Acceptance) -> None:
             sys.stderr.write(f"  {host.name}: {item.reason}\n")
 
 
-def _controller(plan: Plan) -> str:
-    """Return the first controller, which is a host of the blueprint.
-
-    Raises:
-        UsageError: the blueprint has no scheduler, or the controller is no host of it.
-    """
-    scheduler = plan.scheduler
-    if scheduler is None:
-        raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
-    first = scheduler.controllers[0].host
-    for host in plan.hosts:
-        if host.name == first:
-            return host.inventory_name
-    raise UsageError(
-        f"the controller '{first}' is no host of the blueprint",
-        hint="run 'rackwright verify' without --drain, and drain on the controller itself",
-    )
-
-
 def _junit_path(text: str) -> Path:
     form, equals, file = text.partition("=")
     if form != "junit" or not equals or not file:
         raise UsageError(f"'{text}' is not junit=FILE", hint="the format is junit")
     return Path(file)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RackwrightError(f"'{path}' cannot be written: {error.strerror}") from None

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.hosts import controllers
-from rackwright.cli.options.telling import say, tell_progress
+from rackwright.cli.options.telling import say
 
 if TYPE_CHECKING:
-    import argparse
-
-    from rackwright.ansible_runs.files import Workspace
+    from rackwright.ansible_runs.hosts import AnsibleHosts
     from rackwright.plan.model import Plan
 
 
-def hold_untested(arguments: argparse.Namespace, plan: Plan, place: Workspace) -> None:
+def hold_untested(plan: Plan, hosts: AnsibleHosts) -> None:
     """Drain the nodes in service that have no passed burn-in, where the blueprint requires one.
 
     Raises:
@@ -33,10 +31,7 @@ def hold_untested(arguments: argparse.Namespace, plan: Plan, place: Workspace) -
     names = [node.name for node in nodes_of(plan)]
     with open_ledger(store_path(plan.name)) as ledger:
         suites = ledger.suites()
-    inventories = [path.resolve() for path in arguments.inventory]
-    executor = AnsibleExecutor(
-        place, controllers(plan), {}, arguments.forks, inventories, tell_progress
-    )
+    executor = AnsibleExecutor(hosts, controllers(plan), {})
     held = waiting_nodes(names, executor.update(names, []).after, suites)
     if held:
         executor.update(held, [drain(held, REASON)])

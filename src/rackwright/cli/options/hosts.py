@@ -7,7 +7,8 @@ import os
 import re
 import shlex
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,16 @@ from rackwright.cli.options.telling import is_quiet, tell_progress
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from rackwright.accept.expected import HostExpectations
+    from rackwright.ansible_runs.hosts import AnsibleHosts
     from rackwright.ansible_runs.observer import Watcher
     from rackwright.fleet.asking import Way
     from rackwright.inventory.inventory import Inventory
     from rackwright.plan.model import Plan
+    from rackwright.rollout.executor import AnsibleExecutor
 
 _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
@@ -80,6 +84,65 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     return {host.name: lab.connection(host) for host in hosts}
 
 
+def ansible_hosts(
+    arguments: argparse.Namespace, plan: Plan, say: Callable[[str], None] = tell_progress
+) -> AnsibleHosts:
+    """Return the hosts of a cluster, as the arguments of ``add_reach`` say that they are reached."""
+    from rackwright.ansible_runs.files import workspace
+    from rackwright.ansible_runs.hosts import AnsibleHosts
+
+    inventories = [path.resolve() for path in arguments.inventory]
+    return AnsibleHosts(workspace(plan.name), inventories, arguments.forks, say)
+
+
+@dataclass(frozen=True)
+class HostSession:
+    """A cluster whose configuration no other process changes meanwhile.
+
+    Attributes:
+        plan: the cluster.
+        hosts: its hosts.
+        inventory: the hosts with their variables.
+    """
+
+    plan: Plan
+    hosts: AnsibleHosts
+    inventory: Inventory
+
+    def executor(self, expected: Mapping[str, HostExpectations]) -> AnsibleExecutor:
+        """Return the executor of steps on the hosts, which ``expected`` describes."""
+        from rackwright.rollout.executor import AnsibleExecutor
+
+        return AnsibleExecutor(self.hosts, controllers(self.plan), expected)
+
+
+@contextmanager
+def host_session(
+    arguments: argparse.Namespace, plan: Plan, say: Callable[[str], None] = tell_progress
+) -> Iterator[HostSession]:
+    """Yield the session of a cluster, with all that Ansible needs written.
+
+    Args:
+        arguments: those of ``add_reach``.
+        plan: the cluster.
+        say: takes each line that is worth showing.
+    """
+    from rackwright.ansible_runs.files import prepare
+    from rackwright.locks import exclusive
+
+    hosts = ansible_hosts(arguments, plan, say)
+    with exclusive(hosts.place.folder / "lock", what=f"the configuration of '{plan.name}'"):
+        inventory = prepare(plan, hosts.place, connections(arguments.lab))
+        yield HostSession(plan, hosts, inventory)
+
+
+def expectations(arguments: argparse.Namespace, plan: Plan) -> Mapping[str, HostExpectations]:
+    """Return what each host must have, by its name in the inventory."""
+    from rackwright.accept.expected import expect
+
+    return {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
+
+
 def watcher(
     inventory: Inventory, limit: str | None = None, *, as_json: bool = False
 ) -> AbstractContextManager[Watcher]:
@@ -106,14 +169,14 @@ def controllers(plan: Plan) -> tuple[str, ...]:
     Raises:
         UsageError: there is none.
     """
-    scheduler = plan.scheduler
-    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
+    if plan.scheduler is None:
+        raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
     known = {host.name: host.inventory_name for host in reversed(plan.hosts)}
-    found = tuple(known[name] for name in wanted if name in known)
+    found = tuple(known[c.host] for c in plan.scheduler.controllers if c.host in known)
     if not found:
         raise UsageError(
             "no controller of the scheduler is a host of the blueprint",
-            hint="nodes are asked for and drained on a controller; configure without --waves needs none",
+            hint="nodes are asked for and drained on a controller; without --waves or --drain none is needed",
         )
     return found
 

@@ -25,6 +25,15 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
     add_isolated(parser)
 
 
+def gate_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments by which another command takes the same gate."""
+    words = [word for pack in arguments.pack for word in ("--pack", str(pack))]
+    for name in ("waivers", "baseline", "base_ref"):
+        if (value := getattr(arguments, name)) is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return [*words, *(["--isolated"] if arguments.isolated else [])]
+
+
 def gate_of(arguments: argparse.Namespace) -> Gate:
     """Return the gate that the arguments ask for, as ``check`` opens it.
 

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.hosts import check_hosts, connections, controllers
-from rackwright.cli.options.telling import say, tell_progress
+from rackwright.cli.options.hosts import check_hosts, expectations, host_session
+from rackwright.cli.options.telling import say
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -69,17 +69,13 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
             reaches a host at another address than the one that is planned.
     """
     from rackwright.accept.compare import compare
-    from rackwright.accept.expected import expect
     from rackwright.accept.run import collect
-    from rackwright.ansible_runs.files import prepare, workspace
-    from rackwright.locks import exclusive
     from rackwright.nodelife.ledger import open_ledger
     from rackwright.nodelife.metrics import render_metrics
     from rackwright.nodelife.notify import NoticeFile
     from rackwright.nodelife.status import render_status_json, render_status_text, status_of
     from rackwright.nodelife.store import store_path
     from rackwright.reading.loader import load
-    from rackwright.rollout.executor import AnsibleExecutor
 
     if plan.scheduler is None:
         raise UsageError(
@@ -90,24 +86,11 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
     if arguments.days < 1:
         raise UsageError("--days is at least 1")
     places = None if arguments.notify is None else load(arguments.notify, NoticeFile).value
-    expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
+    expected = expectations(arguments, plan)
     nodes = [host.node for host in expected.values() if host.node is not None]
-    inventories: list[Path] = [path.resolve() for path in arguments.inventory]
-    place = workspace(plan.name)
-    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
-        prepare(plan, place, connections(arguments.lab))
-        executor = AnsibleExecutor(
-            place, controllers(plan), expected, arguments.forks, inventories, tell_progress
-        )
-        seen = executor.update(nodes, [])
-        answers = collect(
-            place,
-            list(expected.values()),
-            limit=arguments.limit,
-            forks=arguments.forks,
-            inventories=inventories,
-            say=tell_progress,
-        )
+    with host_session(arguments, plan) as session:
+        seen = session.executor(expected).update(nodes, [])
+        answers = collect(session.hosts, list(expected.values()), limit=arguments.limit)
     asked = [host for name, host in expected.items() if name in answers.tally.hosts]
     acceptance = compare(asked, answers.facts, answers.unreachable)
     status = status_of(plan, seen.after, acceptance, answers.unreachable)

@@ -75,7 +75,7 @@ def try_template(template: Template) -> list[Tried]:
 
 
 def said_lines(text: str) -> int:
-    """Lines of YAML that say something."""
+    """Return the lines of YAML that say something."""
     return sum(
         1 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")
     )

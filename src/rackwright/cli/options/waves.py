@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.hosts import connections, controllers
+from rackwright.cli.options.hosts import expectations, host_session
 from rackwright.cli.options.telling import say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -29,12 +29,27 @@ CANDIDATES = 16
 """Units of each hardware that are looked at for one in service, to be the first."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a change in waves."""
+def add_max_failures(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the share of hosts that may fail, which ``text`` describes."""
+    parser.add_argument("--max-failures", type=int, default=20, metavar="PERCENT", help=text)
+
+
+def check_max_failures(arguments: argparse.Namespace) -> None:
+    """Refuse a share of hosts that is none.
+
+    Raises:
+        UsageError: it is not between 0 and 100.
+    """
+    if not 0 <= arguments.max_failures <= 100:
+        raise UsageError("--max-failures is a share between 0 and 100")
+
+
+def add_waves(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add the arguments of a change in waves, which goes in those of ``default`` unless told."""
     group = parser.add_argument_group(
         "a change of a running cluster", "nodes are drained, changed, verified and resumed in waves"
     )
-    group.add_argument("--waves", choices=DOMAINS, help="what is changed together")
+    group.add_argument("--waves", choices=DOMAINS, default=default, help="what is changed together")
     group.add_argument(
         "--wave-limit",
         metavar="NUMBER|SHARE",
@@ -87,26 +102,20 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
 
 def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
-    from rackwright.accept.expected import expect
-    from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.ansible_runs.tags import parse_tags
-    from rackwright.locks import exclusive
-    from rackwright.rollout.executor import AnsibleExecutor, digest, hosts_matching
+    from rackwright.rollout.executor import digest, hosts_matching
     from rackwright.rollout.journal import load, save
     from rackwright.rollout.rollout import Rollout
     from rackwright.rollout.software_record import record_of, save_record
 
     plan = loaded.plan
     pace = pace_of(arguments)
-    place = workspace(plan.name)
-    inventories = [path.resolve() for path in arguments.inventory]
     tags = parse_tags(arguments.tags)
-    expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
-    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
-        inventory = prepare(plan, place, connections(arguments.lab))
-        executor = AnsibleExecutor(
-            place, controllers(plan), expected, arguments.forks, inventories, say
-        )
+    expected = expectations(arguments, plan)
+    with host_session(arguments, plan, say) as session:
+        place, inventory = session.hosts.place, session.inventory
+        inventories = session.hosts.inventories
+        executor = session.executor(expected)
         before = load(place.waves)
         if arguments.resume:
             progress = go_on(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
@@ -335,22 +344,12 @@ def _foresee(
     arguments: argparse.Namespace, progress: RolloutProgress, executor: AnsibleExecutor
 ) -> int:
     """Print the waves and what they would change; nothing is drained."""
-    from rackwright.ansible_runs.observer import Lines
-    from rackwright.ansible_runs.run import Options
     from rackwright.nodelife.slurm_nodes import describe_jobs
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
-    options = Options(
-        limit=",".join(hosts),
-        check=True,
-        forks=arguments.forks,
-        max_failures=100,
-        tags=progress.tags,
-        inventories=tuple(executor.inventories),
-    )
     nodes = [progress.nodes[host] for host in hosts if host in progress.nodes]
     seen = executor.update(nodes, ()) if nodes else None
-    tally = executor.run(options, Lines(say))
+    tally = executor.run(hosts, tags=progress.tags, check=True, say=say)
     foreseen = {name: result.changed for name, result in tally.hosts.items() if result.changed}
     out = {} if seen is None else {n: s for n, s in seen.after.items() if not s.in_service}
     if arguments.json:

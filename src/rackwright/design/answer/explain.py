@@ -81,7 +81,7 @@ class _Kind:
 
 
 def _kinds(found: Design, lines: Sequence[LoadLine]) -> Iterator[_Kind]:
-    """Budgets that one more unit may break, by kind, the fullest of each first."""
+    """Yield the budgets that one more unit may break, by kind, the fullest of each first."""
     groups: dict[str, list[LoadLine]] = {}
     for line in lines:
         least = min((one for one in line.each if one > 0), default=0.0)
@@ -167,7 +167,7 @@ def _positions(found: Design, problem: LayoutProblem) -> Iterator[Binding]:
 
 
 def _left_to_policies(found: Design) -> Iterator[Binding]:
-    """Policies that refused more, beside the sums."""
+    """Yield the policies that refused more, beside the sums."""
     cuts = found.problem.cuts if found.problem else ()
     for what in dict.fromkeys(cut.what for cut in cuts if isinstance(cut, LinearCut)):
         cut = next(one for one in cuts if isinstance(one, LinearCut) and one.what == what)
@@ -178,7 +178,7 @@ def _left_to_policies(found: Design) -> Iterator[Binding]:
 
 
 def _count(found: Design, racks: Sequence[int]) -> tuple[int, int]:
-    """Units and accelerators more than the layout has."""
+    """Return the units and accelerators more than the layout has."""
     options = found.survey.options
     units = sum(one.units * n for one, n in zip(options, racks, strict=True))
     accelerators = sum(one.accelerators * n for one, n in zip(options, racks, strict=True))

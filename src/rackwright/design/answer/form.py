@@ -141,7 +141,7 @@ def design_schema() -> dict[str, Any]:
 
 
 def design_json(outcomes: Sequence[DesignOutcome], bindings: Sequence[Binding]) -> str:
-    """A facility and its alternatives.
+    """Return a facility and its alternatives.
 
     Args:
         outcomes: the facility as it is given, then its alternatives.

@@ -231,7 +231,7 @@ def _file(file: FileChange) -> str:
     """Return the diff in a fence that nothing inside it can close."""
     if file.diff == (TOO_LONG,):
         return f"{code(file.name)}: +{file.added:,} -{file.removed:,} lines, {TOO_LONG}\n"
-    lines = [_line(line) for line in file.diff[:MOST_LINES]]
+    lines = [shortened(visible(line, "\t"), LONGEST) for line in file.diff[:MOST_LINES]]
     if len(file.diff) > MOST_LINES:
         lines.append(f"… {len(file.diff) - MOST_LINES:,} more lines")
     longest = max((len(run) for line in lines for run in _runs(line)), default=0)
@@ -244,16 +244,12 @@ def _runs(line: str) -> list[str]:
     return [part for part in "".join(c if c == "`" else " " for c in line).split() if part]
 
 
-def _line(line: str) -> str:
-    return shortened(visible(line, "\t"), LONGEST)
-
-
 def _words(text: str) -> str:
     return prose(shortened(text, LONGEST))
 
 
 def _fit(start: str, blocks: Sequence[str], largest: int) -> str:
-    """As many blocks, and lines of the first that does not fit, as there is room for.
+    """Return as many blocks, and lines of the first that does not fit, as there is room for.
 
     Raises:
         ValueError: not even ``start`` fits.

@@ -26,7 +26,7 @@ NOTHING = "—"
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 finding``, ``2 findings``."""
+    """Return ``1 finding``, ``2 findings``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -58,7 +58,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def alike(budgets: Iterable[Budget]) -> list[tuple[Budget, ...]]:
-    """Budgets that differ in their subject only, together, in the order of the first of each."""
+    """Return the budgets that differ in their subject only, together, in the order of the first of each."""
     groups: dict[tuple[object, ...], list[Budget]] = {}
     for budget in budgets:
         key = astuple(replace(budget, subject=""))

@@ -15,7 +15,7 @@ EFA_PAGE_KIB = 2048
 
 
 def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Variables of each host's group, by site and node group; what nobody says is absent.
+    """Return the variables of each host's group, by site and node group; what nobody says is absent.
 
     Servers of storage, logins and heads are among them: the bill of a site is about all its hosts.
     """
@@ -63,7 +63,7 @@ def _boots_securely(plan: Plan, site: str) -> bool:
 
 
 def name_variables(plan: Plan, site: str) -> dict[str, Any]:
-    """The names by which hosts of ``site`` reach others, and networks that they trust; none without addresses.
+    """Return the names by which hosts of ``site`` reach others, and networks that they trust; none without addresses.
 
     Names of management controllers and fabrics are not among them: every host has the text.
     """

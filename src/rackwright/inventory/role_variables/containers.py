@@ -9,7 +9,7 @@ from rackwright.plan.model import Plan
 
 
 def container_variables(plan: Plan, site: str) -> dict[str, Any]:
-    """Versions for the hosts of a site; what its bill does not state is absent."""
+    """Return the versions for the hosts of a site; what its bill does not state is absent."""
     bill = plan.software[site].bill
     if bill is None:
         return {}
@@ -18,5 +18,5 @@ def container_variables(plan: Plan, site: str) -> dict[str, Any]:
 
 
 def mpi_variables(scheduler: Scheduler) -> dict[str, Any]:
-    """Variables of every host of the Slurm cluster; empty where srun starts tasks without PMIx."""
+    """Return the variables of every host of the Slurm cluster; empty where srun starts tasks without PMIx."""
     return {"pmix_default": True} if scheduler.mpi == "pmix" else {}

@@ -19,7 +19,7 @@ IPOIB_HEADER = 4
 
 
 def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
-    """Variables of the role ``rdma`` by site and node group; groups on no RDMA fabric are absent.
+    """Return the variables of the role ``rdma`` by site and node group; groups on no RDMA fabric are absent.
 
     The role needs a ``rdma_stack`` besides. It is there where the site's software versions name an
     OFED, and where hosts have to mark RoCE; else the drivers of the distribution are a team's own choice.
@@ -48,7 +48,7 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _adapters(group: str, layouts: list[Layout]) -> dict[str, Any]:
-    """The ports that each host of ``group`` has on fabrics, and how they are set."""
+    """Return the ports that each host of ``group`` has on fabrics, and how they are set."""
     ports: Counter[tuple[str, float]] = Counter()
     known: dict[str, Any] = {}
     for layout in layouts:
@@ -81,7 +81,7 @@ def _adapters(group: str, layouts: list[Layout]) -> dict[str, Any]:
 def subnet_managers(
     plan: Plan, name_group: Callable[[str, str], str]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """Variables of the role ``opensm`` by site and host.
+    """Return the variables of the role ``opensm`` by site and host.
 
     Subnet managers on switches are not there, and neither are those of fabrics that an adaptive
     engine routes, which opensm does not have.
@@ -145,7 +145,7 @@ def _instance(
 def _partition(
     site: str, segment: Segment, everybody: set[str], name_group: Callable[[str, str], str]
 ) -> Mapping[str, Any]:
-    """A partition; without ``hosts`` where every group on the fabric is in it."""
+    """Return a partition; without ``hosts`` where every group on the fabric is in it."""
     found: dict[str, Any] = {
         "name": segment.name,
         "pkey": segment.pkey,

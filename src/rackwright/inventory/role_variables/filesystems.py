@@ -55,7 +55,7 @@ class LustreVariables:
 
 
 def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
-    """The variables of every site's Lustre servers and clients.
+    """Return the variables of every site's Lustre servers and clients.
 
     ``names`` has every host of the plan.
     """
@@ -129,7 +129,7 @@ class _System:
             self._add_client(clients.group, clients.networks)
 
     def _server(self, group: str) -> dict[str, Any]:
-        """Variables of a group of servers, with those of the software on the first call."""
+        """Return the variables of a group of servers, with those of the software on the first call."""
         key = (self._site, group)
         if key not in self._made.servers:
             self._made.servers[key] = _software(self._bill, "server")
@@ -262,12 +262,12 @@ class _System:
 
 
 def client_software(plan: Plan, site: str) -> dict[str, Any]:
-    """Version and kernel of the client, as the bill of the site says, and what it does not say."""
+    """Return the version and kernel of the client, as the bill of the site says, and what it does not say."""
     return _software(plan.software[site].bill, "client")
 
 
 def _software(bill: SoftwareBill | None, what: str) -> dict[str, Any]:
-    """The same, of the client or the server."""
+    """Return the same, of the client or the server."""
     made: dict[str, Any] = {f"lustre_{what}_unknown": []}
     modules: KernelModules | None = getattr(bill, f"lustre_{what}", None)
     if modules is None:
@@ -282,7 +282,7 @@ def _software(bill: SoftwareBill | None, what: str) -> dict[str, Any]:
 
 
 def serving(index: int, targets: int, servers: int, *, pairs: bool) -> tuple[int, ...]:
-    """The servers of a target, all counted from 0, the one that has it by itself first.
+    """Return the servers of a target, all counted from 0, the one that has it by itself first.
 
     Targets are spread evenly and in order; with ``pairs`` servers 0 and 1, 2 and 3, … share theirs.
     """
@@ -294,7 +294,7 @@ def serving(index: int, targets: int, servers: int, *, pairs: bool) -> tuple[int
 
 
 def _plain(nids: str) -> str:
-    """NIDs as Lustre prints them."""
+    """Return the NIDs as Lustre prints them."""
     return ",".join(f"{address}@{lnet_name(network)}" for address, network in split_nids(nids))
 
 
@@ -304,7 +304,7 @@ def _note(unknown: list[str], text: str) -> None:
 
 
 def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-    """Variables of the role ``local_scratch`` by site and node group, for groups that ask for it."""
+    """Yield the variables of the role ``local_scratch`` by site and node group, for groups that ask for it."""
     scheduler = plan.scheduler
     plugin = scheduler.extra.get("JobContainerType") if scheduler is not None else None
     for site in plan.onprem:
@@ -336,7 +336,7 @@ DEVICE = "data_volume_device"
 
 
 def data_volume_variables(plan: Plan, hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
-    """The variables of each of ``hosts`` that has a data volume, by its name in the inventory.
+    """Return the variables of each of ``hosts`` that has a data volume, by its name in the inventory.
 
     Which volume it is, the outputs of the stacks tell: without them the role ``data_volume`` stops, so
     that nothing is written to a root volume in its place.

@@ -44,7 +44,7 @@ class FileSystemAddress:
 
 
 def address_of(output: Mapping[str, Any]) -> FileSystemAddress:
-    """The address that a stack tells of a file system.
+    """Return the address that a stack tells of a file system.
 
     Raises:
         ValueError: it is none.
@@ -57,7 +57,7 @@ def address_of(output: Mapping[str, Any]) -> FileSystemAddress:
 
 
 def efs_name(output: Mapping[str, Any]) -> str:
-    """The DNS name that a stack tells of a file system of EFS.
+    """Return the DNS name that a stack tells of a file system of EFS.
 
     Raises:
         ValueError: it is none.
@@ -71,7 +71,7 @@ def efs_name(output: Mapping[str, Any]) -> str:
 def fsx_variables(
     plan: Plan, site: str, addresses: Mapping[str, FileSystemAddress]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The variables of each group of hosts of an AWS site that mounts its file systems.
+    """Yield the variables of each group of hosts of an AWS site that mounts its file systems.
 
     Args:
         plan: the cluster.
@@ -122,7 +122,7 @@ def _planned(plan: Plan, site: str) -> AwsSitePlan:
 
 
 def _mounted(plan: Plan, site: str) -> Iterator[tuple[str, list[LustreFileSystem]]]:
-    """The file systems that each group of hosts mounts, of those that mount any."""
+    """Yield the file systems that each group of hosts mounts, of those that mount any."""
     systems = [one.fsx for one in plan.file_systems if one.site == site and one.fsx is not None]
     kinds = {(host.group, host.role): None for host in plan.hosts if host.site == site}
     for group, role in kinds:

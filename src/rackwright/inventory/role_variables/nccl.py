@@ -13,7 +13,7 @@ ECN_BITS = 2
 
 
 def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
-    """Variables of ``/etc/nccl.conf`` by site and node group; groups without any are absent.
+    """Return the variables of ``/etc/nccl.conf`` by site and node group; groups without any are absent.
 
     - ``NCCL_IB_HCA``: the ports on compute fabrics, so that those for storage carry no collectives.
       Absent unless the catalogue names as many compute ports as a host has on these fabrics.
@@ -37,7 +37,7 @@ def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def _ports(group: NodeGroupPlan, layouts: Sequence[Layout]) -> str | None:
-    """The names behind a '=', for NCCL to take them as a whole: else mlx5_1 is mlx5_10 as well."""
+    """Return the names behind a '=', for NCCL to take them as a whole: else mlx5_1 is mlx5_10 as well."""
     names = [name for port in group.product.ports if port.role == "compute" for name in port.names]
     used = [
         hosts.interfaces

@@ -64,7 +64,7 @@ def nfs_clients(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
 def efs_variables(
     plan: Plan, site: str, names: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The variables of each group of hosts of an AWS site that mounts its file systems of EFS.
+    """Yield the variables of each group of hosts of an AWS site that mounts its file systems of EFS.
 
     Args:
         plan: the cluster.

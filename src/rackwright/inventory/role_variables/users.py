@@ -15,14 +15,16 @@ from rackwright.plan.model import Plan
 
 
 def user_variables(plan: Plan) -> dict[str, Any]:
-    """Variables of every host; empty where the blueprint names no users."""
+    """Return the variables of every host; empty where the blueprint names no users."""
     users = plan.users
     if users is None:
         return {}
     directory = {} if users.directory is None else _directory(users.directory)
     return directory | {
         "users_groups": [group.model_dump() for group in users.groups],
-        "users_accounts": [_account(account) for account in users.accounts],
+        "users_accounts": [
+            account.model_dump(mode="json", exclude_defaults=True) for account in users.accounts
+        ],
         "users_sudo": [rule.model_dump(mode="json") for rule in users.sudo],
         "ssh_server_root_login": users.ssh.root_login,
         "ssh_server_groups": list(users.ssh.login_groups),
@@ -33,13 +35,13 @@ def user_variables(plan: Plan) -> dict[str, Any]:
 
 
 def compute_variables(plan: Plan) -> dict[str, Any]:
-    """Variables of the hosts that run jobs."""
+    """Return the variables of the hosts that run jobs."""
     users = plan.users
     return {} if users is None else {"ssh_server_jobs_only": users.ssh.compute == "jobs"}
 
 
 def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
-    """Variables of the database's host; empty where the blueprint declares no accounts of Slurm."""
+    """Return the variables of the database's host; empty where the blueprint declares no accounts of Slurm."""
     if not accounting.accounts:
         return {}
     return {
@@ -49,18 +51,18 @@ def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
 
 
 def quota_of_all(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
-    """Limits of every account, for file systems that may know no limit of accounts that are not named."""
+    """Return the limits of every account, for file systems that may know no limit of accounts that are not named."""
     return _quota(quota, users, users.accounts)
 
 
 def quota_of_some(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
-    """The limit of everybody and those of accounts with others, for Lustre, which has both."""
+    """Return the limit of everybody and those of accounts with others, for Lustre, which has both."""
     own = {account.name for account in quota.accounts}
     return _quota(quota, users, (one for one in users.accounts if one.name in own))
 
 
 def _directory(directory: Directory) -> dict[str, Any]:
-    """The directory, without the defaults of the role; sshd asks it for keys as well."""
+    """Return the directory, without the defaults of the role; sshd asks it for keys as well."""
     made: dict[str, Any] = {
         "sssd_uris": list(directory.uris),
         "sssd_base": directory.base,
@@ -75,11 +77,6 @@ def _directory(directory: Directory) -> dict[str, Any]:
         made["sssd_bind_dn"] = directory.bind.dn
         made["sssd_bind_password_file"] = directory.bind.password_file
     return made
-
-
-def _account(account: Account) -> dict[str, Any]:
-    """Return the settings that differ from the defaults of the role, so that a long list stays short."""
-    return account.model_dump(mode="json", exclude_defaults=True)
 
 
 def _quota(quota: FileSystemQuota, users: Users, accounts: Iterable[Account]) -> dict[str, Any]:

@@ -118,7 +118,7 @@ class _Bisection:
         return self.passes(self.padded(part, others))
 
     def padded(self, part: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-        """A member with a partner that is known to be good, or with any other one."""
+        """Return a member with a partner that is known to be good, or with any other one."""
         known = next((one for one in self.good if one != part[0]), None)
         return (*part, known if known is not None else others[0])
 

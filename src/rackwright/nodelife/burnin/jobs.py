@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rackwright.accept.benchmark import run_all_reduce
-from rackwright.accept.run import play
 from rackwright.ansible_runs.events import Tally, TaskResults
-from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.hosts import AnsibleHosts, failure_of
 from rackwright.errors import ExternalToolError
 from rackwright.nodelife.burnin.groups import BurnInNode
 from rackwright.nodelife.burnin.results import read_output
@@ -68,10 +65,7 @@ def _report(outputs: TaskResults, node: BurnInNode) -> dict[str, Any] | str:
 class SlurmJobs:
     """Runs jobs on nodes, each started from the node itself (:class:`rackwright.nodelife.burnin.suite.Jobs`)."""
 
-    place: Workspace
-    inventories: Sequence[Path]
-    forks: int
-    say: Callable[[str], None]
+    hosts: AnsibleHosts
     reservation: str = ""
     direct: Collection[str] = ()
     """Nodes that are drained for their repair: the program runs there without a job, which Slurm would not start."""
@@ -80,8 +74,7 @@ class SlurmJobs:
         """Run the program on each node at the same time, as far as ``forks`` go."""
         if not nodes:
             return {}
-        file = self.place.folder / "inventory/burn_in.json"
-        hosts = {
+        asked = {
             node.host: {
                 "acceptance_burn_in": {
                     "node": node.name,
@@ -92,27 +85,23 @@ class SlurmJobs:
             }
             for node in nodes
         }
-        file.write_text(json.dumps({"burn_in": {"hosts": hosts}}), encoding="utf-8")
         outputs = TaskResults(TASK)
-        play(
-            self.place,
+        self.hosts.play(
             "burn_in.yml",
-            [self.place.inventory, file, *self.inventories],
             outputs.take,
-            self.say,
+            asked={"burn_in": {"hosts": asked}},
             variables={
                 "acceptance_burn_in_program": base64.b64encode(program().encode()).decode(),
                 "acceptance_burn_in_minutes": longest_minutes(request),
                 "acceptance_reservation": self.reservation,
             },
-            forks=self.forks,
         )
         return {node.name: _report(outputs, node) for node in nodes}
 
     def all_reduce(self, groups: Sequence[Sequence[BurnInNode]]) -> Sequence[Mapping[str, Any]]:
         """Run the all-reduce over each group, those without a common node at the same time."""
         results = run_all_reduce(
-            self.place,
+            self.hosts,
             {
                 group[0].host: {
                     "nodes": [node.name for node in group],
@@ -120,10 +109,7 @@ class SlurmJobs:
                 }
                 for group in groups
             },
-            forks=self.forks,
-            inventories=self.inventories,
-            say=self.say,
-            reservation=self.reservation,
+            self.reservation,
         )
         return [results.facts(group[0].host) for group in groups]
 
@@ -134,12 +120,9 @@ class SlurmJobs:
             ExternalToolError: the controller does not do it.
         """
         tally = Tally()
-        done = play(
-            self.place,
+        done = self.hosts.play(
             "reservation.yml",
-            [self.place.inventory, *self.inventories],
             tally.take,
-            self.say,
             variables={
                 "reservation_controller": controller,
                 "reservation_name": RESERVATION,
@@ -147,10 +130,9 @@ class SlurmJobs:
                 "reservation_minutes": minutes,
             },
         )
-        if done.rc != 0 or not tally.hosts:
-            why = [result.failure for result in tally.hosts.values() if result.failure is not None]
+        if (why := failure_of(done, tally)) is not None:
             raise ExternalToolError(
-                f"the nodes are not reserved: {why[0] if why else f'Ansible ended with {done.rc}'}",
+                f"the nodes are not reserved: {why}",
                 hint=f"look at it on '{controller}': scontrol show reservation {RESERVATION}",
             )
         self.reservation = RESERVATION if nodes else ""

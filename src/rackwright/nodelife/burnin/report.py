@@ -196,7 +196,7 @@ def render_markdown(suite: Suite) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text of a host for a cell of a table: on one line, without marks that Markdown obeys."""
+    """Return the text of a host for a cell of a table: on one line, without marks that Markdown obeys."""
     plain = " ".join(visible(text).split())
     return "".join(f"\\{sign}" if sign in "|\\`*_[]<>" else sign for sign in plain)
 

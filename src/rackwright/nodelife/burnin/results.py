@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -167,7 +167,7 @@ def _read_report(report: Mapping[str, Any], serials: Mapping[str, str]) -> LoadR
 
 
 def _uuid(value: Any) -> str:
-    """A UUID as nvidia-smi writes it: PyTorch leaves the word before it out."""
+    """Return a UUID as nvidia-smi writes it: PyTorch leaves the word before it out."""
     text = str(value or "")
     return text if not text or text.startswith("GPU-") else f"GPU-{text}"
 
@@ -205,13 +205,3 @@ def _faults(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{count} memory errors of {name}"
     if failed := found.get("failed"):
         yield f"DCGM level {found.get('level')}: {', '.join(failed)} failed"
-
-
-def worst_of(measured: Iterable[Measured]) -> dict[tuple[PartUnderTest, str, int], Measured]:
-    """Return the lowest value of each part, name and size."""
-    found: dict[tuple[PartUnderTest, str, int], Measured] = {}
-    for one in measured:
-        key = (one.part, one.name, one.size)
-        if key not in found or one.value < found[key].value:
-            found[key] = one
-    return found

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from rackwright.accept.run import play
 from rackwright.ansible_runs.events import Tally
-from rackwright.ansible_runs.files import Workspace
-from rackwright.ansible_runs.run import last_words
+from rackwright.ansible_runs.hosts import AnsibleHosts, failure_of
 from rackwright.errors import ExternalToolError
 from rackwright.model.names import compress_hostlist
 from rackwright.nodelife.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate, read_jobs, read_nodes
@@ -34,10 +31,8 @@ class SlurmAccess(Protocol):
 class SlurmByAnsible:
     """Slurm on the controllers of an inventory; the first that answers."""
 
-    place: Workspace
+    hosts: AnsibleHosts
     controllers: Sequence[str]
-    inventories: Sequence[Path]
-    say: Callable[[str], None]
 
     def update(
         self, nodes: Collection[str], updates: Sequence[NodeUpdate], commands: Sequence[Sequence[str]] = ()
@@ -58,12 +53,9 @@ class SlurmByAnsible:
                 tally.take(event)
                 return None
 
-            done = play(
-                self.place,
+            done = self.hosts.play(
                 "nodes.yml",
-                [self.place.inventory, *self.inventories],
                 take,
-                self.say,
                 variables={
                     "nodes_controller": controller,
                     "nodes_names": compress_hostlist(nodes),
@@ -72,10 +64,9 @@ class SlurmByAnsible:
                     "nodes_commands": [list(command) for command in commands],
                 },
             )
-            if done.rc == 0 and tally.hosts:
+            if (failure := failure_of(done, tally)) is None:
                 return seen
-            reasons = [r.failure for r in tally.hosts.values() if r.failure is not None]
-            why = f"{controller}: {reasons[0] if reasons else last_words(done.stdout.read())}"
+            why = f"{controller}: {failure}"
         raise ExternalToolError(
             f"Slurm does not answer: {why}",
             hint="waves are for a cluster that runs; leave out --waves to set one up",
@@ -161,8 +152,7 @@ class CommandsHere:
 class CommandsByAnsible:
     """Scripts on nodes through Ansible and its inventory."""
 
-    place: Workspace
-    inventories: Sequence[Path]
+    hosts: AnsibleHosts
 
     def run(self, node: str, script: str) -> tuple[int, str]:
         """Return exit code and output; 255 where the node is not reached."""
@@ -177,15 +167,7 @@ class CommandsByAnsible:
                 )
             return None
 
-        play(
-            self.place,
-            "node_command.yml",
-            [self.place.inventory, *self.inventories],
-            take,
-            lambda _: None,
-            variables={"node_script": script},
-            limit=node,
-        )
+        self.hosts.play("node_command.yml", take, variables={"node_script": script}, limit=node)
         return found[-1] if found else (255, "it is not reached")
 
 

@@ -21,7 +21,7 @@ from rackwright.nodelife.repair.budgets import (
 from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
-from rackwright.nodelife.signs.shared import PartMap, SharedFault, name_shared
+from rackwright.nodelife.signs.shared import PartMap, SharedFault, explains, name_shared
 from rackwright.nodelife.slurm_nodes import reason
 from rackwright.nodelife.store import transaction
 
@@ -129,8 +129,11 @@ class RepairController:
         elif record.state is RepairState.VALIDATING:
             again = record.rung + 1 if record.fault == fault.id else record.rung
             self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state in {RepairState.SUSPECT, RepairState.DRAINING} and _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]:  # fmt: skip
-            self.journal.change(node, now, f"worse: {event.text}", **known, rung=0)
+        elif record.state in {RepairState.SUSPECT, RepairState.DRAINING} and (
+            _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
+            or (record.incident and not explains(record.incident, fault))
+        ):
+            self.journal.change(node, now, f"worse: {event.text}", **known, rung=0, incident="")
         else:
             self.journal.note(node, now, f"{fault.id} as well: {event.text}")
 
@@ -142,6 +145,9 @@ class RepairController:
         for shared in self.shared:
             for node in shared.nodes:
                 record = self.journal.node(node)
+                fault = self.table.faults.get(record.fault)
+                if fault is None or not explains(shared.part.title, fault):
+                    continue  # the node has one of its own beside
                 if record.state is RepairState.SUSPECT and record.incident != shared.part.title:
                     self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
 

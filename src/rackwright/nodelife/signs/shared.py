@@ -57,6 +57,12 @@ RULES: Mapping[str, PartRule] = {
 """Subjects and window of each kind of part."""
 
 
+def explains(title: str, fault: Fault) -> bool:
+    """Return True if a part, by its title, can be the cause of a fault."""
+    rule = RULES.get(title.partition(" ")[0])
+    return rule is not None and fault.subject in rule.subjects
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class SharedPart:
     """A part that nodes share.

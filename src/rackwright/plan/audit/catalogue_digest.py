@@ -10,7 +10,7 @@ from rackwright.plan.expansion import Expansion
 
 
 def catalogue_digest(plan: Expansion) -> str:
-    """``sha256:`` and 64 hex digits over what the catalogue says about the products in use.
+    """Return ``sha256:`` and 64 hex digits over what the catalogue says about the products in use.
 
     Only what an entry's file states counts, so neither unused products nor fields that a
     newer Rackwright may know change it; the order of the blueprint does not either.

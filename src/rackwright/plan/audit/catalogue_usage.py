@@ -77,7 +77,7 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
 
 
 def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
-    """Units of each product, by site, kind in words and catalogue id."""
+    """Return the units of each product, by site, kind in words and catalogue id."""
     found: Counter[tuple[str, str, str]] = Counter()
     for site in plan.onprem:
         for kind, product, count in _counted(site):

@@ -34,7 +34,7 @@ def parameter_path(cluster: str, site: str) -> str:
 
 
 def readable_parameters(cluster: str, site: str, role: InstanceRole) -> tuple[str, ...]:
-    """Names of the parameters that instances of a role may read, as IAM matches them.
+    """Return the names of the parameters that instances of a role may read, as IAM matches them.
 
     A role that may read a path by ``GetParametersByPath`` gets all that lies below it, so a compute node is
     granted the outputs of the stacks by name and not the path that they share with the head's own.

@@ -93,7 +93,7 @@ def block_size(addresses: int) -> int:
 
 
 def file_system_interfaces(system: LustreFileSystem) -> int:
-    """Network interfaces to expect of a file system that is made.
+    """Return the network interfaces to expect of a file system that is made.
 
     AWS does not publish the number. One for each 1,200 GiB, the smallest unit of SSD storage, and
     two for metadata bound it from above: server sizes are multiples of that unit.

@@ -67,7 +67,7 @@ def value_problem(value: str) -> str | None:
 
 
 def same_keys(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of keys that IAM takes for one, as they differ in case only."""
+    """Yield the pairs of keys that IAM takes for one, as they differ in case only."""
     seen: dict[str, str] = {}
     for key in keys:
         first = seen.setdefault(key.lower(), key)

@@ -120,7 +120,7 @@ def _readers(site: AwsSite) -> str:
 
 
 def encoded(user_data: str) -> str:
-    """``user_data`` as a launch template has it.
+    """Return ``user_data`` as a launch template has it.
 
     Raises:
         ValueError: it is longer than EC2 takes.

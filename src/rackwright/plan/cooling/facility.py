@@ -61,7 +61,7 @@ class _Sums:
 
 
 def _sums(classes: Iterable[RackClass], key: Callable[[RackClass], K]) -> Mapping[K, _Sums]:
-    """Sums over racks by ``key``."""
+    """Return the sums over racks by ``key``."""
     grouped: dict[K, list[RackClass]] = {}
     for racks in classes:
         grouped.setdefault(key(racks), []).append(racks)
@@ -253,7 +253,7 @@ def loop_rows(
 
 
 def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None, float | None]:
-    """Heat in W and flow in L/min of the racks on a loop that have most; 0 without racks."""
+    """Return the heat in W and flow in L/min of the racks on a loop that have most; 0 without racks."""
     heats: list[float | None] = [0.0]
     flows: list[float | None] = [0.0]
     for racks in classes:
@@ -269,7 +269,7 @@ def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None
 
 
 def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:
-    """Pressure in kPa that the other CDUs give, each with its share of the flow; 0 without others."""
+    """Return the pressure in kPa that the other CDUs give, each with its share of the flow; 0 without others."""
     if count < 2:
         return 0.0
     return head_at(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 def drop_at(flow: float | None, drop: float | None, reference: float | None) -> float | None:
-    """Pressure drop in kPa at ``flow``: D·(Q/Q₀)².
+    """Return the pressure drop in kPa at ``flow``: D·(Q/Q₀)².
 
     Args:
         flow: in L/min.
@@ -28,7 +28,7 @@ def drop_at(flow: float | None, drop: float | None, reference: float | None) -> 
 def head_at(
     flow: float | None, head: float | None, rated: float | None, shutoff: float | None
 ) -> float | None:
-    """Pressure in kPa that a pump gives at ``flow``: H₀ - (H₀ - H₁)·(Q/Q₁)², and not below 0.
+    """Return the pressure in kPa that a pump gives at ``flow``: H₀ - (H₀ - H₁)·(Q/Q₁)², and not below 0.
 
     A curve that would rise with the flow is taken as flat. Where H₀ is unknown, up to the rated flow a pump
     gives at least H₁: makers publish one point of the curve.

@@ -93,7 +93,7 @@ def doors_on(loop: str, classes: Iterable[RackClass]) -> Iterator[LoopDoor]:
 def rise_within(
     row: LoopLoad, products: Iterable[LoopProduct], doors: Iterable[LoopDoor], limit: float
 ) -> float | None:
-    """Rise in K at which a loop needs ``limit`` L/min at most; None where no rise does, or unknown.
+    """Return the rise in K at which a loop needs ``limit`` L/min at most; None where no rise does, or unknown.
 
     The flow of heat falls in proportion as the rise grows, that which makers ask for does not.
 

@@ -29,7 +29,7 @@ COOLING: Mapping[PlantKind, type[Chiller | DryCooler]] = {
 
 
 def with_plant_products(site: OnPremSite, catalogue: Catalogue) -> OnPremSite:
-    """``site`` whose plant has the numbers of its products, where it states none itself.
+    """Return ``site`` whose plant has the numbers of its products, where it states none itself.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -60,7 +60,7 @@ def _filled(plant: MechanicalPlant, site: OnPremSite, catalogue: Catalogue) -> M
 
 
 def _carried(plant: MechanicalPlant, entry: Chiller | DryCooler, site: OnPremSite) -> float | None:
-    """Heat in W that one unit carries at the site's altitude, if its temperatures are those of its entry.
+    """Return the heat in W that one unit carries at the site's altitude, if its temperatures are those of its entry.
 
     Of what gives it to the air, it falls with the density, as that of air handlers does.
     """
@@ -195,7 +195,7 @@ def named_plants(site: OnPremSite, path: Path) -> Iterator[tuple[type[Entry], st
 
 
 def check_supply(site: OnPremSite, path: Path) -> Iterator[PlanProblem]:
-    """Loops whose CDUs get colder water than their circuit supplies."""
+    """Yield the loops whose CDUs get colder water than their circuit supplies."""
     supplied = {water.name: water.supply_temperature for water in site.facility_water}
     for number, loop in enumerate(site.loops):
         here, wanted = supplied.get(loop.water or ""), loop.facility_temperature

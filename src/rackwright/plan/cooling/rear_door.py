@@ -26,7 +26,7 @@ def heat_taken(
     air: float | None,
     water: float | None,
 ) -> float | None:
-    """Heat in W that a door moves from the air into its water; None when a number is unknown.
+    """Return the heat in W that a door moves from the air into its water; None when a number is unknown.
 
     At given flows a heat exchanger moves heat in proportion to the difference between the temperatures
     at its two inlets (effectiveness; Kays and London, Compact Heat Exchangers). Water as warm as the
@@ -46,7 +46,7 @@ def heat_taken(
 
 
 def exhaust(air: AirSupply | None) -> float | None:
-    """Temperature in °C of the air behind the racks of a hall: its inlets' and the rise."""
+    """Return the temperature in °C of the air behind the racks of a hall: its inlets' and the rise."""
     if air is None or air.temperature_rise is None:
         return None
     return air.inlet_temperature + air.temperature_rise
@@ -106,7 +106,7 @@ def _entry(cooling: RackCooling, catalogue: Catalogue) -> RearDoor | None:
 
 
 def _capacity_at(entry: RearDoor, difference: float | None) -> float | None:
-    """Heat in W that a product takes at a difference in K: in proportion, and at most its capacity.
+    """Return the heat in W that a product takes at a difference in K: in proportion, and at most its capacity.
 
     Without one of both differences, its capacity.
     """
@@ -137,7 +137,7 @@ def named_doors(
 def check_doors(
     groups: Iterable[tuple[RackGroup, Path]], catalogue: Catalogue
 ) -> Iterator[PlanProblem]:
-    """Doors that are said to take more than their product does.
+    """Yield the doors that are said to take more than their product does.
 
     Args:
         groups: racks, with their place in the blueprint.

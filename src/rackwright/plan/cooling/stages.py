@@ -51,7 +51,7 @@ class Units:
         return sum(part.count for part in self.parts if part.name not in dead)
 
     def capacity(self, dead: AbstractSet[str] = NOTHING) -> float | None:
-        """Heat in W that the living ones carry."""
+        """Return the heat in W that the living ones carry."""
         return None if self.each is None else self.each * self.alive(dead)
 
 
@@ -84,11 +84,11 @@ class HeatStage:
         return sum(units.alive(dead) for units in self.units)
 
     def capacity(self, dead: AbstractSet[str] = NOTHING) -> float | None:
-        """Heat in W that the living units carry; None when unknown."""
+        """Return the heat in W that the living units carry; None when unknown."""
         return add(units.capacity(dead) for units in self.units)
 
     def capacity_n1(self) -> float | None:
-        """Heat in W that they carry with the largest one lost; None when unknown."""
+        """Return the heat in W that they carry with the largest one lost; None when unknown."""
         whole = self.capacity()
         largest = max((units.each or 0.0 for units in self.units), default=0.0)
         return None if whole is None else whole - largest
@@ -176,7 +176,7 @@ class HeatPaths:
             yield _stage("CDUs", loop.name, where, [units], heat, loops=(loop.name,), lacks=lacks)
 
     def _in_racks(self, index: int, loop: CoolingLoop) -> HeatStage:
-        """CDUs in racks whose heat goes to an unknown place."""
+        """Return the CDUs in racks whose heat goes to an unknown place."""
         where = (*self._path, "loops", index)
         heat = partial(self._coolant_heat, loop.name)
         lacks = self._nowhere(loop, cdus(loop.name), where)
@@ -299,7 +299,7 @@ class HeatPaths:
         )
 
     def _water_heat(self, water: str, dead: AbstractSet[str]) -> float | None:
-        """Heat into a circuit in W, with what living machines draw; 0 where no rack of it lives."""
+        """Return the heat into a circuit in W, with what living machines draw; 0 where no rack of it lives."""
         racks = [
             self._air_heat(hall.name, dead)
             for hall in self._site.halls
@@ -333,7 +333,7 @@ def _stage(
 
 
 def check_water(site: OnPremSite, path: Path) -> Iterator[PlanProblem]:
-    """Circuits of facility water that are not there, and chillers that cool themselves."""
+    """Yield the circuits of facility water that are not there, and chillers that cool themselves."""
     known = {water.name for water in site.facility_water}
     plants = [(("plant", n), plant) for n, plant in enumerate(site.plant or ())]
     machines: list[tuple[Path, Machine]] = [

@@ -22,12 +22,12 @@ _FLUIDS: dict[Fluid, tuple[float, float]] = {"water": (0.997, 4.18), "pg25": (1.
 
 
 def airflow_for(watts: float, rise: float) -> float:
-    """Airflow in CFM that carries ``watts`` at a temperature rise of ``rise`` K at sea level."""
+    """Return the airflow in CFM that carries ``watts`` at a temperature rise of ``rise`` K at sea level."""
     return CFM_PER_WATT_KELVIN * watts / rise
 
 
 def volumetric_heat(fluid: Fluid, stated: float | None = None) -> float | None:
-    """Heat in kJ that a litre of ``fluid`` takes for each K, ρ·cp; ``stated`` for a dielectric one."""
+    """Return the heat in kJ that a litre of ``fluid`` takes for each K, ρ·cp; ``stated`` for a dielectric one."""
     if fluid not in _FLUIDS:
         return stated
     density, heat_capacity = _FLUIDS[fluid]
@@ -35,7 +35,7 @@ def volumetric_heat(fluid: Fluid, stated: float | None = None) -> float | None:
 
 
 def coolant_flow(watts: float, rise: float, heat_capacity: float | None) -> float | None:
-    """Flow in L/min that carries ``watts``: 60·kW / (ρ·cp·ΔT); None where ρ·cp is unknown.
+    """Return the flow in L/min that carries ``watts``: 60·kW / (ρ·cp·ΔT); None where ρ·cp is unknown.
 
     Args:
         watts: heat.
@@ -46,22 +46,22 @@ def coolant_flow(watts: float, rise: float, heat_capacity: float | None) -> floa
 
 
 def air_heat_capacity(volume: float, density: float) -> float:
-    """J/K of ``volume`` m³ of air of a ``density`` relative to that at sea level."""
+    """Return the J/K of ``volume`` m³ of air of a ``density`` relative to that at sea level."""
     return _AIR * density * volume
 
 
 def fluid_heat_capacity(volume: float, heat_capacity: float) -> float:
-    """J/K of ``volume`` m³ of a fluid that takes ``heat_capacity`` kJ/L/K: V·ρ·cp."""
+    """Return the J/K of ``volume`` m³ of a fluid that takes ``heat_capacity`` kJ/L/K: V·ρ·cp."""
     return volume * heat_capacity * 1e6
 
 
 def time_to_warm(heat_capacity: float, rise: float, watts: float) -> float:
-    """Seconds in which ``watts`` warm ``heat_capacity`` J/K by ``rise`` K, mixed well: C·ΔT / P."""
+    """Return the seconds in which ``watts`` warm ``heat_capacity`` J/K by ``rise`` K, mixed well: C·ΔT / P."""
     return heat_capacity * max(0.0, rise) / watts
 
 
 def density_ratio(altitude: float) -> float:
-    """Air density at ``altitude`` m relative to sea level, 0 above the troposphere.
+    """Return the air density at ``altitude`` m relative to sea level, 0 above the troposphere.
 
     ρ/ρ₀ = (1 - L·h/T₀)^(g₀·M/(R·L) - 1) of the International Standard Atmosphere (ISO 2533:1975).
     """
@@ -71,7 +71,7 @@ def density_ratio(altitude: float) -> float:
 
 
 def at_density(capacity: float, density: float | None) -> float | None:
-    """Sensible capacity in W of an air handler rated at ``capacity`` W at sea level.
+    """Return the sensible capacity in W of an air handler rated at ``capacity`` W at sea level.
 
     Fans move the same volume and the coil keeps its temperatures, so that the heat carried,
     V·ρ·cp·ΔT, falls with the density (ASHRAE Handbook, Fundamentals, psychrometrics).
@@ -80,5 +80,5 @@ def at_density(capacity: float, density: float | None) -> float | None:
 
 
 def without_largest(each: float, count: int) -> float:
-    """Capacity of ``count`` equal units with one of them lost."""
+    """Return the capacity of ``count`` equal units with one of them lost."""
     return each * (count - 1)

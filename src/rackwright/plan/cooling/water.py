@@ -26,7 +26,7 @@ COOLANT_CLASSES: Mapping[str, float] = {"S30": 30.0, "S40": 40.0, "S50": 50.0}
 def warmest_supply(
     published: float | None, coolant_class: str | None, water_class: str | None
 ) -> float | None:
-    """Warmest coolant in °C that a product takes at its inlet; None if unknown.
+    """Return the warmest coolant in °C that a product takes at its inlet; None if unknown.
 
     The lower of the published temperature and the coolant's class. Where there is neither, the class
     of water holds: a maker who names one names what arrives at the product, whatever lies before it.

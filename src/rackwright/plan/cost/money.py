@@ -25,7 +25,7 @@ def to_micros(dollars: Decimal) -> int:
 
 
 def to_dollars(micros: int) -> Decimal:
-    """Dollars with six decimals, exactly."""
+    """Return the dollars with six decimals, exactly."""
     return Decimal(micros).scaleb(-6)
 
 
@@ -65,7 +65,7 @@ def amortise(total: int, years: int) -> tuple[int, ...]:
 
 
 def share(total: int, percent: float) -> int:
-    """``percent`` of an amount, rounded half to even."""
+    """Return ``percent`` of an amount, rounded half to even."""
     with localcontext() as context:
         context.prec = _DIGITS
         part = Decimal(total) * exact(percent) / 100
@@ -73,7 +73,7 @@ def share(total: int, percent: float) -> int:
 
 
 def discounted(price: Decimal, percent: float) -> Decimal:
-    """``price`` less a discount, not rounded."""
+    """Return ``price`` less a discount, not rounded."""
     with localcontext() as context:
         context.prec = _DIGITS
         return price * (100 - exact(percent)) / 100

@@ -21,7 +21,7 @@ _NOT_BOUGHT = (Instance, Cable, Connector)
 
 
 def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProblem]:
-    """Sites, products and instance types in ``costs`` that do not exist."""
+    """Return the sites, products and instance types in ``costs`` that do not exist."""
     costs = blueprint.costs
     if costs is None:
         return []

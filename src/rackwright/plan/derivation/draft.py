@@ -169,7 +169,7 @@ class Draft:
 
 
 def _copy(item: Item) -> Item:
-    """``item`` with nodes of its own, so that the document that was read stays as it is."""
+    """Return ``item`` with nodes of its own, so that the document that was read stays as it is."""
     value = item.value
     if isinstance(value, dict):
         value = {key: KeyValue(_copy(e.item), e.line, e.column) for key, e in value.items()}
@@ -199,7 +199,7 @@ def _positioned(tree: Tree) -> Item:
 
 
 def _made(value: Any, place: Location) -> Item:
-    """Nodes for a value that is derived."""
+    """Return the nodes for a value that is derived."""
     made: Any = value
     if isinstance(value, Mapping):
         made = {

@@ -270,7 +270,7 @@ def _shape(
 
 
 def _split(product: Switch, rate: Any) -> int:
-    """Parts that a port is split into, so that each runs at the rate that is written."""
+    """Return the parts that a port is split into, so that each runs at the rate that is written."""
     try:
         wanted = Gbps.validate_python(rate)
     except ValidationError:

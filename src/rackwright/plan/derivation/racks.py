@@ -313,7 +313,7 @@ def _together(draft: Draft, placings: Sequence[Placing], racks: Sequence[str]) -
 
 
 def _divided(one: Placing) -> tuple[int, str]:
-    """Units in each of the racks that are written."""
+    """Return the units in each of the racks that are written."""
     racks = _size(one.racks or "") or 1
     return ceil_div(one.count, racks), f"{one.count:,} units in {racks:,} racks"
 
@@ -323,7 +323,7 @@ def _each(one: Placing, racks: int) -> int:
 
 
 def _size(text: Any) -> int | None:
-    """Names that a host list stands for; None of what is none."""
+    """Return the names that a host list stands for; None of what is none."""
     try:
         return hostlist_size(text) if isinstance(text, str) else None
     except ValueError:

@@ -20,7 +20,7 @@ TRIAL = "trial"
 
 
 def read(draft: Draft, model: type[M], data: Any, path: Path) -> M:
-    """``data``, which is what stands at ``path`` and what is not derived yet, as a model.
+    """Return ``data``, which is what stands at ``path`` and what is not derived yet, as a model.
 
     Raises:
         SpecErrors: it is none.

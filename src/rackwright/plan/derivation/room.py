@@ -151,7 +151,7 @@ class RackRoom:
             return USUAL
 
     def height_of(self, load: Mapping[str, Any], kind: type[Node | Switch]) -> float:
-        """Units that a node or switch takes; one if unknown."""
+        """Return the units that a node or switch takes; one if unknown."""
         try:
             height = self._catalogue.get(kind, load["type"]).height
         except UnknownEntryError:

@@ -132,7 +132,7 @@ def _settled(
 
 
 def _leaves_short(layout: Layout) -> int:
-    """Leaves for the hosts that find no port, because a host has all its ports on one leaf.
+    """Return the leaves for the hosts that find no port, because a host has all its ports on one leaf.
 
     Nothing where hosts are cabled to no leaf yet, as one leaf for eight rails.
     """
@@ -215,7 +215,7 @@ def _links(layout: Layout) -> tuple[Links, bool]:
 
 
 def _pods(layout: Layout) -> tuple[int, int]:
-    """Pods of a tree of three tiers, and the leaves of each but the last."""
+    """Return the pods of a tree of three tiers, and the leaves of each but the last."""
     each = max(1, down_ports(layout.tiers[1].radix))
     return ceil_div(layout.tiers[0].switches, each), each
 

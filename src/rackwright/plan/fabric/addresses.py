@@ -27,7 +27,7 @@ class NumberRange:
 
 
 def overlaps(claims: Iterable[NumberRange]) -> list[tuple[NumberRange, NumberRange]]:
-    """Pairs of claims that share a number: each claim with the one that reaches furthest before it."""
+    """Return the pairs of claims that share a number: each claim with the one that reaches furthest before it."""
     found = []
     furthest: NumberRange | None = None
     for claim in sorted(claims, key=lambda c: (c.first, c.last, c.owner)):
@@ -45,7 +45,7 @@ def next_free(claims: Sequence[NumberRange], size: int) -> int:
 
 
 def prefix_claims(fabric: Fabric, owner: str) -> dict[int, list[NumberRange]]:
-    """Address ranges of a fabric's segments, by version of IP."""
+    """Return the address ranges of a fabric's segments, by version of IP."""
     found: dict[int, list[NumberRange]] = {4: [], 6: []}
     for segment in fabric.segments:
         if segment.prefix is not None:
@@ -99,7 +99,7 @@ def addresses_needed(layout: Layout, segment: Segment) -> int | None:
 
 
 def addresses_of(segment: Segment) -> int | None:
-    """Addresses that hosts may have; the first and the last of IPv4 are not among them."""
+    """Return the addresses that hosts may have; the first and the last of IPv4 are not among them."""
     if segment.prefix is None:
         return None
     net = ipaddress.ip_network(segment.prefix)
@@ -107,7 +107,7 @@ def addresses_of(segment: Segment) -> int | None:
 
 
 def prefix_for(hosts: int, version: int) -> int:
-    """Length of the smallest prefix with an address for each of ``hosts``."""
+    """Return the length of the smallest prefix with an address for each of ``hosts``."""
     bits = 32 if version == 4 else 128
     wanted = hosts + 2 if version == 4 else max(hosts, 1)
     return bits - (wanted - 1).bit_length()

@@ -30,7 +30,7 @@ class _Part:
 
 
 def bisection(layout: Layout) -> float | None:
-    """Gbps in one direction between the halves of the hosts that are joined least.
+    """Return the Gbps in one direction between the halves of the hosts that are joined least.
 
     The halves have equal bandwidth of host ports, and a host is in one of them with all its ports, so
     planes and rails add up. The least cut puts whole pods into a half, then whole sets of hosts that

@@ -45,22 +45,22 @@ class End:
 
 
 def routed_length(link: Cables) -> float | None:
-    """Metres of the longest cable: as declared, or along its route with both drops and slack."""
+    """Return the metres of the longest cable: as declared, or along its route with both drops and slack."""
     return link.length if link.route is None else length_of(link.route)
 
 
 def length_of(route: CableRoute) -> float:
-    """Metres along the tray and both drops, with 10 % of slack but no less than a metre."""
+    """Return the metres along the tray and both drops, with 10 % of slack but no less than a metre."""
     return with_slack(route.tray + 2 * route.drop)
 
 
 def with_slack(way: float) -> float:
-    """Metres of a cable along a way of so many."""
+    """Return the metres of a cable along a way of so many."""
     return way + max(LEAST_SLACK, SLACK * way)
 
 
 def reach(cable: Cable, fibre: str | None) -> float | None:
-    """Metres that ``cable`` bridges over ``fibre``; None where it is not known."""
+    """Return the metres that ``cable`` bridges over ``fibre``; None where it is not known."""
     if cable.medium == "mmf":
         by_fibre = {"OM3": fact_value(cable.reach_om3), "OM4": fact_value(cable.reach)}
         return by_fibre.get(fibre or "")
@@ -68,7 +68,7 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
 
 
 def cross_section(layout: Layout, link: Cables) -> float | None:
-    """Section of a kind of cables in m², the share of one port in it; None if unknown."""
+    """Return the section of a kind of cables in m², the share of one port in it; None if unknown."""
     part = layout.catalogue.get(Cable, link.cable) if link.cable else None
     # A transceiver has no cable of its own: the blueprint states the diameter of the fibre.
     if part is None or part.medium in FIBRES:
@@ -88,7 +88,7 @@ def missing_diameter(layout: Layout, link: Cables, path: Path) -> Missing:
 
 
 def bend_space(link: Cables, end: End) -> float | None:
-    """Metres behind a port that plug and bend of a cable take at an end; None if unknown."""
+    """Return the metres behind a port that plug and bend of a cable take at an end; None if unknown."""
     published = None if end.cable is None else fact_value(end.cable.bend_space)
     return link.bend_space if published is None else published
 
@@ -111,7 +111,7 @@ def ends(layout: Layout, link: Cables) -> tuple[End, End]:
 
 
 def _switch_cage(tier: Tier) -> str | None:
-    """Switches with twin-port OSFP cages cool the shell by its fins."""
+    """Return the shell that the cages of a switch take: twin-port OSFP cages cool it by its fins."""
     return "finned-top" if tier.ports_per_cage == 2 else None
 
 
@@ -286,7 +286,7 @@ def _kinds_of(layout: Layout, attachment: int) -> Callable[[int, str], str]:
 
 
 def _below(layout: Layout, tier: int) -> int:
-    """Ports of a switch before its uplinks; separate uplinks are counted after the radix."""
+    """Return the ports of a switch before its uplinks; separate uplinks are counted after the radix."""
     if layout.tiers[tier].uplinks:
         return layout.tiers[tier].radix
     return layout.leaf_ports if tier == 0 else (layout.down_links(tier) or 0)
@@ -296,7 +296,7 @@ def digest(layout: Layout) -> str:
     """Sixteen hex digits that change with everything that routing depends on."""
     shape: dict[str, Any] = {
         "technology": layout.technology,
-        "tiers": [(t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
+        "tiers": [(t.own_names or t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
         "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
         "unit": layout.unit_hosts,
         "leaf": layout.leaf_ports,

@@ -17,7 +17,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric.links import TierLink, tier_links
 from rackwright.plan.fabric.racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric.sizing import ceil_div, down_ports
-from rackwright.plan.hosts import index_of, names_of, numbered, switch_count, switch_stem
+from rackwright.plan.hosts import index_of, names_of, switch_count, switch_stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Tier:
         up_rate: of a port that leads upwards.
         ports_per_cage: ports that share a cage; None where the catalogue does not say.
         digits: least number of digits in their names; None for as many as the last number has.
+        own_names: names that they have as a host list, where they are not numbered.
     """
 
     name: str
@@ -45,10 +46,15 @@ class Tier:
     up_rate: float
     ports_per_cage: int | None
     digits: int | None = None
+    own_names: str | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the switches' names, like ``compute-leaf-1``."""
-        return numbered(self.prefix, self.switches, self.digits)
+        return names_of(self.prefix, self.switches, self.own_names, self.digits)
+
+    def index_of(self, name: str) -> int | None:
+        """Return the index of the switch called ``name``; None where it is none of these."""
+        return index_of(self.prefix, self.switches, self.own_names, name, self.digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class Hosts:
         return ceil_div(self.interfaces, ports)
 
     def port_of(self, interface: int) -> int:
-        """Index of the port of the product that an interface, counted from 0, is on."""
+        """Return the index of the port of the product that an interface, counted from 0, is on."""
         return self.first_port + interface // self.parts
 
 
@@ -115,7 +121,7 @@ class Run:
     ports: int
 
     def place(self, host: int, interface: int) -> tuple[int, int]:
-        """Leaf index and port of an interface (from 0) of the group's ``host``-th host."""
+        """Return the leaf index and port of an interface (from 0) of the group's ``host``-th host."""
         turn, rail = divmod(interface, len(self.leaves))
         return self.leaves[rail], self.first_port + (host - self.first) * self.ports + turn
 
@@ -149,7 +155,7 @@ class Layout:
         return None if None in counts else sum(c for c in counts if c is not None)
 
     def up_ports(self, tier: int) -> int | None:
-        """Ports that a switch of the tier gives to cables upwards; None where unknown."""
+        """Return the ports that a switch of the tier gives to cables upwards; None where unknown."""
         total = 0
         for link in self.links:
             if link.lower == tier:
@@ -159,7 +165,7 @@ class Layout:
         return total
 
     def down_links(self, tier: int) -> int | None:
-        """Ports that a switch of the tier gives to switches below; None where unknown."""
+        """Return the ports that a switch of the tier gives to switches below; None where unknown."""
         total = 0
         for link in self.links:
             if link.upper == tier:
@@ -264,6 +270,7 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
         up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
         ports_per_cage=entry.ports_per_cage,
         digits=tier.name_digits,
+        own_names=tier.switch_names,
     )
 
 
@@ -293,7 +300,7 @@ def _hosts(
 
 
 def _ports_before(site: OnPremSite, fabric: Fabric, group: str, role: Role) -> int:
-    """Ports of a host that the fabrics before this one use; those that are split are shared."""
+    """Return the ports of a host that the fabrics before this one use; those that are split are shared."""
     taken = 0
     for other in site.fabrics:
         if other.name == fabric.name:
@@ -337,7 +344,7 @@ class _Block:
 
 
 def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> Iterator[_Block]:
-    """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
+    """Yield the leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
     # Only rails are built in scalable units; leaves in racks serve the hosts beside them.
     in_units = rails > 1 and layout.rack_sets is None
@@ -378,7 +385,7 @@ def find_leaf(layout: Layout, name: str) -> int | None:
 
 
 def port_rate(hosts: Hosts) -> float | None:
-    """Rate of a host's port in Gbps; None if unknown."""
+    """Return the rate of a host's port in Gbps; None if unknown."""
     if hosts.attachment.rate is not None:
         return hosts.attachment.rate
     whole = None if hosts.port is None else fact_value(hosts.port.rate)

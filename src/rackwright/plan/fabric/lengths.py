@@ -158,7 +158,7 @@ class CableRoutes:
         return CableLength(longest) if longest else CableLength(None, (unsaid,))
 
     def of_wire(self, wire: Wire) -> float | None:
-        """Metres of one cable by the racks of its ends; None where these or the way are not known.
+        """Return the metres of one cable by the racks of its ends; None where these or the way are not known.
 
         It reaches the lowest device of either kind in its rack.
         """
@@ -188,7 +188,7 @@ class CableRoutes:
         return self.between(one, edges, other, others)
 
     def _along(self, here: StandingRack, there: StandingRack) -> float | None:
-        """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""
+        """Return the metres along the trays; None from hall to hall, and from row to row where nobody says how."""
         if here.hall != there.hall:
             return None
         if here.row == there.row:
@@ -297,10 +297,12 @@ class CableRoutes:
         if host is not None:
             group = self.layout.hosts[host[0]].group.name
             return self.host_rack(*host), self._path_of(group)
-        stem, _, number = name.rpartition("-")
-        prefixes = [tier.prefix for tier in self.layout.tiers]
-        tier = prefixes.index(stem)
-        return self.switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)
+        ((tier, index),) = (
+            (number, index)
+            for number, one in enumerate(self.layout.tiers)
+            if (index := one.index_of(name)) is not None
+        )
+        return self.switch_rack(tier, index), self._path_of(self.layout.tiers[tier].name)
 
 
 def end_between(

@@ -114,7 +114,7 @@ def racks_short_of_leaves(layout: Layout) -> list[tuple[str, ...]]:
 
 
 def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
-    """Racks with hosts of an attachment that share no leaf of a top-of-rack fabric."""
+    """Return the racks with hosts of an attachment that share no leaf of a top-of-rack fabric."""
     return tuple(
         rack
         for one in layout.rack_sets or ()
@@ -189,7 +189,7 @@ def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:
 
 
 def _room(layout: Layout, tier: int) -> int:
-    """Ports that a switch of the tier has for cables upwards."""
+    """Return the ports that a switch of the tier has for cables upwards."""
     facts = layout.tiers[tier]
     if facts.uplinks:
         return facts.uplinks
@@ -197,7 +197,7 @@ def _room(layout: Layout, tier: int) -> int:
 
 
 def leaf_split(layout: Layout) -> tuple[int, int]:
-    """Ports that a leaf is meant to give to hosts, and upwards.
+    """Return the ports that a leaf is meant to give to hosts, and upwards.
 
     In a rack there are as many hosts as there are: a leaf at its top passes upwards what they send.
     """
@@ -213,7 +213,7 @@ def leaf_split(layout: Layout) -> tuple[int, int]:
 
 
 def _needed_uplinks(layout: Layout) -> int:
-    """Cables upwards of the busiest leaf by its hosts' rates, or by their ports while these are unknown."""
+    """Return the cables upwards of the busiest leaf by its hosts' rates, or by their ports while these are unknown."""
     leaf, below = layout.tiers[0], leaf_bandwidth(layout)
     if below is None:
         below = max(layout.leaf_use) * leaf.rate
@@ -221,7 +221,7 @@ def _needed_uplinks(layout: Layout) -> int:
 
 
 def _leaves_of_rails(layout: Layout, down: int) -> int:
-    """Leaves of whole units in which each rail has leaves of its own."""
+    """Return the leaves of whole units in which each rail has leaves of its own."""
     unit, last = layout.fabric.unit_hosts or down, layout.fabric.last_unit_hosts
     by_rails: Counter[int] = Counter()
     for hosts in layout.hosts:
@@ -239,7 +239,7 @@ def _leaves_of_rails(layout: Layout, down: int) -> int:
 
 
 def tier_use(layout: Layout, tier: int) -> TierUse:
-    """Ports of the busiest switch of a tier."""
+    """Return the ports of the busiest switch of a tier."""
     facts = layout.tiers[tier]
     down = max(_leaf_counts(layout)) if tier == 0 else layout.down_links(tier)
     if tier == 0 and (layout.endpoints is None or _unknown_rails(layout)):
@@ -269,7 +269,7 @@ def _moves(layout: Layout) -> Iterator[tuple[Patch, tuple[int, int] | None, int 
 
 
 def _meant(layout: Layout, patch: Patch) -> tuple[int, int] | None:
-    """Leaf index and port that the pattern gives to the interface of a patch."""
+    """Return the leaf index and port that the pattern gives to the interface of a patch."""
     found = find_host(layout, patch.node)
     if found is None or patch.interface > (layout.hosts[found[0]].interfaces or 0):
         return None
@@ -278,7 +278,7 @@ def _meant(layout: Layout, patch: Patch) -> tuple[int, int] | None:
 
 
 def leaf_bandwidth(layout: Layout) -> float | None:
-    """Gbps of the hosts on the busiest leaf; None where a number or a host's place is unknown."""
+    """Return the Gbps of the hosts on the busiest leaf; None where a number or a host's place is unknown."""
     if layout.endpoints is None or any(layout.unplaced):
         return None
     rates = [port_rate(hosts) for hosts in layout.hosts]
@@ -305,13 +305,13 @@ def oversubscription(layout: Layout, tier: int) -> float | None:
 
 
 def uplinks_for(layout: Layout, tier: int, ratio: float) -> int | None:
-    """Cables upwards that each switch of a tier needs for no more than ``ratio``."""
+    """Return the cables upwards that each switch of a tier needs for no more than ``ratio``."""
     now, up = oversubscription(layout, tier), layout.up_ports(tier)
     return None if now is None or not up else math.ceil(now * up / ratio - 1e-9)
 
 
 def misplaced(layout: Layout) -> list[Misplaced]:
-    """Interfaces of hosts on rails that are not on the leaf and port of the pattern."""
+    """Return the interfaces of hosts on rails that are not on the leaf and port of the pattern."""
     names = layout.tiers[0].names()
     found = []
     for index, (patch, here, there) in enumerate(_moves(layout)):
@@ -324,7 +324,7 @@ def misplaced(layout: Layout) -> list[Misplaced]:
 
 
 def shared_rails(layout: Layout) -> int:
-    """Interfaces that share a leaf with another one of their host, though they are rails."""
+    """Return the interfaces that share a leaf with another one of their host, though they are rails."""
     return sum(
         run.hosts * max(0, (layout.hosts[run.attachment].interfaces or 0) - len(run.leaves))
         for run in layout.runs
@@ -333,7 +333,7 @@ def shared_rails(layout: Layout) -> int:
 
 
 def collisions(layout: Layout) -> list[Collision]:
-    """Patches that name nothing there is, or a port that another cable is in."""
+    """Return the patches that name nothing there is, or a port that another cable is in."""
     taken: dict[tuple[int, int], str] = {}
     # The port of a moved interface is free, even for a patch that is listed before it.
     moved = {(p.node, p.interface) for p in layout.fabric.patches}
@@ -385,7 +385,7 @@ def _free_port(layout: Layout, leaf: int, taken: dict[tuple[int, int], str]) -> 
 
 
 def unit_share(layout: Layout, attachment: int) -> float | None:
-    """Percent of a scalable unit's ports that are on one leaf, at most; None where unknown.
+    """Return the percent of a scalable unit's ports that are on one leaf, at most; None where unknown.
 
     The ports are those of one attachment's hosts; a unit that is not full has fewer.
     """
@@ -403,7 +403,7 @@ def unit_share(layout: Layout, attachment: int) -> float | None:
 def share_of_all(
     layout: Layout, attachment: int, together: Sequence[tuple[Layout, int]]
 ) -> float | None:
-    """``unit_share`` of one of several fabrics that share the interfaces of the same hosts.
+    """Return ``unit_share`` of one of several fabrics that share the interfaces of the same hosts.
 
     ``together`` are all of them, each with its attachment of those hosts.
     """
@@ -416,12 +416,12 @@ def share_of_all(
 
 
 def _on_rail(interfaces: int, rails: int, rail: int) -> int:
-    """Interfaces of one host on the leaf of a rail."""
+    """Return the interfaces of one host on the leaf of a rail."""
     return interfaces // rails + (1 if rail < interfaces % rails else 0)
 
 
 def fewest_leaves_of_a_host(layout: Layout, attachment: int) -> int | None:
-    """Leaves that the worst-placed host of an attachment is on; None where it is not known."""
+    """Return the leaves that the worst-placed host of an attachment is on; None where it is not known."""
     runs = [run for run in layout.runs if run.attachment == attachment]
     if not runs or layout.unplaced[attachment]:
         return None
@@ -430,7 +430,7 @@ def fewest_leaves_of_a_host(layout: Layout, attachment: int) -> int | None:
 
 
 def lids(layout: Layout) -> int | None:
-    """Unicast LIDs of the largest subnet: its hosts' ports and its switches, with LMC 0."""
+    """Return the unicast LIDs of the largest subnet: its hosts' ports and its switches, with LMC 0."""
     if layout.endpoints is None:
         return None
     switches = sum(tier.switches for tier in layout.tiers)

@@ -109,7 +109,7 @@ def racks_in_order(group: NodeGroup | SwitchTier, units: int) -> Callable[[int],
 
 
 def check_shared_racks(site: OnPremSite, path: Path, racks: Sequence[str]) -> Iterator[PlanProblem]:
-    """Shared racks that the site does not have, or that share with two."""
+    """Yield the shared racks that the site does not have, or that share with two."""
     for index, fabric in enumerate(site.fabrics):
         if not fabric.shared_racks:
             continue
@@ -127,7 +127,7 @@ def check_shared_racks(site: OnPremSite, path: Path, racks: Sequence[str]) -> It
 
 
 def _joined(stretches: Sequence[Stretch]) -> Iterator[Stretch]:
-    """Stretches with those that follow upon each other made one."""
+    """Yield the stretches with those that follow upon each other made one."""
     last: Stretch | None = None
     for here in stretches:
         if last is None:

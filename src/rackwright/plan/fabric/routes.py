@@ -42,7 +42,7 @@ def destinations(lines: Iterable[str]) -> dict[str, Counter[int]]:
 
 
 def balance(layout: Layout, routes: Mapping[str, Counter[int]]) -> float | None:
-    """Most destinations on one link between switches over the mean of the links of its kind.
+    """Return the most destinations on one link between switches over the mean of the links of its kind.
 
     Links of one kind join the same two tiers in the same direction. None for a fabric without
     links between switches, or when a switch has no table.

@@ -12,12 +12,12 @@ LARGEST_UNICAST_LID = 0xBFFF
 
 
 def ceil_div(number: int, by: int) -> int:
-    """``number`` / ``by``, rounded up."""
+    """Return ``number`` / ``by``, rounded up."""
     return -(-number // by)
 
 
 def down_ports(radix: int, ratio: float = 1.0) -> int:
-    """Ports that a leaf gives to nodes when ``ratio`` is downward over upward bandwidth."""
+    """Return the ports that a leaf gives to nodes when ``ratio`` is downward over upward bandwidth."""
     return int(radix * ratio / (1 + ratio) + 1e-9)
 
 

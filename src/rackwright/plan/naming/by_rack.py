@@ -71,7 +71,7 @@ def check_rack_subnets(
 
 
 def _moved(network: SiteNetwork, by: int) -> SiteNetwork:
-    """``network`` with every address ``by`` further."""
+    """Return ``network`` with every address ``by`` further."""
     if by == 0:
         return network
     spans = [split_span(text) for text in network.reserved]

@@ -23,7 +23,7 @@ def host_lines(names: NamePlan, networks: Sequence[PlannedNetwork]) -> Iterator[
 
 
 def _named_in_several_sites(names: NamePlan) -> set[str]:
-    """Names of hosts that are not called by their group, and that something in another site has."""
+    """Return the names of hosts that are not called by their group, and that something in another site has."""
     every = [(network.site, one) for network in names.networks for one in network.ranges]
     own = {(site, one.names) for site, one in every if one.names is not None}
     return {

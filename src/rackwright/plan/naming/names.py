@@ -99,7 +99,7 @@ class _Site:
     switches: Mapping[str, int] = field(init=False)
     """Hosts of each node group, and switches of each tier, by what their names begin with."""
     own_names: Mapping[str, str | None] = field(init=False)
-    """Names of the hosts of each node group that are not called by it."""
+    """Names of the hosts of each node group, and switches of each tier, that are not called by it."""
     digits: Mapping[str, int | None] = field(init=False)
     """Least number of digits in the names of the hosts of each node group and the switches of each tier."""
     taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
@@ -108,7 +108,11 @@ class _Site:
     def __post_init__(self) -> None:
         site = self.planned.spec
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
-        self.own_names = {group.name: group.host_names for group in site.node_groups}
+        self.own_names = {group.name: group.host_names for group in site.node_groups} | {
+            switch_stem(fabric, tier): tier.switch_names
+            for fabric in site.fabrics
+            for tier in fabric.tiers
+        }
         self.digits = {group.name: group.name_digits for group in site.node_groups} | {
             switch_stem(fabric, tier): tier.name_digits
             for fabric in site.fabrics
@@ -251,7 +255,7 @@ class _Site:
             path=path,
             is_switches=is_switches,
             count=self.switches[of] if is_switches else self.groups[of],
-            names=None if is_switches else self.own_names[of],
+            names=self.own_names[of],
             digits=self.digits[of],
             each=each,
             suffix=suffix,
@@ -260,7 +264,7 @@ class _Site:
         )
 
     def _each(self, place: _Place, of: str, path: Path) -> int | None:
-        """Addresses of one host or switch in a network; None where it can have none."""
+        """Return the addresses of one host or switch in a network; None where it can have none."""
         if place.layout is None:
             return 1
         name, interface = place.layout.fabric.name, place.network.interface
@@ -317,8 +321,8 @@ class _Site:
     def _is_of_here(self, name: str) -> bool:
         """Return True if a host or switch of this site has, or might have, this name."""
         own = [one for one in self.own_names.values() if one is not None]
-        stems = [of for of in self.groups if self.own_names[of] is None]
-        return any(called_so(name, of) for of in (*stems, *self.switches)) or any(
+        stems = [of for of in (*self.groups, *self.switches) if self.own_names[of] is None]
+        return any(called_so(name, of) for of in stems) or any(
             index_in(one, name) is not None for one in own
         )
 
@@ -327,7 +331,7 @@ class _Site:
 
 
 def _macs_of(place: _Place, ranges: Sequence[Range]) -> Mapping[str, str]:
-    """Ethernet addresses in a network, or of the hosts in the racks whose subnet it is."""
+    """Return the Ethernet addresses in a network, or of the hosts in the racks whose subnet it is."""
     macs = place.network.macs
     if not place.racks or not macs:
         return macs

@@ -26,7 +26,7 @@ IpNetwork = IPv4Network | IPv6Network
 
 
 def usable(prefix: IpNetwork) -> tuple[int, int]:
-    """First and last address that hosts may have; the ends of an IPv4 network are not theirs."""
+    """Return the first and last address that hosts may have; the ends of an IPv4 network are not theirs."""
     first, last = int(prefix.network_address), int(prefix.broadcast_address)
     ends = prefix.version == 4 and prefix.prefixlen < 31
     return (first + 1, last - 1) if ends else (first, last)
@@ -38,7 +38,7 @@ def called_so(name: str, stem: str) -> bool:
 
 
 def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
-    """Groups and tiers whose hosts and switches would have names of others, or look like them."""
+    """Yield the groups and tiers whose hosts and switches would have names of others, or look like them."""
     site, path = planned.spec, planned.path
     named = [
         ((*path, "node_groups", n), group.name)
@@ -49,6 +49,7 @@ def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
         ((*path, "fabrics", f, "tiers", t), switch_stem(fabric, tier))
         for f, fabric in enumerate(site.fabrics)
         for t, tier in enumerate(fabric.tiers)
+        if tier.switch_names is None
     ]
     seen: set[str] = set()
     stems = {stem for _, stem in named}
@@ -65,7 +66,7 @@ def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
 def wrong_addresses(
     declared: SiteAddresses, network: SiteNetwork, made: PlannedNetwork
 ) -> Iterator[PlanProblem]:
-    """Addresses outside their network, and those that two would have."""
+    """Yield the addresses outside their network, and those that two would have."""
     held: dict[NumberRange, tuple[Path, Range | None]] = {}
     for one in made.ranges:
         if one.version != made.prefix.version or not _inside(one.first, one.last, made.prefix):
@@ -114,7 +115,7 @@ def _things(one: Range) -> str:
 def _fixed(
     declared: SiteAddresses, network: SiteNetwork, made: PlannedNetwork
 ) -> Iterator[tuple[str, str, Path]]:
-    """Owner, addresses and place of what is in a network beside its ranges."""
+    """Yield the owner, addresses and place of what is in a network beside its ranges."""
     if network.gateway is not None:
         yield "the gateway", network.gateway, (*made.path, "gateway")
     for index, text in enumerate(network.reserved):
@@ -209,7 +210,7 @@ def unknown_interfaces(
 
 
 def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
-    """Names that are longer than the DNS takes."""
+    """Yield the names that are longer than the DNS takes."""
     for one in made.ranges:
         label = max(one.labels(0), key=len)
         if len(label) > LONGEST_LABEL:
@@ -218,7 +219,7 @@ def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
 
 
 def shared_domains(plan: Expansion) -> Iterator[PlanProblem]:
-    """Domains that two sites would have."""
+    """Yield the domains that two sites would have."""
     seen: dict[str, str] = {}
     for planned in plan.onprem:
         if (declared := planned.spec.addresses) is not None:
@@ -230,7 +231,7 @@ def shared_domains(plan: Expansion) -> Iterator[PlanProblem]:
 
 
 def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
-    """Prefixes of networks that overlap those of others, or of segments that they do not name."""
+    """Yield the prefixes of networks that overlap those of others, or of segments that they do not name."""
     claims: dict[int, dict[NumberRange, Path | None]] = {4: {}, 6: {}}
     if not names.networks:
         return
@@ -263,7 +264,7 @@ def _of_prefix(prefix: IpNetwork, owner: str) -> NumberRange:
 
 
 def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:
-    """NIDs of Lustre's servers that a network of the site gives to another host."""
+    """Yield the NIDs of Lustre's servers that a network of the site gives to another host."""
     ranges = [
         (network, one)
         for network in names.networks

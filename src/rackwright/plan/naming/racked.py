@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.hosts import filled, numbered, switch_stem
+from rackwright.plan.hosts import filled, switch_names
 from rackwright.plan.records.racks import RackKind
 
 Racked = Mapping[str, Mapping[int, tuple[str, ...]]]
@@ -44,8 +44,7 @@ def _named(
         for index, (tier, switches) in enumerate(
             zip(planned.fabric.tiers, planned.switches, strict=True)
         ):
-            stem = switch_stem(planned.fabric, tier)
-            names = _in_units(numbered(stem, switches, tier.name_digits), tier.count)
+            names = _in_units(switch_names(planned.fabric, tier, switches), tier.count)
             yield (*planned.path, "tiers", index), filled(tier), names
 
 

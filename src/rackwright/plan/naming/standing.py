@@ -1,4 +1,4 @@
-"""Names that hosts have already, which a node group tells one by one."""
+"""Names that hosts and switches have already, which a node group or a tier tells one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rackwright.plan.problems import PlanProblem
 
 
 def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[PlanProblem]:
-    """Names that are more or fewer than the hosts, that are none, or that something else has.
+    """Yield the names that are more or fewer than the hosts, that are none, or that something else has.
 
     Args:
         site: whose products are all in the catalogue.
@@ -26,19 +26,32 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
         for group in site.node_groups
         if group.host_names is None
     }
-    for fabric in site.fabrics:
-        for tier in fabric.tiers:
-            stem = switch_stem(fabric, tier)
-            numbered[stem] = switch_count(tier, catalogue), tier.name_digits
+    own: list[tuple[Path, str, str, int, str]] = [
+        (
+            (*path, "node_groups", index, "host_names"),
+            group.name,
+            group.host_names,
+            host_count(group, catalogue),
+            "host",
+        )
+        for index, group in enumerate(site.node_groups)
+        if group.host_names is not None
+    ]
+    for index, fabric in enumerate(site.fabrics):
+        for place, tier in enumerate(fabric.tiers):
+            stem, count = switch_stem(fabric, tier), switch_count(tier, catalogue)
+            if tier.switch_names is None:
+                numbered[stem] = count, tier.name_digits
+            else:
+                where = (*path, "fabrics", index, "tiers", place, "switch_names")
+                own.append((where, stem, tier.switch_names, count, "switch"))
     owners: dict[str, str] = {}
-    for index, group in enumerate(site.node_groups):
-        if group.host_names is None:
-            continue
-        where = (*path, "node_groups", index, "host_names")
-        names, hosts = listed(group.host_names), host_count(group, catalogue)
-        if len(names) != hosts:
-            message = f"{len(names):,} names are written, and there are {hosts:,} hosts"
-            yield PlanProblem(where, message, "write one for each host, or change the 'count'")
+    for where, owner, written, number, noun in own:
+        names = listed(written)
+        if len(names) != number:
+            nouns = "hosts" if noun == "host" else "switches"
+            message = f"{len(names):,} names are written, and there are {number:,} {nouns}"
+            yield PlanProblem(where, message, f"write one for each {noun}, or change the 'count'")
         for name in names:
             if problem := _unusable(name, site):
                 yield PlanProblem(where, *problem)
@@ -53,7 +66,7 @@ def check_host_names(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iter
                 message = f"'{name}' is a name in '{other}' already"
                 yield PlanProblem(where, message, "write each name once")
                 break  # the others have the same mistake, most likely
-        owners |= dict.fromkeys((name.lower() for name in names), group.name)
+        owners |= dict.fromkeys((name.lower() for name in names), owner)
 
 
 def _unusable(name: str, site: OnPremSite) -> tuple[str, str] | None:

@@ -47,7 +47,7 @@ def battery_runtime(
 
 
 def _fuel_time(generator: PowerSource) -> float | None:
-    """Seconds for which the fuel lasts at its capacity; at less load it burns no more."""
+    """Return the seconds for which the fuel lasts at its capacity; at less load it burns no more."""
     if generator.fuel is None or generator.consumption is None:
         return None
     return generator.fuel * 1000 / generator.consumption * 60

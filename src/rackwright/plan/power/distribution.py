@@ -22,7 +22,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:
-    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
+    """Return the continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
 
     None where it is not stated, or not how many modules are spare.
     """
@@ -167,7 +167,7 @@ class PowerTree:
 
 
 def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
-    """Parents and generators that do not exist, and circles."""
+    """Return the parents and generators that do not exist, and circles."""
     known = {source.name for source in power.sources}
     parents = {source.name: source.fed_by for source in power.sources}
     problems = []
@@ -209,6 +209,6 @@ def idle_sources(site: OnPremSite) -> AbstractSet[str]:
 
 
 def add_legs(total: Legs, legs: Legs, times: int) -> Legs:
-    """``total`` plus ``times`` the legs of one rack."""
+    """Return ``total`` plus ``times`` the legs of one rack."""
     a, b, c = (x + times * y for x, y in zip(total, legs, strict=True))
     return a, b, c

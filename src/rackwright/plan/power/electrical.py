@@ -12,7 +12,7 @@ Legs = tuple[float, float, float]
 def circuit_capacity(
     voltage: float, current: float, phases: Literal[1, 3], *, derate: float, power_factor: float
 ) -> float:
-    """Real power in W that a circuit may carry continuously.
+    """Return the real power in W that a circuit may carry continuously.
 
     Three phases: √3·V·I·derate·pf with V line to line; one phase: V·I·derate·pf. ``derate`` is
     0.8 under NEC 210.20(A) and 215.3, and 1 for a device rated for 100 % continuous load.
@@ -22,12 +22,12 @@ def circuit_capacity(
 
 
 def outlet_voltage(voltage: float, phases: Literal[1, 3], wiring: Literal["wye", "delta"]) -> float:
-    """Voltage at an outlet in V: line to neutral behind a wye, line to line behind a delta."""
+    """Return the voltage at an outlet in V: line to neutral behind a wye, line to line behind a delta."""
     return voltage / math.sqrt(3) if phases == 3 and wiring == "wye" else voltage
 
 
 def line_implied_power(legs: Legs, wiring: Literal["wye", "delta"]) -> float:
-    """Power in W of a balanced load whose lines all carry what the busiest line carries.
+    """Return the power in W of a balanced load whose lines all carry what the busiest line carries.
 
     A circuit trips on its busiest line, so this is what has to be compared with its capacity.
     Behind a wye each leg loads one line. Behind a delta the current of line 1 follows from its
@@ -41,7 +41,7 @@ def line_implied_power(legs: Legs, wiring: Literal["wye", "delta"]) -> float:
 
 
 def line_deviation(legs: Legs) -> float:
-    """Largest deviation of a leg from the mean, in the unit of ``legs``."""
+    """Return the largest deviation of a leg from the mean, in the unit of ``legs``."""
     mean = sum(legs) / 3
     return max(abs(leg - mean) for leg in legs)
 
@@ -54,6 +54,6 @@ def spread(count: int, places: int, *, start: int = 0) -> tuple[int, ...]:
 
 
 def rotate(legs: Sequence[float], by: int) -> Legs:
-    """``legs`` connected ``by`` lines further on."""
+    """Return ``legs`` connected ``by`` lines further on."""
     a, b, c = (legs[(index - by) % 3] for index in range(3))
     return a, b, c

@@ -192,7 +192,7 @@ def losses_of(tree: PowerTree) -> Draws:
 def unknown_loads(
     tree: PowerTree, consumers: Sequence[Consumer], covered: AbstractSet[str]
 ) -> Mapping[str, Missing]:
-    """Sources of unknown load, because what hangs on them lacks a number, with that number.
+    """Return the sources of unknown load, because what hangs on them lacks a number, with that number.
 
     They are those that the PUE does not cover: UPSs and what is behind them.
     """

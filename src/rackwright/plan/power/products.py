@@ -81,7 +81,7 @@ _NUMBERS: Mapping[SourceKind, Mapping[str, tuple[str, Count]]] = {
 
 
 def with_source_products(site: OnPremSite, catalogue: Catalogue) -> OnPremSite:
-    """``site`` whose sources have the numbers of their products, where they state none themselves.
+    """Return ``site`` whose sources have the numbers of their products, where they state none themselves.
 
     Raises:
         UnknownEntryError: a product is not in the catalogue.
@@ -124,7 +124,7 @@ def _number(entry: Entry, name: str) -> float | None:
 
 
 def rated_power(entry: Entry, power_factor: float) -> float:
-    """Power in W that one unit of a product carries at a power factor without limit of time."""
+    """Return the power in W that one unit of a product carries at a power factor without limit of time."""
     if isinstance(entry, Transformer):
         return entry.rating.value * power_factor
     assert isinstance(entry, Ups | Generator)  # noqa: S101 - the kinds of ``RATED``
@@ -219,7 +219,7 @@ def named_products(site: OnPremSite, path: Path) -> Iterator[tuple[type[Entry], 
 
 
 def check_ratings(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[PlanProblem]:
-    """Sources that state more than the rating of their product, or another plate than it has."""
+    """Yield the sources that state more than the rating of their product, or another plate than it has."""
     for number, source in enumerate(site.power.sources):
         entry = _entry(source, catalogue)
         if entry is None:
@@ -240,7 +240,7 @@ def check_ratings(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterato
 
 
 def _other_plate(source: PowerSource, entry: Transformer, where: Path) -> Iterator[PlanProblem]:
-    """Numbers of the plate of a transformer that are not those of its product."""
+    """Yield the numbers of the plate of a transformer that are not those of its product."""
     units = _all(source) or 1
     for name, times, scale, unit in (("rating", units, 1000, "kVA"), ("voltage", 1, 1, "V")):
         stated, plate = getattr(source, name), _number(entry, name)

@@ -123,7 +123,7 @@ class Outages:
         return next((parent for parent in parents if parent not in dead), None)
 
     def _moved(self, dead: AbstractSet[str]) -> Iterable[str]:
-        """Living sources with a dead parent: another one may have to carry them."""
+        """Return the living sources with a dead parent: another one may have to carry them."""
         for gone in dead:
             yield from (child for child in self.children.get(gone, ()) if child not in dead)
 

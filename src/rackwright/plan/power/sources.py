@@ -175,7 +175,7 @@ def _uncounted(tree: PowerTree, classes: Sequence[FedRacks]) -> _Uncounted:
 def _flows(
     tree: PowerTree, consumers: Sequence[Consumer], demands: Sequence[tuple[FeedDemand, FeedDemand]]
 ) -> tuple[Flow, Flow, Flow, Flow, Flow]:
-    """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
+    """Return the racks, their peaks, both again with what has an entry of its own and known losses; batteries.
 
     A battery is charged in each state: all have been discharged by the outage before it. Where no UPS
     says how fast, there is no such flow and that of the racks stands in its place, which is not read.

@@ -52,7 +52,7 @@ class CircuitRoom:
         unknown.
         """
         described = _describe(self._site, racks, self._loads)
-        key = _key(described)
+        key = (described.content, described.group.hall, kind_key(described.group.spec))
         if key not in self._found:
             self._found[key] = self._search(described)
         return self._found[key]
@@ -111,12 +111,8 @@ def _describe(site: SitePlan, racks: RackClass, loads: Sequence[Load]) -> Assign
     )
 
 
-def _key(described: AssignedRacks) -> Hashable:
-    return described.content, described.group.hall, kind_key(described.group.spec)
-
-
 def _largest(described: AssignedRacks, loads: Sequence[Load], rack: WiredRack) -> tuple[int, int]:
-    """Index and units of the group that draws most power in the rack."""
+    """Return the index and units of the group that draws most power in the rack."""
     power: dict[Path | None, float] = {}
     for device in rack.devices:
         power[device.path] = power.get(device.path, 0.0) + (device.power_w or 0.0)

@@ -71,7 +71,7 @@ _SIZES: frozenset[Quantity] = frozenset({"height_u", "weight_kg"})
 def contributors(
     site: SitePlan, quantity: Quantity, racks: Iterable[RackClass] | None = None, *, per_rack: bool
 ) -> tuple[Contributor, ...]:
-    """Devices by product and by their value of ``quantity``, the largest sum first.
+    """Return the devices by product and by their value of ``quantity``, the largest sum first.
 
     ``racks`` restricts them to some racks. With ``per_rack`` the devices of one rack of each class
     count, not those of all its racks.

@@ -89,7 +89,7 @@ def _device_flow(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> flo
 
 
 def _device_drop(devices: Iterable[RackDevice], loop: CoolingLoop | None) -> float | None:
-    """Largest of the drops in kPa: devices hang side by side."""
+    """Return the largest of the drops in kPa: devices hang side by side."""
     largest = 0.0
     for device in devices:
         if loop is None or device.heat_liquid_w == 0:

@@ -12,7 +12,7 @@ from rackwright.plan.records.racks import RackDevice
 
 
 def center_of_mass(devices: Sequence[RackDevice]) -> float | None:
-    """Height of the centre of mass in U above the rack's bottom; 0 without devices.
+    """Return the height of the centre of mass in U above the rack's bottom; 0 without devices.
 
     The empty rack and what hangs beside the rails are left out. Unknown as long as a device has
     no known weight, height or place.
@@ -47,7 +47,7 @@ def center_of_mass_shares(devices: Sequence[RackDevice]) -> tuple[Contributor, .
 
 
 def deepest(devices: Sequence[RackDevice]) -> float | None:
-    """Depth in m of the deepest node or switch; 0 without one."""
+    """Return the depth in m of the deepest node or switch; 0 without one."""
     result = 0.0
     for device in devices:
         if device.kind not in {"node", "switch"} or device.height_u == 0:
@@ -64,7 +64,7 @@ let anyone count beside a frame (zSeries 800 Installation Manual for Physical Pl
 
 
 def footprint(width: float, depth: float, aisle_depth: float) -> float:
-    """Floor in m² that a rack stands on, with half of the aisle in front and half of that behind.
+    """Return the floor in m² that a rack stands on, with half of the aisle in front and half of that behind.
 
     All three in m: width · (depth + 2 · aisle depth).
     """

@@ -111,7 +111,7 @@ def _implied(
 def _usable(
     feed: RackFeed, box: TapOff, rack: WiredRack, index: int, site: OnPremSite
 ) -> float | None:
-    """Continuous capacity of a box in W, at the voltage and on the lines of its circuits."""
+    """Return the continuous capacity of a box in W, at the voltage and on the lines of its circuits."""
     pdu, circuit = rack.pdus[index], feed.circuit
     if circuit is not None:
         voltage, phases = circuit.voltage, circuit.phases

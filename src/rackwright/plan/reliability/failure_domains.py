@@ -81,7 +81,7 @@ class FailureDomains:
         yield from self._cdus(placed, of)
 
     def racks_of(self, groups: Sequence[int]) -> int:
-        """Racks that hold nodes of any of the groups."""
+        """Return the racks that hold nodes of any of the groups."""
         classes = {racks for group in groups for racks in self._placed(group)}
         return sum(racks.count for racks in classes)
 

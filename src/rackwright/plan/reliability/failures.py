@@ -29,17 +29,17 @@ LARGEST_MEAN = 1e9
 
 
 def daily_rate(per_1000_days: float) -> float:
-    """Failures of one host in a day, of a rate in failures of 1,000 hosts."""
+    """Return the failures of one host in a day, of a rate in failures of 1,000 hosts."""
     return per_1000_days / 1000
 
 
 def young_interval(stall: float, mttf: float) -> float:
-    """Best interval between checkpoints by Young (1974): √(2·w·M)."""
+    """Return the best interval between checkpoints by Young (1974): √(2·w·M)."""
     return math.sqrt(2 * stall * mttf)
 
 
 def daly_interval(stall: float, mttf: float) -> float:
-    """Best interval between checkpoints by Daly (2006), M itself where w is 2·M or more."""
+    """Return the best interval between checkpoints by Daly (2006), M itself where w is 2·M or more."""
     if stall >= 2 * mttf:
         return mttf
     root = math.sqrt(stall / (2 * mttf))
@@ -47,7 +47,7 @@ def daly_interval(stall: float, mttf: float) -> float:
 
 
 def effective_time(failures_a_day: float, restart: float, interval: float, stall: float) -> float:
-    """Expected effective training time ratio, from 0 to 1 (arXiv:2410.21680).
+    """Return the expected effective training time ratio, from 0 to 1 (arXiv:2410.21680).
 
     (1 − N·r·(u + Δt/2)) / (1 + w/Δt): each failure costs the restart and half an interval, each
     interval a stall. It is an approximation for failures that are rare beside the interval.
@@ -57,7 +57,7 @@ def effective_time(failures_a_day: float, restart: float, interval: float, stall
 
 
 def longest_restart(failures_a_day: float, target: float, interval: float, stall: float) -> float:
-    """Seconds that a restart may take for a ratio of ``target``; negative where none will do."""
+    """Return the seconds that a restart may take for a ratio of ``target``; negative where none will do."""
     return (1 - target * (1 + stall / interval)) * DAY / failures_a_day - interval / 2
 
 
@@ -78,7 +78,7 @@ def reach(
 
 
 def spares_needed(mean: float, quantile: float) -> int | None:
-    """Hosts that are down at once with a probability of ``quantile`` at most: a Poisson quantile.
+    """Return the hosts that are down at once with a probability of ``quantile`` at most: a Poisson quantile.
 
     The smallest k with P(X ≤ k) ≥ quantile, where ``mean`` hosts are down on average. None where
     the mean is beyond belief.
@@ -149,7 +149,7 @@ def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
 
 
 def failures_a_day(job: JobProfile, reliability: Reliability) -> float | None:
-    """Failures in a day of all hosts of a job, None where a rate is unknown."""
+    """Return the failures in a day of all hosts of a job, None where a rate is unknown."""
     total = 0.0
     for part in job.parts:
         rate = reliability.of_group(part.site, part.group).node_failures_per_1000_days
@@ -160,7 +160,7 @@ def failures_a_day(job: JobProfile, reliability: Reliability) -> float | None:
 
 
 def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProblem]:
-    """References of the reliability section that lead nowhere, and jobs larger than their groups."""
+    """Return the references of the reliability section that lead nowhere, and jobs larger than their groups."""
     reliability = blueprint.reliability
     if reliability is None:
         return []
@@ -206,7 +206,7 @@ def hosts_of(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | Non
 
 
 def count_controllers(plan: Expansion) -> int:
-    """Hosts that run the scheduler's controller: those it names, else all head nodes."""
+    """Return the hosts that run the scheduler's controller: those it names, else all head nodes."""
     if plan.scheduler is not None:
         return len(plan.scheduler.controllers)
     heads = sum(

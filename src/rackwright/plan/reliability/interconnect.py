@@ -114,7 +114,7 @@ def compute_hosts(plan: Expansion) -> dict[str, int]:
 
 
 def hosts_to_add(hosts: int, lost: int, share: float) -> int | None:
-    """Hosts to add elsewhere so that ``share`` of all are left without ``lost`` of ``hosts``.
+    """Return the hosts to add elsewhere so that ``share`` of all are left without ``lost`` of ``hosts``.
 
     None where no number is enough.
     """
@@ -124,7 +124,7 @@ def hosts_to_add(hosts: int, lost: int, share: float) -> int | None:
 
 
 def check_interconnects(blueprint: Blueprint) -> list[PlanProblem]:
-    """Interconnects that lead nowhere or have one name."""
+    """Return the interconnects that lead nowhere or have one name."""
     sites = [site.name for site in blueprint.sites]
     names = [line.name for line in blueprint.interconnects]
     problems = []

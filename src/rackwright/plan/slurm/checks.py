@@ -132,7 +132,7 @@ def blocked(scheduler: Scheduler, sets: Sequence[NodeSet]) -> tuple[NodeSet, ...
 
 
 def wrong_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Sizes that are no power-of-two multiple of the one before (Slurm's topology.yaml manual)."""
+    """Return the sizes that are no power-of-two multiple of the one before (Slurm's topology.yaml manual)."""
     wrong = []
     for before, size in pairwise(sizes):
         ratio, rest = divmod(size, before)
@@ -150,18 +150,18 @@ def right_sizes(base: int, hosts: int) -> tuple[int, ...]:
 
 
 def idle_sets(sets: Sequence[NodeSet], partitions: Sequence[PartitionSets]) -> list[NodeSet]:
-    """Groups that no partition sends jobs to."""
+    """Return the groups that no partition sends jobs to."""
     used = {n.group for p in partitions if p.partition.state == "UP" for n in p.sets}
     return [nodes for nodes in sets if nodes.group not in used]
 
 
 def defaults(partitions: Sequence[PartitionSets]) -> list[str]:
-    """Names of the partitions that say they are the default one."""
+    """Return the names of the partitions that say they are the default one."""
     return [entry.partition.name for entry in partitions if entry.partition.default]
 
 
 def shared_tiers(partitions: Sequence[PartitionSets]) -> Iterator[tuple[str, str]]:
-    """Partitions that share hosts and stand on one tier, so that neither gives way."""
+    """Yield the partitions that share hosts and stand on one tier, so that neither gives way."""
     for index, one in enumerate(partitions):
         for other in partitions[index + 1 :]:
             groups = {nodes.group for nodes in one.sets} & {nodes.group for nodes in other.sets}

@@ -56,7 +56,7 @@ def device_list(nodes: NodeSet, accelerators: range) -> str:
 
 
 def _vendor(nodes: NodeSet) -> str:
-    """Maker of the accelerators; NVIDIA where there are to be none."""
+    """Return the maker of the accelerators; NVIDIA where there are to be none."""
     return "nvidia" if nodes.gres is None else nodes.gres.vendor
 
 

@@ -67,5 +67,5 @@ def tray_losses(plan: Expansion, nodes: Sequence[NodeSet]) -> Iterator[TrayLoss]
 
 
 def blocks_lost(trays: int, block: int) -> int:
-    """Hosts of the blocks of ``block`` hosts that a domain of ``trays`` loses with one of them."""
+    """Return the hosts of the blocks of ``block`` hosts that a domain of ``trays`` loses with one of them."""
     return trays // block * block - (trays - 1) // block * block

@@ -126,7 +126,7 @@ def _memory_per_cpu(nodes: NodeSet) -> int:
 
 
 def tree_width(nodes: int, release: Release) -> int | None:
-    """Hosts that a daemon passes messages on to; None where Slurm's default does well.
+    """Return the hosts that a daemon passes messages on to; None where Slurm's default does well.
 
     The default is 16 from 23.11 on and reaches 4,368 hosts in three hops; before, it is 50 and
     reaches 2,550 in two. Beyond that SchedMD's guide advises the cube root of the number of nodes:
@@ -142,23 +142,23 @@ def tree_width(nodes: int, release: Release) -> int | None:
 
 
 def reach(width: int) -> int:
-    """Hosts that a message gets to within three hops."""
+    """Return the hosts that a message gets to within three hops."""
     return width + width**2 + width**3
 
 
 def message_timeout(nodes: int) -> int | None:
-    """Seconds for a message and its answer; None where Slurm's default does."""
+    """Return the seconds for a message and its answer; None where Slurm's default does."""
     return LARGE_MESSAGE_TIMEOUT if nodes >= LARGE else None
 
 
 def unkillable_step_timeout(timeout: int, release: Release) -> int | None:
-    """Seconds for killed processes to end; None where Slurm's default is no less than it has to be."""
+    """Return the seconds for killed processes to end; None where Slurm's default is no less than it has to be."""
     needed = UNKILLABLE_RATIO * timeout
     return needed if needed > DEFAULT_UNKILLABLE and release < (24, 5) else None
 
 
 def max_jobs(slots: int) -> int | None:
-    """Jobs in slurmctld's memory; None where the default does.
+    """Return the jobs in slurmctld's memory; None where the default does.
 
     Every accelerator may run a job of its own, and every host without one; as many more may wait.
     Judgement, in thousands.
@@ -177,7 +177,7 @@ def max_array_size(jobs: int) -> int | None:
 
 
 def srun_ports(nodes: int, steps: int) -> int:
-    """Ports of so many job steps over all nodes.
+    """Return the ports of so many job steps over all nodes.
 
     An srun listens on four, on one more for a terminal and on two more for every 48 hosts beyond
     the first 48 (manual, 23.11); that of 22.05 on three and two for every 48.
@@ -258,7 +258,7 @@ def sizes(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Sizes:
 
 
 def _timeout(scheduler: Scheduler, written: int | None) -> int:
-    """Seconds of a message that hold in the end."""
+    """Return the seconds of a message that hold in the end."""
     by_hand = _number(scheduler.extra_value("MessageTimeout"))
     return written or by_hand or DEFAULT_MESSAGE_TIMEOUT
 
@@ -299,7 +299,7 @@ def _backfill(scheduler: Scheduler) -> tuple[int, int]:
 def check_settings(
     scheduler: Scheduler, sets: Sequence[NodeSet], partitions: Sequence[PartitionSets]
 ) -> list[PlanProblem]:
-    """Settings that cannot be with these nodes."""
+    """Return the settings that cannot be with these nodes."""
     return [
         *_check_accelerators(scheduler, sets),
         *_check_reserves(scheduler, sets),

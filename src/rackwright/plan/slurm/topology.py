@@ -259,7 +259,7 @@ def base_block(sets: Sequence[NodeSet]) -> tuple[int, ...]:
 
 
 def _check_tree(switches: Sequence[TreeSwitch], sets: Sequence[NodeSet]) -> list[PlanProblem]:
-    """Hosts that are missing, and a graph that is no tree."""
+    """Return the hosts that are missing, and a graph that is no tree."""
     problems = [PlanProblem(TOPOLOGY, message) for message in tree_faults(switches)]
     on = {node for switch in switches for node in switch.nodes}
     for nodes in sets:

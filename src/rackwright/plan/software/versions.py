@@ -152,7 +152,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def upstream(version: str) -> str:
-    """``version`` without what a package adds: ``595.112.07-0ubuntu1`` is ``595.112.07``."""
+    """Return ``version`` without what a package adds: ``595.112.07-0ubuntu1`` is ``595.112.07``."""
     return re.split(r"[-+~]", version, maxsplit=1)[0]
 
 

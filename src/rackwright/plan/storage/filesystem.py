@@ -70,14 +70,14 @@ def aggregate_after_loss(
 def enough(
     demand: float, targets: int, servers: int, per_target: float, per_server: float
 ) -> tuple[int, int]:
-    """Targets and servers, no fewer than there are, that move ``demand`` together."""
+    """Return the targets and servers, no fewer than there are, that move ``demand`` together."""
     servers = max(servers, math.ceil(demand / per_server - 1e-9))
     targets = max(targets, math.ceil(demand / per_target - 1e-9))
     return -(-targets // servers) * servers, servers
 
 
 def checkpoint_size(checkpoint: Checkpoint) -> float | None:
-    """GiB of one checkpoint: as stated, or from the parameters of the model."""
+    """Return the GiB of one checkpoint: as stated, or from the parameters of the model."""
     if checkpoint.size is not None or checkpoint.parameters is None:
         return checkpoint.size
     if checkpoint.bytes_per_parameter is None:
@@ -86,7 +86,7 @@ def checkpoint_size(checkpoint: Checkpoint) -> float | None:
 
 
 def write_time(size: float, throughput: float) -> float:
-    """Seconds in which ``size`` GiB are written.
+    """Return the seconds in which ``size`` GiB are written.
 
     Raises:
         ZeroDivisionError: the throughput is zero.
@@ -95,12 +95,12 @@ def write_time(size: float, throughput: float) -> float:
 
 
 def throughput_for(size: float, seconds: float) -> float:
-    """MB/s that write ``size`` GiB in ``seconds``: the inverse of ``write_time``."""
+    """Return the MB/s that write ``size`` GiB in ``seconds``: the inverse of ``write_time``."""
     return size * GIB / 1e6 / seconds
 
 
 def files_of_target(targets: MetadataTargets, inode_bytes: int, factor: float) -> int | None:
-    """Files that one metadata target holds.
+    """Return the files that one metadata target holds.
 
     A file takes an inode of ``inode_bytes``, ``factor`` times for directories, logs and growth
     (Lustre wiki, sizing guide: 2 KiB × 2), and its first part where data is kept here too.
@@ -114,12 +114,12 @@ def files_of_target(targets: MetadataTargets, inode_bytes: int, factor: float) -
 
 
 def file_bytes(targets: MetadataTargets, inode_bytes: int, factor: float) -> float:
-    """Bytes of a metadata target that one file takes."""
+    """Return the bytes of a metadata target that one file takes."""
     return inode_bytes * factor + (targets.data_on_metadata or 0.0) * GIB
 
 
 def fsx_throughput(system: LustreFileSystem) -> float | None:
-    """MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB.
+    """Return the MB/s of an FSx file system, read or written: its capacity times the throughput of a TiB.
 
     Unknown for an existing one unless both are recorded.
     """
@@ -269,7 +269,7 @@ def _lustre(site: SitePlan, system: ParallelFileSystem, path: Path) -> FileSyste
 
 
 def _count_hosts(site: SitePlan, group: str) -> int | None:
-    """Hosts of a node group of the site, None where there is no such group."""
+    """Return the hosts of a node group of the site, None where there is no such group."""
     found = site.groups_by_name.get(group)
     return None if found is None else found.hosts
 
@@ -310,7 +310,7 @@ def _rate(objects: ObjectTargets | None, direction: str, servers: int | None, pa
 
 
 def check_file_systems(site: OnPremSite, path: Path) -> list[PlanProblem]:
-    """References of the site's file systems that lead nowhere."""
+    """Return the references of the site's file systems that lead nowhere."""
     groups = [group.name for group in site.node_groups]
     fabrics = [fabric.name for fabric in site.fabrics]
     problems = []

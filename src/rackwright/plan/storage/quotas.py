@@ -14,7 +14,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
-    """Quotas of the blueprint that would apply to no account, or that no host can set."""
+    """Yield the quotas of the blueprint that would apply to no account, or that no host can set."""
     users = blueprint.users
     known = [account.name for account in users.accounts] if users is not None else []
     for path, quota, system in _quotas(blueprint):

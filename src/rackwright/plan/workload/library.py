@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -11,67 +10,18 @@ from pydantic import Field
 
 from rackwright.model.base import Model
 from rackwright.plan.workload.software import Software
-from rackwright.plan.workload.speeds import Accelerator, Basis, GemmSpeed, Host, Precision
+from rackwright.plan.workload.speeds import Accelerator, TableSource
 from rackwright.plan.workload.transformer import LanguageModel, read_config
 from rackwright.reading.loader import load
 from rackwright.resources import bundled
-
-
-class TableSource(Model):
-    """Source of the numbers of a table."""
-
-    title: str
-    """Title of the source."""
-    date: dt.date
-    """Day on which it was read."""
-    confidence: str
-    """How far it is to be trusted."""
-
-
-class GemmEntry(Model):
-    """Speed of products at one precision."""
-
-    fixed: float
-    """Time of the smallest product, in µs."""
-    rate: float
-    """Rate of large products, in TFLOP/s."""
-    product: float | None = None
-    """Elements of the result, in 10¹² a second."""
-    left: float | None = None
-    """Elements of the activations, in 10¹² a second."""
-    right: float | None = None
-    """Elements of the weights, in 10¹² a second."""
-
-
-class AcceleratorEntry(Model):
-    """Speeds of one accelerator."""
-
-    gemms: dict[Precision, GemmEntry]
-    """Products by precision."""
-    attention: float
-    """Rate of fused attention forward, in TFLOP/s."""
-    memory: float
-    """Memory, in GB."""
-    bandwidth: float
-    """Bandwidth of the memory, in TB/s."""
-    link: float
-    """Bus bandwidth of an all-gather inside a node, in GB/s."""
-    delay: float
-    """Time of the smallest collective inside a node, in µs."""
-    host: Host = "x86"
-    """Kind of the processor beside it."""
-    basis: Basis = "measured"
-    """Measured operators, or the maker's peaks."""
-    source: TableSource | None = None
-    """TableSource, where it is another than the file's."""
 
 
 class AcceleratorFile(Model):
     """Accelerators by their type in Slurm's GRES."""
 
     source: TableSource
-    """TableSource of the measured ones."""
-    accelerators: dict[str, AcceleratorEntry]
+    """Source of the measured ones."""
+    accelerators: dict[str, Accelerator]
     """Entries by type."""
 
 
@@ -79,7 +29,7 @@ class ModelFile(Model):
     """Models by name, each with keys of its config.json."""
 
     source: TableSource
-    """TableSource of the sizes."""
+    """Source of the sizes."""
     models: dict[str, dict[str, Any]]
     """Sizes by name."""
 
@@ -92,7 +42,7 @@ class ProgramEntry(Model):
     based_on: str | None = None
     """Program whose numbers hold where this entry has none."""
     source: TableSource | None = None
-    """TableSource of the rows that it was fitted to."""
+    """Source of the rows that it was fitted to."""
     spread: dict[str, tuple[float, float]] | None = None
     """Measured over predicted speed of unseen rows, by kind of model: tenth and ninetieth percentile."""
     numbers: dict[str, Any] = Field(default_factory=dict)
@@ -112,7 +62,9 @@ class ProgramFile(Model):
 def known_accelerators() -> Mapping[str, Accelerator]:
     """Return the accelerators by type, in SI units."""
     file = load(_path("accelerators"), AcceleratorFile).value
-    return {name: _accelerator(name, entry) for name, entry in file.accelerators.items()}
+    return {
+        name: entry.model_copy(update={"name": name}) for name, entry in file.accelerators.items()
+    }
 
 
 @lru_cache(maxsize=1)
@@ -132,31 +84,6 @@ def known_programs() -> Mapping[str, Software]:
 
 def _path(name: str) -> Any:
     return bundled("inventory") / "workloads" / f"{name}.yaml"
-
-
-def _accelerator(name: str, entry: AcceleratorEntry) -> Accelerator:
-    endless = float("inf")
-    return Accelerator(
-        name=name,
-        gemms={
-            precision: GemmSpeed(
-                one.fixed * 1e-6,
-                one.rate * 1e12,
-                *(
-                    endless if part is None else part * 1e12
-                    for part in (one.product, one.left, one.right)
-                ),
-            )
-            for precision, one in entry.gemms.items()
-        },
-        attention=entry.attention * 1e12,
-        memory=entry.memory * 1e9,
-        bandwidth=entry.bandwidth * 1e12,
-        link=entry.link * 1e9,
-        delay=entry.delay * 1e-6,
-        basis=entry.basis,
-        host=entry.host,
-    )
 
 
 _SCALES = {

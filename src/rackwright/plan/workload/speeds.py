@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+import datetime as dt
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator
+
+from rackwright.model.base import Model
 from rackwright.plan.workload.transformer import Gemm
 
 Precision = Literal["bf16", "fp8", "mxfp8", "nvfp4"]
@@ -13,26 +15,44 @@ Basis = Literal["measured", "roofline"]
 Host = Literal["x86", "grace"]
 
 
-@dataclass(frozen=True, slots=True)
-class GemmSpeed:
+def _in(unit: float) -> AfterValidator:
+    """Return the marker of a number that its file states in ``unit``, and that is kept in SI units."""
+    return AfterValidator(lambda value: value * unit)
+
+
+Micro = Annotated[float, _in(1e-6)]
+Giga = Annotated[float, _in(1e9)]
+Tera = Annotated[float, _in(1e12)]
+
+
+class TableSource(Model):
+    """Source of the numbers of a table."""
+
+    title: str
+    """Title of the source."""
+    date: dt.date
+    """Day on which it was read."""
+    confidence: str
+    """How far it is to be trusted."""
+
+
+class GemmSpeed(Model):
     """The time of a product of m × k by k × n elements: fixed + 2mnk/rate + mn/a + mk/b + nk/c.
 
     The five numbers are fitted to measured products, casts of operands included, and give their
     times within 6 % in the median (docs/workloads.md). A term that is not seen is infinite.
-
-    Attributes:
-        fixed: seconds that the smallest product takes.
-        rate: operations in a second.
-        product: elements of the result in a second.
-        left: elements of the activations in a second.
-        right: elements of the weights in a second.
     """
 
-    fixed: float
-    rate: float
-    product: float = float("inf")
-    left: float = float("inf")
-    right: float = float("inf")
+    fixed: Micro
+    """Time that the smallest product takes, in s; in the file in µs."""
+    rate: Tera
+    """Operations in a second; in the file in TFLOP/s."""
+    product: Tera = float("inf")
+    """Elements of the result in a second; in the file, like the next two, in 10¹²."""
+    left: Tera = float("inf")
+    """Elements of the activations in a second."""
+    right: Tera = float("inf")
+    """Elements of the weights in a second."""
 
     def seconds(self, gemm: Gemm) -> float:
         """Return the time of one product, in s."""
@@ -41,28 +61,26 @@ class GemmSpeed:
         return self.fixed + 2 * m * n * k / self.rate + traffic
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
-    """One accelerator, as far as a job feels it.
+class Accelerator(Model):
+    """One accelerator, as far as a job feels it."""
 
-    Attributes:
-        name: type in Slurm's GRES, like ``h100``.
-        gemms: speed of products by precision.
-        attention: operations of fused attention in a second, forward, heads of 128.
-        memory: bytes that it has.
-        bandwidth: bytes of its memory in a second.
-        link: bytes in a second that each accelerator of a node gets in an all-gather over all of them.
-        delay: seconds that the smallest collective in a node takes.
-        basis: where the speeds come from.
-        host: kind of the processor that launches its kernels.
-    """
-
-    name: str
-    gemms: Mapping[Precision, GemmSpeed]
-    attention: float
-    memory: float
-    bandwidth: float
-    link: float
-    delay: float
-    basis: Basis
+    name: str = ""
+    """Type in Slurm's GRES, like ``h100``."""
+    gemms: dict[Precision, GemmSpeed]
+    """Speed of products by precision."""
+    attention: Tera
+    """Operations of fused attention in a second, forward, heads of 128; in the file in TFLOP/s."""
+    memory: Giga
+    """Memory, in bytes; in the file in GB."""
+    bandwidth: Tera
+    """Bytes of its memory in a second; in the file in TB/s."""
+    link: Giga
+    """Bytes in a second that each accelerator of a node gets in an all-gather over all of them; in the file in GB/s."""
+    delay: Micro
+    """Time of the smallest collective inside a node, in s; in the file in µs."""
     host: Host = "x86"
+    """Kind of the processor that launches its kernels."""
+    basis: Basis = "measured"
+    """Measured operators, or the maker's peaks."""
+    source: TableSource | None = None
+    """Source of its numbers, if it is another than the file's."""

@@ -48,6 +48,6 @@ def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
 
 
 def spared(text: str) -> set[str]:
-    """Kinds of examples that a policy cannot have, by the text of its documentation."""
+    """Return the kinds of examples that a policy cannot have, by the text of its documentation."""
     kinds = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
     return kinds | ({"fail"} if NEVER_FAILS in text else set())

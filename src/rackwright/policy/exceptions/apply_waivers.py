@@ -61,7 +61,7 @@ def apply_waivers(
     severities: Mapping[str, Severity],
     only: Collection[str] = (),
 ) -> Report:
-    """``report`` with the covered results waived, and with what is to be said about each waiver.
+    """Return ``report`` with the covered results waived, and with what is to be said about each waiver.
 
     Args:
         report: finished, without waivers.
@@ -118,7 +118,7 @@ def _by_id(loaded: Loaded[WaiverFile] | None) -> dict[str, tuple[Waiver, Locatio
 
 
 def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
-    """``result``, waived or with a word on why no waiver covers it."""
+    """Return ``result``, waived or with a word on why no waiver covers it."""
     why = ""
     for item in held:
         decision = item.decide(result, today)
@@ -130,7 +130,7 @@ def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
 
 
 def _waived(result: Result, waiver: Waiver) -> Result:
-    """``result`` with its numbers and who permits them; reports tell both."""
+    """Return ``result`` with its numbers and who permits them; reports tell both."""
     permission = Permission(
         waiver.id,
         waiver.owner,

@@ -119,7 +119,7 @@ _Records = Mapping[tuple[_Key, _Sense], tuple[_Rank, ...]]
 def apply_baseline(
     report: Report, baseline: Baseline, today: date, only: Collection[str] = ()
 ) -> Report:
-    """``report`` with each failure compared with the baseline; waived ones are left alone.
+    """Return ``report`` with each failure compared with the baseline; waived ones are left alone.
 
     Args:
         report: finished, with waivers applied.
@@ -156,7 +156,7 @@ def created(report: Report) -> tuple[BaselineEntry, ...]:
 
 
 def tightened(entries: Sequence[BaselineEntry], report: Report) -> tuple[BaselineEntry, ...]:
-    """``entries`` with the better numbers of ``report``; nothing is added and nothing loosened.
+    """Return ``entries`` with the better numbers of ``report``; nothing is added and nothing loosened.
 
     Args:
         entries: the file as it is.
@@ -192,7 +192,7 @@ def _moved(entry: BaselineEntry, at: str) -> BaselineEntry:
 
 
 def pruned(entries: Sequence[BaselineEntry], report: Report) -> tuple[BaselineEntry, ...]:
-    """``entries`` without those that nothing in ``report`` fails like any more."""
+    """Return ``entries`` without those that nothing in ``report`` fails like any more."""
     gone = set(map(_identity, absent(entries, report.results)))
     return tuple(entry for entry in entries if _identity(entry) not in gone)
 
@@ -340,7 +340,7 @@ _STATES = {
 
 
 def _compared(result: Result, state: BaselineState, recorded: Mark | None) -> Result:
-    """``result`` with its state, and what is recorded where that is something else."""
+    """Return ``result`` with its state, and what is recorded where that is something else."""
     compared = replace(result, baseline_state=state, recorded=recorded)
     if recorded is None or result.limit is None or state is BaselineState.UNCHANGED:
         return compared

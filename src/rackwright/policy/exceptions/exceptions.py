@@ -140,7 +140,7 @@ def apply_exceptions(
     severities: Mapping[str, Severity],
     only: Collection[str] = (),
 ) -> Report:
-    """``report`` with waivers applied, and what they leave compared with the baseline.
+    """Return ``report`` with waivers applied, and what they leave compared with the baseline.
 
     Args:
         report: finished, as the engine made it.

@@ -22,7 +22,7 @@ class UneditableError(RackwrightError):
 
 
 def appended(text: str | None, waiver: Waiver) -> str:
-    """``text``, or a new file, with ``waiver`` at its end.
+    """Return ``text``, or a new file, with ``waiver`` at its end.
 
     Raises:
         SpecErrors: the text is no file of waivers, or has a waiver of that id.
@@ -42,7 +42,7 @@ def appended(text: str | None, waiver: Waiver) -> str:
 
 
 def without(text: str, ids: Collection[str]) -> str:
-    """``text`` without the waivers called ``ids`` and the comments above them.
+    """Return ``text`` without the waivers called ``ids`` and the comments above them.
 
     Raises:
         SpecErrors: the text is no file of waivers.
@@ -71,7 +71,7 @@ def next_id(waivers: Sequence[Waiver], year: int) -> str:
 
 
 def _checked(text: str, expected: tuple[Waiver, ...], hint: str) -> str:
-    """``text``, when it reads as ``expected``.
+    """Return ``text``, when it reads as ``expected``.
 
     Raises:
         SpecErrors: something is given twice in it.
@@ -89,7 +89,7 @@ def _checked(text: str, expected: tuple[Waiver, ...], hint: str) -> str:
 
 
 def _spans(lines: Sequence[str], loaded: Loaded[WaiverFile]) -> Iterator[tuple[int, int]]:
-    """First line of each waiver, its comments included, and the line after its last; from zero."""
+    """Yield the first line of each waiver, its comments included, and the line after its last; from zero."""
     starts = []
     for number in range(len(loaded.value.waivers)):
         start = loaded.tree.locate(("waivers", number)).line - 1

@@ -264,7 +264,7 @@ def limit_for(waiver: Waiver, results: Iterable[Result]) -> str | None:
 
 
 def exact_text(value: float, unit: str) -> str:
-    """``value`` as text that reads back as just this value, in the unit of people where it can."""
+    """Return ``value`` as text that reads back as just this value, in the unit of people where it can."""
     text = format_quantity(value, unit)
     return text if in_unit(text, unit) == value else f"{value!r} {unit}".rstrip()
 

@@ -14,13 +14,10 @@ def declared(
     Args:
         at: what it is about.
         value: what the blueprint says.
-        yes: message when it holds; also what is asked.
+        yes: message when it holds; also its ``what``, whatever the answer.
         no: message when it does not.
         missing: the field that would tell; a ``Missing`` also says where it would stand.
         fix: what to do when it does not hold.
-
-    Returns:
-        The finding; ``yes`` is its ``what`` whatever the answer.
     """
     if value is None:
         return Finding(at, ok=None, message=f"whether {yes}", missing=(missing,), what=yes)

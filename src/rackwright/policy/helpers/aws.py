@@ -13,7 +13,7 @@ def state_of_heads(plan: Plan) -> Iterator[tuple[AwsSitePlan, str]]:
     """Yield the sites on AWS whose head nodes hold what the cluster cannot do without.
 
     Returns:
-        each such site, with what its head nodes hold in words.
+        Each such site, with what its head nodes hold in words.
     """
     for site in plan.aws:
         names = site.servers[0].names

@@ -21,12 +21,10 @@ Period = Literal["year", "hour"]
 
 
 def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float | None:
-    """Dollars to hold against ``limit``: the cost, or its lower bound where that is over already.
+    """Return the cost in USD to compare with ``limit``, or its lower bound if that is over already.
 
-    A cost whose known part is beyond the limit fails whatever the missing part turns out to be.
-
-    Returns:
-        USD in the period; None where the missing part decides.
+    A cost whose known part is beyond the limit fails whatever the missing part turns out to be. None if
+    the missing part decides.
     """
     known = amount.at_least_per_year if period == "year" else amount.at_least_per_hour
     if amount.missing and (limit is None or known <= limit):
@@ -37,16 +35,13 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
 def measure_budget(
     summary: CostSummary, limit: Decimal | None, at: Subject, period: Period
 ) -> Measure:
-    """Return the cost of all sites against a budget.
+    """Return the measure of the cost of all sites against a budget, in USD/year or USD/h.
 
     Args:
         summary: what the plan costs.
         limit: the budget in USD for the period; None where the blueprint has none, which is unknown.
         at: the subject of the measure.
         period: of the budget.
-
-    Returns:
-        The measure in USD/year or USD/h, with the groups of nodes that cost most.
     """
     value = judged_value(summary.total, limit, period)
     unit = f"USD/{'year' if period == 'year' else 'h'}"
@@ -73,18 +68,14 @@ def measure_budget(
 
 
 def compare_with_rent(plan: Plan) -> tuple[RentComparison, ...]:
-    """Return each bare-metal site with accelerators against the same ones on AWS.
-
-    Returns:
-        One for each of them, with the costs of a year in USD, owned and rented.
-    """
+    """Return each bare-metal site with accelerators against the same ones on AWS, in USD of a year."""
     from rackwright.plan.cost.comparison import compare
 
     return compare(plan, summary=plan.cost)
 
 
 def _contributors(summary: CostSummary, period: Period) -> Iterable[Contributor]:
-    """Groups by what one of their units costs, the largest sum first."""
+    """Return the groups by what one of their units costs, the largest sum first."""
     found = []
     for site in summary.sites:
         for group in site.groups:

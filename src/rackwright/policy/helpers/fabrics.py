@@ -81,11 +81,7 @@ class FabricAt:
 
 
 def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
-    """Yield the fabrics of all bare-metal sites.
-
-    Returns:
-        Each with its layout, in the order of the blueprint.
-    """
+    """Yield the fabrics of all bare-metal sites in the order of the blueprint."""
     for site in plan.onprem:
         for planned in site.fabrics:
             yield FabricAt(site, planned)
@@ -113,11 +109,7 @@ def attachments_of(
 
 
 def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Return the missing facts about the cables of the fabric at ``path`` and their ends.
-
-    Returns:
-        What is missing; empty where every cable is known.
-    """
+    """Return the missing facts about the cables of the fabric at ``path`` and their ends."""
     tiers = range(len(layout.tiers) - 1)
     found = [*unknown_ports(layout, path), *uncabled(layout, path), *uncabled_hosts(layout, path)]
     found += [missing for tier in tiers for missing in unknown_uplinks(layout, path, tier)]
@@ -125,21 +117,13 @@ def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
-    """Return the finding that ``message`` cannot be checked, since the members of the fabric are unknown.
-
-    Returns:
-        A finding that is unknown.
-    """
+    """Return the unknown finding that ``message`` cannot be checked without the members of the fabric."""
     missing = (found.lacks("attached", ": which nodes are on the fabric"),)
     return Finding(found.at(), ok=None, message=message, missing=missing)
 
 
 def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Return the missing cables of the fabric at ``path``: of attached groups, and of tiers below the top.
-
-    Returns:
-        What is missing for each; empty where everything has cables.
-    """
+    """Return the missing cables of the fabric at ``path``: of attached groups, and of tiers below the top."""
     lowers = {link.lower for link in layout.fabric.links}
     wanted = [hosts.group.name for hosts in layout.hosts]
     wanted += [tier.name for tier in layout.tiers[:-1]]
@@ -151,11 +135,7 @@ def _no_links(name: str, path: Path) -> Missing:
 
 
 def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Return the missing facts about the use of ports of the fabric at ``path``.
-
-    Returns:
-        What is missing; empty where the use of ports is known.
-    """
+    """Return the missing facts about the use of ports of the fabric at ``path``."""
     found = [
         Missing(
             f"ports of {hosts.group.type} for this fabric, or 'interfaces'",
@@ -173,11 +153,7 @@ def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Hosts of which it is not known where they are cabled, since they find no port.
-
-    Returns:
-        What is missing for each attachment with such hosts; empty where every host finds its ports.
-    """
+    """Return the missing cables of hosts that find no port, by attachment."""
     place = (*path, "tiers", 0, "count")
     return tuple(
         Missing(
@@ -189,11 +165,7 @@ def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
-    """Return the missing facts about the cables above a tier of the fabric at ``path``.
-
-    Returns:
-        What is missing; empty where the cables are known.
-    """
+    """Return the missing facts about the cables above a tier of the fabric at ``path``."""
     above = [link for link in layout.links if link.lower == tier]
     if not above:
         return (_no_links(layout.tiers[tier].name, path),)
@@ -209,11 +181,7 @@ def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
 
 
 def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
-    """Return the missing routing run of the fabric with the digest ``now``; empty if the record fits.
-
-    Returns:
-        What is missing; empty where the run is of the fabric as it is.
-    """
+    """Return the missing routing run of the fabric with the digest ``now``; empty if the record fits."""
     run = found.fabric.routing_run
     if run is None:
         words = ": route the fabric in a simulator and record what came of it"

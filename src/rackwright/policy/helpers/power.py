@@ -30,9 +30,6 @@ def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
     Args:
         site: with the racks.
         after_losses: whether the other circuits carry them after any feed or PDU is lost, too.
-
-    Returns:
-        What says for a class of racks how many units fit; each is worked out when it is asked for.
     """
     from rackwright.plan.racks.capacity import CircuitRoom
 
@@ -40,11 +37,7 @@ def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
 
 
 def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tuple[str, ...]:
-    """Return the missing facts that make the load of the racks on a source unknown, by its redundancy.
-
-    Returns:
-        What is missing; empty where the load is known.
-    """
+    """Return the missing facts that make the load of the racks on a source unknown, by its redundancy."""
     racks = row.worst_w if row.redundancy == "N-1" else row.load_w
     if racks is not None:
         return ()
@@ -55,9 +48,6 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
     """Yield the missing facts that make the machines and losses on a source unknown.
 
     What the PUE says beyond the entries follows from the power of all racks, not of those below it.
-
-    Returns:
-        What is missing, one by one; nothing where the load is known.
     """
     if row.carries_facility and site.power.overhead.beyond is None:
         yield from site.power.overhead.missing or site.power.tree.missing or below.anywhere()
@@ -66,11 +56,7 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
 
 
 def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, ...]:
-    """Return the UPSs among ``batteries`` that do not say what charging takes.
-
-    Returns:
-        What is missing: the first few by name, the others counted.
-    """
+    """Return the UPSs among ``batteries`` that do not say what charging takes, the first few by name."""
     tree = site.power.tree
     found = [
         tree.unsaid(name, "recharge") for name in batteries if tree.sources[name].recharge is None
@@ -79,11 +65,7 @@ def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, 
 
 
 def no_capacity(site: SitePlan, name: str) -> Missing:
-    """Return the missing fact about the capacity of a source.
-
-    Returns:
-        The field of the source, of its modules or of its product, that would say it in W.
-    """
+    """Return the field of a source, of its modules or of its product that would state its capacity in W."""
     tree = site.power.tree
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
@@ -93,11 +75,7 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
 
 
 def has_no_contract(site: SitePlan) -> bool:
-    """Return True if a site lives on its own generators and states no contract with a utility.
-
-    Returns:
-        False where the contract is stated all the same.
-    """
+    """Return True if a site lives on its own generators and states no contract with a utility."""
     islanded = all(source.kind != "utility" for source in site.power.sources)
     return islanded and site.totals.contract_w is None
 
@@ -109,9 +87,6 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
         site: whose power is measured.
         at: the subject of the measure.
         what: what is measured, in the words of the measure.
-
-    Returns:
-        The measure in W, with what draws most where it is over the contract.
     """
     value, limit = site.totals.facility_w, site.totals.contract_w
     over = excess(value, limit)

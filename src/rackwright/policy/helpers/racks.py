@@ -20,42 +20,26 @@ MOST_FEEDS = 4
 
 
 def circuit(site: SitePlan, racks: RackClass, row: CircuitLoad | CircuitAfterLoss) -> Subject:
-    """Return the subject of a circuit, like ``sjc1 racks c[01-08] feed A``, with its PDU if of several.
-
-    Returns:
-        The subject, at the place of the feed.
-    """
+    """Return the subject of a circuit at its feed, like ``sjc1 racks c[01-08] feed A``, with its PDU if of several."""
     several = any(feed.feed == row.feed and feed.pdus > 1 for feed in racks.kind.feeds)
     suffix = f"feed {row.feed} PDU {row.pdu + 1}" if several else f"feed {row.feed}"
     return subject(site, racks, suffix, racks.feed_path(row.feed))
 
 
 def is_over(value: float | None, limit: float | None) -> bool:
-    """Return True if a fix is worth computing.
-
-    Returns:
-        False as well where one of them is unknown.
-    """
+    """Return True if a value is known to be over its limit, so that a fix is worth computing."""
     return excess(value, limit) is not None
 
 
 def excess(value: float | None, limit: float | None) -> float | None:
-    """By how much a value is over its limit; None where it is not, or where one is unknown.
-
-    Returns:
-        The difference in the unit of both.
-    """
+    """Return by how much a value is over its limit; None if it is not, or if one is unknown."""
     if value is not None and limit is not None and value > limit:
         return value - limit
     return None
 
 
 def unknown_draw(site: SitePlan, racks: RackClass) -> tuple[str, ...]:
-    """Return the missing facts that make the draw of a rack's devices from its feeds unknown.
-
-    Returns:
-        What is missing of each product; empty where the draw is known.
-    """
+    """Return the missing facts that make the draw of a rack's devices from its feeds unknown."""
     return (*unknowns(site, "power_w", [racks]), *uncounted(racks.kind))
 
 
@@ -88,11 +72,7 @@ class BelowSources:
 
 
 def uncounted(kind: RackKind) -> Iterator[str]:
-    """Yield the missing number of power supplies of products that may hang on any circuit.
-
-    Returns:
-        The number of power supplies of each such product of a rack.
-    """
+    """Yield the missing number of power supplies of products that may hang on any circuit."""
     entries = {
         device.entry
         for device in kind.devices
@@ -106,37 +86,26 @@ def uncounted(kind: RackKind) -> Iterator[str]:
 
 
 def without_inlet(kind: RackKind) -> Iterator[Missing]:
-    """Yield the inlet of each product of a rack whose power supplies have an unknown one.
-
-    Returns:
-        The field of each such product.
-    """
+    """Yield the inlet of each product of a rack whose power supplies have an unknown one."""
     entries = {d.entry for d in kind.devices if d.psu_count and d.psu_inlet is None}
     for entry in sorted(entries):
         yield of_product(entry, "power_supplies.inlet", "inlet of its power supplies")
 
 
 def unrated(path: Path) -> Missing:
-    """Return the rating of the circuit of a feed at ``path``, which is unknown.
-
-    Returns:
-        The fields that would say it: the circuit in A and V, or the PDU.
-    """
+    """Return the missing rating of the circuit of a feed: in A and V, or by its PDU."""
     return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
 
 
 def weight_limit(kind: RackKind, value: float | None) -> float | None:
-    """Return the limit on the weight of a rack's content, or of both where it is weighed with the rack, in kg.
+    """Return the limit on the weight of a rack's content, or of both if it is weighed with the rack, in kg.
 
     A rack carries at least its payload: a product that is no heavier than that with its rack is
-    safe without a gross rating, and a heavier one is not judged.
+    safe without a gross rating, and a heavier one is unknown.
 
     Args:
         kind: what the racks are.
-        value: the weight that is judged, in kg.
-
-    Returns:
-        kilograms; None where it is not known.
+        value: the weight that is checked, in kg.
     """
     payload = kind.static_rating_kg
     if not kind.includes_rack:
@@ -147,10 +116,6 @@ def weight_limit(kind: RackKind, value: float | None) -> float | None:
 
 
 def of_weight_limit(kind: RackKind) -> Missing:
-    """Return the field that would state ``weight_limit``.
-
-    Returns:
-        the field of the rack's product.
-    """
+    """Return the field of the rack's product that would state ``weight_limit``."""
     name = "gross rating" if kind.includes_rack else "static rating"
     return of_product(kind.type, name.replace(" ", "_"), name)

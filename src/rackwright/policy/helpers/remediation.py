@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
     """Return the number of the largest contributor that may stay so that ``over`` goes away, in words.
 
+    None if no number of the largest alone makes it go away.
+
     Args:
         contributors: what makes up the value.
         over: by how much the value is over its limit, in the unit of the contributors.
-
-    Returns:
-        The words; None where no number of the largest alone makes ``over`` go away.
     """
     found = _may_stay(contributors, over)
     if found is None:
@@ -45,20 +44,12 @@ def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contrib
 
 
 def hold(fewer: Fewer | None) -> str | None:
-    """Return the number of devices that a rack may hold, in words.
-
-    Returns:
-        The words; None where ``fewer`` is.
-    """
+    """Return the number of devices that a rack may hold, in words."""
     return None if fewer is None else f"place at most {fewer.most:,} {fewer.entry} in a rack"
 
 
 def held(fewer: Fewer | None) -> Suggestion | None:
-    """Return the number in a rack, where the racks that are named have room for all units with it.
-
-    Returns:
-        The suggestion for ``per_rack``; None where fewer in each rack would leave units without one.
-    """
+    """Return the suggestion for ``per_rack``; None if fewer in each rack leave units without one."""
     if fewer is None or not fewer.enough:
         return None
     return Suggestion((*fewer.path, "per_rack"), fewer.most)
@@ -67,18 +58,15 @@ def held(fewer: Fewer | None) -> Suggestion | None:
 def held_in(
     site: SitePlan, racks: RackClass, contributors: Sequence[Contributor], over: float
 ) -> Suggestion | None:
-    """As ``held``, by what ``place_fewer`` says about the content of one rack of a class.
+    """Return the suggestion for ``per_rack`` that follows from the content of one rack of a class.
 
-    None where several groups put the product into the rack, or not one unit may stay.
+    None if several groups put the product into the rack, or not one unit may stay.
 
     Args:
         site: with the racks.
         racks: those of which one is looked at.
         contributors: what makes up the value of one rack.
         over: by how much it is over its limit, in the unit of the contributors.
-
-    Returns:
-        The suggestion for ``per_rack``.
     """
     found = _may_stay(contributors, over)
     if found is None or found[1] < 1:
@@ -95,15 +83,12 @@ def held_in(
 
 
 def provide(limit: float | None, unit: str, what: str) -> str | None:
-    """Return a limit that would do; None where it is not known.
+    """Return words for a limit that would do, in a readable unit; None if it is not known.
 
     Args:
         limit: the value that it would have to be.
         unit: canonical unit of the limit, like ``W``.
         what: what would have it, with its article.
-
-    Returns:
-        The words, with the limit in a readable unit.
     """
     if limit is None:
         return None
@@ -113,16 +98,13 @@ def provide(limit: float | None, unit: str, what: str) -> str | None:
 def add_units(
     over: float, capacity: float | None, count: int | None, product: str | None
 ) -> str | None:
-    """Return the number of further units that carry ``over``, when ``count`` of them carry ``capacity``, in words.
+    """Return the number of further units that carry ``over``, in words; None if the capacity of one is not known.
 
     Args:
         over: by how much the value is over the capacity, in the unit of the capacity.
         capacity: what ``count`` units carry together.
         count: units that there are.
         product: catalogue id of the units.
-
-    Returns:
-        The words; None where the capacity of one is not known.
     """
     if capacity is None or not count:
         return None
@@ -131,10 +113,6 @@ def add_units(
 
 
 def either(*remedies: str | None) -> str | None:
-    """Return the remedies that there are, joined.
-
-    Returns:
-        The words; None where there is no remedy.
-    """
+    """Return the remedies that there are, joined; None if there is none."""
     given = [remedy for remedy in remedies if remedy]
     return ", or ".join(given) if given else None

@@ -18,7 +18,7 @@ _KINDS: dict[str, type[Measure | Finding]] = {"measure": Measure, "finding": Fin
 
 
 def encode(item: Measure | Finding) -> dict[str, Any]:
-    """``item`` as plain data."""
+    """Return ``item`` as plain data."""
     fields = asdict(item)
     fields["missing"] = [{"text": str(one), "fields": _told(one)} for one in item.missing]
     return {"measure" if isinstance(item, Measure) else "finding": fields}

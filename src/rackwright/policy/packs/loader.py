@@ -80,7 +80,7 @@ def load_pack(folder: Path) -> tuple[type[Policy], ...]:
 
 
 def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
-    """``policies`` sorted by id.
+    """Return ``policies`` sorted by id.
 
     Raises:
         PolicyLoadError: two have the same id.

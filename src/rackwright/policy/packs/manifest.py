@@ -47,7 +47,7 @@ def read_manifest(folder: Path) -> PackManifest | None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """``0.1.0`` as numbers that compare, without what follows them."""
+    """Return ``0.1.0`` as numbers that compare, without what follows them."""
     release = re.match(r"\d+(?:\.\d+)*", version)
     numbers = [int(part) for part in release.group().split(".")] if release else []
     return (*numbers, 0, 0, 0)[:3]

@@ -255,7 +255,7 @@ def team_rules(folder: Path) -> tuple[type[TeamPolicy], ...]:
 def judged_apart(
     policies: Sequence[Policy], disabled: Collection[str], blueprint: Any, catalogue: Catalogue
 ) -> tuple[Policy, ...]:
-    """``policies``, where those of teams have looked at a blueprint.
+    """Return ``policies``, where those of teams have looked at a blueprint.
 
     Args:
         policies: with their parameters.

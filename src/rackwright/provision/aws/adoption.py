@@ -44,7 +44,7 @@ class Retained:
     say: Callable[[str], None]
 
     def __call__(self, recorded: Collection[str]) -> dict[str, str]:
-        """Ids of what the stack would make and is there already, by type and name.
+        """Return the ids of what the stack would make and is there already, by type and name.
 
         Args:
             recorded: what the stack has a record of, by the same words; it is not looked for.
@@ -179,7 +179,7 @@ class Retained:
                 yield name, there
 
     def _bucket(self, template: str) -> str | None:
-        """The bucket if it is there.
+        """Return the bucket if it is there.
 
         Raises:
             UsageError: it belongs to somebody else.

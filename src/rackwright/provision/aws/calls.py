@@ -13,7 +13,7 @@ ATTEMPTS = 10
 
 
 def make_client(target: Target, service: str, region: str) -> Any:
-    """A client of the place where ``target`` provisions.
+    """Return a client of the place where ``target`` provisions.
 
     On AWS the credentials are those that the Pulumi provider has: of the role that a job has taken, or
     those that boto3 finds.

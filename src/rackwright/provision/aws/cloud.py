@@ -23,7 +23,7 @@ class Cloud:
     _clients: dict[str, Any] = field(default_factory=dict)
 
     def client(self, service: str) -> Any:
-        """The client of a service."""
+        """Return the client of a service."""
         if service not in self._clients:
             with refusals(service):
                 self._clients[service] = make_client(self.target, service, self.region)
@@ -32,7 +32,7 @@ class Cloud:
     def call(
         self, service: str, operation: str, *, missing: tuple[str, ...] = (), **arguments: Any
     ) -> dict[str, Any] | None:
-        """The answer of one call; None where its error's code is among ``missing``.
+        """Return the answer of one call; None where its error's code is among ``missing``.
 
         Raises:
             ExternalToolError: AWS refuses, or cannot be asked.
@@ -52,7 +52,7 @@ class Cloud:
     def listed(
         self, service: str, operation: str, items: str, **arguments: Any
     ) -> Iterator[dict[str, Any]]:
-        """The items of all pages of an operation."""
+        """Yield the items of all pages of an operation."""
         client = self.client(service)
         with refusals(_action(service, operation)):
             if client.can_paginate(operation):
@@ -68,5 +68,5 @@ class Cloud:
 
 
 def _action(service: str, operation: str) -> str:
-    """An operation as permissions name it."""
+    """Return an operation as permissions name it."""
     return f"{_PREFIXES.get(service, service)}:{operation.title().replace('_', '')}"

@@ -88,7 +88,7 @@ class FleetCalls:
     _clients: dict[str, Any] = field(default_factory=dict)
 
     def groups(self) -> list[ScalingGroup]:
-        """The Auto Scaling groups of the site's node groups, with the instances that are their own."""
+        """Return the Auto Scaling groups of the site's node groups, with the instances that are their own."""
         pages = self._pages(
             "autoscaling", "describe_auto_scaling_groups", GROUPS_PER_PAGE, Filters=self._own()
         )
@@ -98,7 +98,7 @@ class FleetCalls:
     def instances(
         self, groups: Sequence[ScalingGroup] | None = None
     ) -> dict[str, list[NodeInstance]]:
-        """The living instances of each node group.
+        """Return the living instances of each node group.
 
         An Auto Scaling group says which are its own, EC2 what they are.
         """
@@ -196,7 +196,7 @@ class FleetCalls:
         return None if last is None else _with_advice(str(last.get("StatusMessage", "")))
 
     def shared_parameter(self, what: str) -> Mapping[str, Any]:
-        """The outputs of a stack of the site, from the parameter that it has written.
+        """Return the outputs of a stack of the site, from the parameter that it has written.
 
         Raises:
             NothingProvisionedError: there is none.
@@ -215,7 +215,7 @@ class FleetCalls:
         return told
 
     def servers(self, hosts: Collection[str]) -> dict[str, str]:
-        """The living instance of each of these head nodes that has one."""
+        """Return the living instance of each of these head nodes that has one."""
         prefix = site_prefix(self.fleet.cluster, self.fleet.site)
         name_of = {f"{prefix}-{host}": host for host in hosts}
         return {
@@ -284,7 +284,7 @@ class FleetCalls:
                 ) from None
 
     def topology(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """The network nodes above each of these instances of which EC2 tells them."""
+        """Return the network nodes above each of these instances of which EC2 tells them."""
         found: dict[str, tuple[str, ...]] = {}
         client = self._client("ec2")
         for begin in range(0, len(ids), TOPOLOGIES_PER_CALL):
@@ -297,7 +297,7 @@ class FleetCalls:
         return found
 
     def zone_id(self) -> str:
-        """The private zone, from the parameter that the network's stack has written.
+        """Return the private zone, from the parameter that the network's stack has written.
 
         Raises:
             NothingProvisionedError: there is none.
@@ -305,7 +305,7 @@ class FleetCalls:
         return str(self.shared_parameter("network")["dns_zone_id"])
 
     def records(self, zone_id: str) -> list[dict[str, Any]]:
-        """The simple records of the zone."""
+        """Return the simple records of the zone."""
         pages = self._pages(
             "route53", "list_resource_record_sets", RECORDS_PER_PAGE, HostedZoneId=zone_id
         )
@@ -355,7 +355,7 @@ class FleetCalls:
 
 
 def _with_advice(told: str) -> str:
-    """The message of a failed activity, with what to do where capacity is lacking."""
+    """Return the message of a failed activity, with what to do where capacity is lacking."""
     text = told.strip().rstrip(".")
     if not lacks_capacity(text):
         return text

@@ -80,7 +80,7 @@ def record(
     found: Mapping[str, tuple[LostCreation, str]],
     changed: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The checkpoint with what was found in it, and without operations that are not ended.
+    """Return the checkpoint with what was found in it, and without operations that are not ended.
 
     Args:
         content: the checkpoint.
@@ -127,7 +127,7 @@ def _insert(resources: list[dict[str, Any]], lost: LostCreation, identity: str) 
 
 
 def _reference(resources: Iterable[State], provider: str) -> str:
-    """The reference of a provider, ``URN::ID``; events give it, and where they give the URN it is found."""
+    """Return the reference of a provider, ``URN::ID``; events give it, and where they give the URN it is found."""
     for one in resources:
         if one["urn"] == provider and one.get("id"):
             return f"{provider}::{one['id']}"

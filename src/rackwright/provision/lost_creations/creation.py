@@ -92,7 +92,7 @@ def carries(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 
 def tags_of(item: Mapping[str, Any], key: str = "Tags") -> dict[str, str]:
-    """The tags of what AWS describes."""
+    """Return the tags of what AWS describes."""
     return {str(one["Key"]): str(one.get("Value", "")) for one in item.get(key) or ()}
 
 

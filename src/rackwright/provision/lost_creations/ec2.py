@@ -47,7 +47,7 @@ class Tagged:
     by_tag: bool = True
 
     def __call__(self, cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-        """Living resources of this kind that have all tags and stand where they should.
+        """Return the living resources of this kind that have all tags and stand where they should.
 
         Raises:
             UnclearError: the creation gives no tags.
@@ -75,13 +75,13 @@ class Tagged:
 
 
 def _each(described: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The items; instances come in reservations."""
+    """Yield the items; instances come in reservations."""
     for one in described:
         yield from one.get("Instances", (one,))
 
 
 def _literal(value: str) -> str:
-    """A value of a filter that stands for itself."""
+    """Return a value of a filter that stands for itself."""
     return _WILDCARDS.sub(r"\\\1", value)
 
 
@@ -99,7 +99,7 @@ _RESERVATION = (
 
 
 def placement_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The placement group of the name."""
+    """Return the placement group of the name."""
     name = lost.inputs["name"]
     told = cloud.call(
         "ec2",
@@ -112,7 +112,7 @@ def placement_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def launch_template(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The launch template of the name."""
+    """Return the launch template of the name."""
     told = cloud.call(
         "ec2",
         "describe_launch_templates",
@@ -146,12 +146,12 @@ _TARGETS = {
 
 
 def route_id(table: str, destination: str) -> str:
-    """The id of a route as the AWS provider makes it: its table and the CRC-32 of its destination."""
+    """Return the id of a route as the AWS provider makes it: its table and the CRC-32 of its destination."""
     return f"r-{table}{zlib.crc32(destination.encode())}"
 
 
 def route(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The route of the table to the destination.
+    """Return the route of the table to the destination.
 
     Raises:
         UnclearError: the table sends what goes there somewhere else.
@@ -176,7 +176,7 @@ def route(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def route_table_association(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The association of the subnet or gateway with a route table.
+    """Return the association of the subnet or gateway with a route table.
 
     Raises:
         UnclearError: it has another route table.
@@ -219,17 +219,17 @@ _PEERS = {"cidrIpv4": "CidrIpv4", "cidrIpv6": "CidrIpv6", "prefixListId": "Prefi
 
 
 def ingress_rule(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The rule of the group that lets the same in."""
+    """Return the rule of the group that lets the same in."""
     return _rules(cloud, lost, egress=False)
 
 
 def egress_rule(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The rule of the group that lets the same out."""
+    """Return the rule of the group that lets the same out."""
     return _rules(cloud, lost, egress=True)
 
 
 def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResource]:
-    """A group has no two rules that allow the same; one without tags is nobody else's."""
+    """Return the rules that allow the same: a group has no two of them, and one without tags is its own."""
     group = lost.inputs["securityGroupId"]
     wanted = (egress, *_allowed(lost.inputs))
     found: list[FoundResource] = []
@@ -250,7 +250,7 @@ def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[FoundResou
 
 
 def rules_of(cloud: Cloud, group: str) -> Iterator[dict[str, Any]]:
-    """The rules of a security group, as AWS tells them."""
+    """Yield the rules of a security group, as AWS tells them."""
     wanted = [{"Name": "group-id", "Values": [group]}]
     return cloud.listed(
         "ec2", "describe_security_group_rules", "SecurityGroupRules", Filters=wanted
@@ -267,7 +267,7 @@ def _allowed(rule: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def volume_attachment(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The attachment of the volume to the instance.
+    """Return the attachment of the volume to the instance.
 
     Raises:
         UnclearError: the volume is attached elsewhere.

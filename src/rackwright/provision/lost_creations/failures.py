@@ -31,7 +31,7 @@ class FailedCreations:
     path: Path
 
     def read(self) -> list[dict[str, Any]]:
-        """The resources, as a checkpoint would have them."""
+        """Return the resources, as a checkpoint would have them."""
         try:
             told = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -63,7 +63,7 @@ class FailedCreations:
 
 
 def failed_creation(meta: StepEventMetadata) -> dict[str, Any] | None:
-    """The resource whose creation failed, in the form of a checkpoint; None for any other step."""
+    """Return the resource whose creation failed, in the form of a checkpoint; None for any other step."""
     operation = str(getattr(meta.op, "value", meta.op))
     if operation not in {"create", "create-replacement"} or meta.new is None:
         return None

@@ -20,7 +20,7 @@ _MAKING = frozenset({"CREATING", "PENDING"})
 
 
 def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The Auto Scaling group of the name."""
+    """Return the Auto Scaling group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed(
         "autoscaling",
@@ -34,7 +34,7 @@ def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def bucket(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The bucket of the name, if it is this account's.
+    """Return the bucket of the name, if it is this account's.
 
     Where the account forbids tags at its creation, they come by a call of their own. One without any that
     is empty is taken for one that was left before that call.
@@ -58,13 +58,13 @@ def bucket(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def role(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The role of the name."""
+    """Return the role of the name."""
     told = cloud.call("iam", "get_role", missing=("NoSuchEntity",), RoleName=lost.inputs["name"])
     return [] if told is None else own(lost, lost.inputs["name"], tags_of(told["Role"]))
 
 
 def role_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The policy of the name in the role; what it allows is set right by the next run."""
+    """Return the policy of the name in the role; what it allows is set right by the next run."""
     name, holder = lost.inputs["name"], lost.inputs["role"]
     told = cloud.call(
         "iam", "get_role_policy", missing=("NoSuchEntity",), RoleName=holder, PolicyName=name
@@ -73,7 +73,7 @@ def role_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def instance_profile(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The instance profile of the name."""
+    """Return the instance profile of the name."""
     name = lost.inputs["name"]
     told = cloud.call(
         "iam", "get_instance_profile", missing=("NoSuchEntity",), InstanceProfileName=name
@@ -82,7 +82,7 @@ def instance_profile(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The account's policy of the name."""
+    """Return the account's policy of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("iam", "list_policies", "Policies", Scope="Local"):
         if one["PolicyName"] == name:
@@ -92,7 +92,7 @@ def policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def parameter(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The parameter of the name; its value is not read."""
+    """Return the parameter of the name; its value is not read."""
     name = lost.inputs["name"]
     wanted = [{"Key": "Name", "Option": "Equals", "Values": [name]}]
     found = cloud.listed("ssm", "describe_parameters", "Parameters", ParameterFilters=wanted)
@@ -134,7 +134,7 @@ _NOT_OURS = ("AccessDeniedException", "NotFoundException")
 
 
 def alias(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The alias of the name.
+    """Return the alias of the name.
 
     Raises:
         UnclearError: it stands for another key.
@@ -153,7 +153,7 @@ def alias(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def log_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The log group of the name."""
+    """Return the log group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name):
         if one["logGroupName"] == name:
@@ -165,7 +165,7 @@ def log_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Policies for snapshots with the description and all the tags.
+    """Return the policies for snapshots with the description and all the tags.
 
     Raises:
         UnclearError: the creation gives no tags.
@@ -202,7 +202,7 @@ def lustre(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The association of the path in the file system.
+    """Return the association of the path in the file system.
 
     Raises:
         UnclearError: the path is linked to something else, or its association failed.
@@ -230,7 +230,7 @@ def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[FoundR
 
 
 def elastic(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The file system of EFS of the creation token.
+    """Return the file system of EFS of the creation token.
 
     Raises:
         UnclearError: it has other tags, or was made and failed.
@@ -246,7 +246,7 @@ def elastic(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def mount_target(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The mount target of the file system in the subnet.
+    """Return the mount target of the file system in the subnet.
 
     Raises:
         UnclearError: it was made and failed.
@@ -312,7 +312,7 @@ def zone(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def record(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """The record set of the name and type in the zone.
+    """Return the record set of the name and type in the zone.
 
     Raises:
         UnclearError: it says something else.

@@ -95,7 +95,7 @@ def _settle_one(
     say: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> str | None:
-    """The id of what was made, once AWS has done with it; None where the creation is repeated.
+    """Return the id of what was made, once AWS has done with it; None where the creation is repeated.
 
     Raises:
         UnclearError: it cannot be told, or AWS does not get done with it.
@@ -129,7 +129,7 @@ def _settle_one(
 
 
 def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> FoundResource | None:
-    """The one candidate that nobody has recorded.
+    """Return the one candidate that nobody has recorded.
 
     Raises:
         UnclearError: there are several.

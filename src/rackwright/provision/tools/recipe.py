@@ -28,6 +28,7 @@ class Recipe:
         module: the folder of the module files that pin its sources.
         package: the Go package of the program.
         hint: how to fix a machine on which it cannot be built.
+        missing: what people are told where there is no compiler for it.
         variables: values of the program's variables.
         inputs: further files and folders that decide how it comes out, such as the module that
             makes this recipe.
@@ -41,6 +42,7 @@ class Recipe:
     module: Path
     package: str
     hint: str
+    missing: str = "'go' is not on PATH"
     variables: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
     prepare: Callable[[Go, Path, Path], None] | None = None
@@ -72,7 +74,7 @@ class Recipe:
             ExternalToolError: there is no compiler, or the build failed.
         """
         if compiler is None:
-            raise ExternalToolError("'go' is not on PATH", hint=self.hint)
+            raise ExternalToolError(self.missing, hint=self.hint)
         into = workspace / f"{self.program}-built"
         into.mkdir()
         tool = Go(copy_module(self.module, workspace), compiler, self.hint)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Interface, IPv6Interface
 
-from rackwright.plan.switches.records import SwitchConfig, SwitchVlan
+from rackwright.plan.switches.records import SwitchConfig
 from rackwright.render.switches.accounts import accounts_script
 
 MOST_PATHS = 128
@@ -110,13 +109,9 @@ def routed_prefixes(switch: SwitchConfig, version: int) -> Iterator[str]:
     yield from dict.fromkeys(
         str(address.network)
         for vlan in switch.vlans
-        for address in _announced(vlan)
+        for address in vlan.gateways
         if address.version == version
     )
-
-
-def _announced(vlan: SwitchVlan) -> tuple[IPv4Interface | IPv6Interface, ...]:
-    return vlan.gateways
 
 
 def _bgp(switch: SwitchConfig) -> Iterator[str]:

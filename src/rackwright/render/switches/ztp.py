@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackwright.model.switching import SwitchSystem
-from rackwright.plan.hosts import numbered, switch_stem
+from rackwright.plan.hosts import switch_names
 from rackwright.plan.model import Plan
 from rackwright.plan.switches.records import SwitchConfig
 
@@ -74,8 +74,7 @@ def boot_options(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
             for tier, count in zip(planned.fabric.tiers, planned.switches, strict=True):
                 system = tier.system or switching.system
                 if (name := FIRST_FILES.get(system)) is not None:
-                    stem = switch_stem(planned.fabric, tier)
-                    for switch in numbered(stem, count, tier.name_digits):
+                    for switch in switch_names(planned.fabric, tier, count):
                         found[switch] = _option(system, f"{switching.ztp_url}/{switch}/{name}")
     return found
 

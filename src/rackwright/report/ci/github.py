@@ -16,7 +16,7 @@ MOST_OF_A_KIND = 10
 
 
 def render_github(report: Report, context: Context) -> str:
-    """``::error`` for what blocks, ``::warning`` for what does not, ``::notice`` with the verdict.
+    """Return ``::error`` for what blocks, ``::warning`` for what does not, ``::notice`` with the verdict.
 
     Findings that differ in their subject only are one annotation; previews are counted only.
     """
@@ -63,12 +63,12 @@ def command(kind: str, properties: Mapping[str, str], text: str) -> str:
 
 
 def _data(text: str) -> str:
-    """``text``, escaped as the message of a workflow command."""
+    """Return ``text``, escaped as the message of a workflow command."""
     return harmless(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """``text``, escaped as a property of a workflow command.
+    """Return ``text``, escaped as a property of a workflow command.
 
     A line break stays one, for the runner to decode; what would steer a terminal does not.
     """

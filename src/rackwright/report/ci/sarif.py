@@ -189,7 +189,7 @@ def _sentence(result: Result) -> str:
 
 
 def _message(text: str) -> str:
-    """``text`` as SARIF's plain text: braces are doubled, and nothing in it is a link."""
+    """Return ``text`` as SARIF's plain text: braces are doubled, and nothing in it is a link."""
     line = printable(text)
     if len(line) > LONGEST_MESSAGE:
         line = f"{line[: LONGEST_MESSAGE - 1]}…"

@@ -24,7 +24,6 @@ from rackwright.nodelife.burnin.results import (
     PartUnderTest,
     read_output,
     read_report,
-    worst_of,
 )
 
 H100 = "NVIDIA H100 80GB HBM3"
@@ -203,11 +202,6 @@ def test_every_floor_has_a_source_and_a_file_without_one_is_refused(tmp_path: Pa
     path.write_text("floors: [{model: cpu, measure: gemm fp32, least: 1}]\n")
     with pytest.raises(SpecErrors, match="source"):
         read_floors([path])
-
-
-def test_lowest_of_repeated_values_counts() -> None:
-    found = worst_of([rate(5.0), rate(4.0), rate(9.0, "gpu-2")])
-    assert sorted(one.value for one in found.values()) == [4.0, 9.0]
 
 
 def test_report_of_a_real_h100_passes_its_floors() -> None:

@@ -11,6 +11,7 @@ from rackwright.nodelife.repair.budgets import RepairLimits
 from rackwright.nodelife.repair.controller import PAUSED, RepairController, finish_by_hand
 from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
+from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 DAY = 86_400.0
 LIMITS = RepairLimits(most_nodes=100.0, nodes_per_hour=1000, storm_nodes=1000)
@@ -160,6 +161,29 @@ def test_leaking_node_is_off_at_once_whatever_the_limits_say() -> None:
     assert not cluster.nodes["a"].power
     passes(loop, [], start=130.0)
     assert loop.journal.node("a").waits == "by hand: replace"
+
+
+def test_fault_that_a_shared_part_does_not_explain_is_repaired() -> None:
+    """A node with corrupt results was held back for the heat of its rack, and then let go as healthy."""
+    nodes = [f"n{n}" for n in range(40)]
+    rack = SharedPart("rack", "c01")
+    parts = PartMap({rack: frozenset(nodes[:4]), SharedPart("hall", "h"): frozenset(nodes)})
+    cluster = FakeCluster(nodes)
+    loop = controller(cluster, open_journal(), parts=parts)
+    loop.run_pass([(node, fault("gpu-slowed", 5.0)) for node in nodes[:3]], 10.0)
+    loop.run_pass([("n3", fault("gpu-hot", 11.0)), ("n0", fault("silent-corruption", 12.0))], 20.0)
+    assert [shared.part for shared in loop.shared] == [rack]
+    assert loop.journal.node("n3").incident == rack.title
+    assert loop.journal.node("n0").incident == ""
+    loop.run_pass([("n3", fault("gpu-context-timeout", 70.0))], 80.0)
+    assert loop.journal.node("n3").incident == "", "that is no heat"
+    now = passes(loop, [], count=8, start=140.0)
+    assert state(loop, "n3") is RepairState.PROBATION
+    passes(loop, [], count=8, start=now)
+    assert state(loop, "n0") is RepairState.RMA or loop.journal.node("n0").waits.startswith(
+        "by hand"
+    )
+    assert cluster.nodes["n0"].drained is not None
 
 
 def test_action_that_never_ends_fails_after_its_time() -> None:

@@ -112,3 +112,46 @@ def test_a_name_server_that_stands_is_known_by_its_name() -> None:
     with pytest.raises(PlanError) as caught:
         a_plan(a_site(node_groups=[some_nodes(host_names="node[1-4]")], addresses=declared))
     assert "'node2' is a name of this site" in caught.value.problems[0].message
+
+
+def switched(**more: object) -> dict[str, object]:
+    """A fabric whose leaves have names of their own."""
+    fabric = a_fabric()
+    leaf, spine = fabric["tiers"]
+    return fabric | {"tiers": [leaf | {"switch_names": "A09.Leaf_[01-08]", **more}, spine]}
+
+
+def test_every_consumer_of_the_plan_has_the_names_that_switches_have() -> None:
+    nodes = some_nodes(count=32, racks="c[01-08]")
+    halls = [_hall("c[01-08]", "n[01-02]")]
+    plan = a_plan(a_site(node_groups=[nodes], fabrics=[switched()], halls=halls))
+    names = [f"A09.Leaf_{number:02}" for number in range(1, 9)]
+    (site,) = plan.onprem
+    (fabric,) = site.fabrics
+    assert fabric.layout is not None
+    leaves, spines = fabric.layout.tiers
+    assert (list(leaves.names()), spines.names()[0]) == (names, "compute-spine-1")
+    assert (leaves.index_of(names[3]), leaves.index_of("compute-leaf-4")) == (3, None)
+    assert {wire.upper for wire in wires(fabric.layout) if wire.lower.startswith("dgx-")} == set(
+        names
+    )
+    racked = [name for units in plan.racked["lab"].values() for found in units.values() for name in found]  # fmt: skip
+    assert set(names) <= set(racked)
+    assert not any(name.startswith("compute-leaf") for name in racked)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("A09.Leaf_[01-07]", "7 names are written, and there are 8 switches"),
+        ("dgx-01,A09.Leaf_[02-08]", "'dgx-01' is a name in 'dgx' already"),
+    ],
+)
+def test_names_of_switches_that_cannot_be_are_refused(names: str, words: str) -> None:
+    nodes = some_nodes(count=32, racks="c[01-08]")
+    halls = [_hall("c[01-08]", "n[01-02]")]
+    with pytest.raises(PlanError) as caught:
+        a_plan(a_site(node_groups=[nodes], fabrics=[switched(switch_names=names)], halls=halls))
+    (problem,) = caught.value.problems
+    assert words in problem.message
+    assert problem.path[-1] == "switch_names"

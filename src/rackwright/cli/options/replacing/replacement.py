@@ -5,12 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.hosts import add_reach, check_hosts, connections, controllers
+from rackwright.cli.options.hosts import add_reach, check_hosts, expectations, host_session
 from rackwright.cli.options.telling import say
+from rackwright.cli.options.waves import (
+    add_max_failures,
+    add_waves,
+    begin,
+    check_max_failures,
+    give_up,
+    go_on,
+    pace_of,
+    run_waves,
+)
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -36,8 +46,6 @@ _TOLD = ("ansible_", "rackwright_instance_id", "rackwright_public_address")
 
 def add_replacement(parser: argparse.ArgumentParser) -> None:
     """Add how nodes are reached and waited for, and in which waves they go."""
-    from rackwright.cli.options.waves import add_arguments
-
     add_reach(parser)
     parser.add_argument(
         "--launch-timeout",
@@ -45,14 +53,8 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
         default="20 min",
         help="how long a node group may take to launch other instances, like '20 min'",
     )
-    parser.add_argument(
-        "--max-failures",
-        type=int,
-        default=20,
-        metavar="PERCENT",
-        help="share of a wave's hosts that may fail before the change stops",
-    )
-    add_arguments(parser)
+    add_max_failures(parser, "share of a wave's hosts that may fail before the change stops")
+    add_waves(parser)
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,7 @@ def check_replacement(arguments: argparse.Namespace, plan: Plan) -> None:
         UsageError: something does.
     """
     check_hosts(arguments)
-    if not 0 <= arguments.max_failures <= 100:
-        raise UsageError("--max-failures is a share between 0 and 100")
+    check_max_failures(arguments)
     for name in ("waves", "wave_limit", "reason"):
         if arguments.resume and getattr(arguments, name):
             raise UsageError(
@@ -158,26 +159,20 @@ class _Change:
 
     def run(self, choice: Choice) -> int:
         """Begin the change, or go on with it, and show what it has done."""
-        from rackwright.accept.expected import expect
-        from rackwright.ansible_runs.files import prepare, workspace
-        from rackwright.cli.options.waves import give_up, pace_of, run_waves
-        from rackwright.locks import exclusive
-        from rackwright.rollout.executor import AnsibleExecutor, digest
+        from rackwright.rollout.executor import digest
         from rackwright.rollout.journal import load, save
         from rackwright.rollout.rollout import Rollout
 
         arguments, plan = self.arguments, self.plan
         pace = pace_of(arguments)
-        place = workspace(plan.name)
-        given = [path.resolve() for path in arguments.inventory]
-        expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
-        with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
-            inventory = prepare(plan, place, connections(arguments.lab))
-            mark = digest(place, inventory, (), given)
-            more = [] if arguments.lab else [self._addresses(place)]
-            executor = AnsibleExecutor(
-                place, controllers(plan), expected, arguments.forks, [*given, *more], say
-            )
+        expected = expectations(arguments, plan)
+        with host_session(arguments, plan, say) as session:
+            hosts = session.hosts
+            place = hosts.place
+            mark = digest(place, session.inventory, (), hosts.inventories)
+            if not arguments.lab:
+                hosts = replace(hosts, inventories=[*hosts.inventories, self._addresses(place)])
+            executor = replace(session, hosts=hosts).executor(expected)
             before = load(place.waves)
             progress = self._progress(choice, before, executor, mark)
             self.replacing.ends = {
@@ -197,7 +192,6 @@ class _Change:
         executor: AnsibleExecutor,
         mark: str,
     ) -> RolloutProgress:
-        from rackwright.cli.options.waves import begin, go_on
         from rackwright.model.names import compress_hostlist
         from rackwright.rollout.journal import RolloutProgress
         from rackwright.rollout.waves import Wave, WaveKind

@@ -14,7 +14,7 @@ from rackwright.plan.slurm.state import StateStorage
 
 
 def qos_variables(plan: Plan) -> dict[str, Any]:
-    """Variables of the first controller; empty where the blueprint declares no QOS."""
+    """Return the variables of the first controller; empty where the blueprint declares no QOS."""
     slurm = plan.slurm
     if slurm is None or not slurm.scheduler.qos:
         return {}
@@ -25,7 +25,7 @@ def qos_variables(plan: Plan) -> dict[str, Any]:
 
 
 def reservation_variables(plan: Plan) -> dict[str, Any]:
-    """Variables of the first controller; empty where no node is on AWS.
+    """Return the variables of the first controller; empty where no node is on AWS.
 
     With nodes there and none that goes away the list is empty, so that what is left of a capacity block
     that was removed or replaced is taken away.
@@ -74,7 +74,7 @@ def state_variables(state: StateStorage) -> dict[str, Any]:
 
 
 def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
-    """The primary controller among ``hosts``, or else the first of its backups, if any."""
+    """Return the primary controller among ``hosts``, or else the first of its backups, if any."""
     scheduler = plan.scheduler
     if scheduler is None:
         return None
@@ -84,7 +84,7 @@ def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
 
 
 def standby_controllers(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """The backup controllers among ``hosts``."""
+    """Return the backup controllers among ``hosts``."""
     scheduler = plan.scheduler
     if scheduler is None:
         return ()

@@ -44,7 +44,7 @@ _ROLES = {
 
 
 def package_variables(scheduler: Scheduler) -> dict[str, dict[str, Any]]:
-    """Variables by group of hosts; empty where the distribution's packages are installed."""
+    """Return the variables by group of hosts; empty where the distribution's packages are installed."""
     source = scheduler.packages.source
     if source == "distribution":
         return {}
@@ -75,7 +75,7 @@ def package_variables(scheduler: Scheduler) -> dict[str, dict[str, Any]]:
 
 
 def pinned_version(plan: Plan, site: str) -> dict[str, Any]:
-    """The version of Slurm that hosts of a site are held at; empty where they have no Slurm."""
+    """Return the version of Slurm that hosts of a site are held at; empty where they have no Slurm."""
     slurm = plan.slurm
     if slurm is None or not covers(slurm.scheduler, site):
         return {}
@@ -85,7 +85,7 @@ def pinned_version(plan: Plan, site: str) -> dict[str, Any]:
 
 
 def _own(scheduler: Scheduler) -> dict[str, Names]:
-    """A team's own names, which are the same in both families."""
+    """Return a team's own names, which are the same in both families."""
     names = scheduler.packages.names
     assert names is not None  # noqa: S101 - the model wants them
     made: dict[str, tuple[str, ...]] = names.model_dump()

@@ -20,7 +20,7 @@ DEFAULT_PORT = "6817"
 
 
 def served_variables(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Variables by group of hosts; empty where each host has files of its own."""
+    """Return the variables by group of hosts; empty where each host has files of its own."""
     slurm = plan.slurm
     if slurm is None or not slurm.scheduler.configless:
         return {}
@@ -38,7 +38,7 @@ def served_variables(plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def hosts_with_files(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Nodes that have files all the same, since another of their daemons or commands reads them."""
+    """Return the nodes that have files all the same, since another of their daemons or commands reads them."""
     scheduler = plan.scheduler
     if scheduler is None or not scheduler.configless:
         return ()
@@ -62,7 +62,7 @@ WITH_FILES = {
 
 
 def _server(plan: Plan, slurm: SlurmCluster, controller: Controller) -> str:
-    """A controller as ``slurmd --conf-server`` is told of it."""
+    """Return a controller as ``slurmd --conf-server`` is told of it."""
     address = controller.address or plan.names.address_in(slurm.sites, controller.host)
     if address is None or ":" in address:  # slurmd would take the last part of it for a port
         address = controller.host

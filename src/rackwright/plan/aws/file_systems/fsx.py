@@ -53,7 +53,7 @@ def made_file_systems(site: AwsSite) -> tuple[LustreFileSystem, ...]:
 
 
 def made_size(system: LustreFileSystem) -> tuple[float, float]:
-    """Capacity and throughput of a file system that is made.
+    """Return the capacity and throughput of a file system that is made.
 
     Raises:
         ValueError: it is not made, but exists.

@@ -58,7 +58,7 @@ def when_cold(conductors: Conductors) -> Impedance:
 
 
 def transformer_fault_current(rating: float, voltage: float, impedance: float) -> float:
-    """Current in A of a short circuit of three phases behind a transformer on an infinite bus.
+    """Return the current in A of a short circuit of three phases behind a transformer on an infinite bus.
 
     S/(√3·V·z), with the rating in VA, the secondary voltage in V, line to line, and the short-circuit
     impedance in %: no network in front of it limits more than the transformer itself.
@@ -67,7 +67,7 @@ def transformer_fault_current(rating: float, voltage: float, impedance: float) -
 
 
 def limited_fault_current(current: float, voltage: float, line: Impedance) -> float:
-    """Most of ``current``, in A, that is left behind conductors at ``voltage``, line to line.
+    """Return the most of ``current``, in A, that is left behind conductors at ``voltage``, line to line.
 
     Impedances in the first quadrant add up to no less than the root of the sum of their squares. So
     this is never too low, though the angle of the supply is unknown.

@@ -159,7 +159,7 @@ def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
 
 
 def nominal_voltages(tree: PowerTree) -> Mapping[str, float | None]:
-    """Voltage in V, line to line, at the output of each source; None if unknown."""
+    """Return the voltage in V, line to line, at the output of each source; None if unknown."""
     found: dict[str, float | None] = {}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)

@@ -31,7 +31,7 @@ _UNKNOWN = OutletCurrents(None, None, None)
 
 
 def outlets_used(devices: Sequence[RackDevice], plugs: Sequence[Plug]) -> Mapping[str, int] | None:
-    """Outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
+    """Return the outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
 
     None when a device's number of supplies, or the inlet of one that has a plug, is unknown.
     """
@@ -46,7 +46,7 @@ def outlets_used(devices: Sequence[RackDevice], plugs: Sequence[Plug]) -> Mappin
 def outlets_available(
     outlets: Mapping[str, Outlets] | None, used: Mapping[str, int] | None
 ) -> Mapping[str, int | None]:
-    """Outlets that there are for plugs of a C13 and of a C19; None when the maker does not list them.
+    """Return the outlets that there are for plugs of a C13 and of a C19; None when the maker does not list them.
 
     A C39 takes either: those that plugs of a C19 need are not there for plugs of a C13.
     """
@@ -60,7 +60,7 @@ def outlets_available(
 
 
 def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | None:
-    """Least rating in A of the outlets that take plugs of a C13, or of a C19."""
+    """Return the least rating in A of the outlets that take plugs of a C13, or of a C19."""
     listed = outlets or {}
     ratings = [listed[name].rating.value for name in (kind, "C39") if name in listed]
     return min(ratings, default=None)
@@ -112,7 +112,7 @@ def outlet_currents(
     power_factor: float,
     shares: Sequence[float | None],
 ) -> OutletCurrents:
-    """Largest current at one outlet of each type and on one branch of a PDU, in A.
+    """Return the largest current at one outlet of each type and on one branch of a PDU, in A.
 
     Outlets are dealt over the branches in turn.
 
@@ -149,7 +149,7 @@ def outlet_currents(
 
 
 def _supply_current(device: RackDevice, share: float | None, volts: float) -> float | None:
-    """Most input current of one supply in A; ``volts`` is its voltage times its power factor.
+    """Return the most input current of one supply in A; ``volts`` is its voltage times its power factor.
 
     The least of what bounds it: its share of the device's power, its plate, and what its rated output
     takes at its efficiency. None where nothing does.

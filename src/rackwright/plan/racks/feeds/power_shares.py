@@ -42,7 +42,7 @@ def source_contributors(
 
 
 def with_overhead(shares: Iterable[Contributor], overhead: Overhead) -> tuple[Contributor, ...]:
-    """``shares`` with the cooling and the losses beyond the entries that each of them causes."""
+    """Return ``shares`` with the cooling and the losses beyond the entries that each of them causes."""
     each = 1 + (overhead.beyond or 0.0)
     return tuple(replace(share, each=share.each * each) for share in shares)
 

@@ -73,7 +73,7 @@ def carried_without(rating: float, on_feeds: Sequence[int], lost: int) -> float:
 
 
 def shelves_needed(power: float, rating: float, feeds: int) -> int | None:
-    """Fewest shelves, as many on each of ``feeds``, that carry ``power`` without one of the feeds.
+    """Return the fewest shelves, as many on each of ``feeds``, that carry ``power`` without one of the feeds.
 
     None where nothing is left after the loss of a feed.
     """
