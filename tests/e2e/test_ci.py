@@ -22,6 +22,7 @@ from ci_gitlab import Pipeline, run_script
 from ci_runner import Job
 from ci_team import (
     BLUEPRINT,
+    SOME_SOURCE,
     bare_machine,
     commit,
     git,
@@ -31,12 +32,15 @@ from ci_team import (
     write_ci_files,
 )
 from cli_support import run_here
+from documented_commands import follow, in_a_shell, reader_environment
 from forge_fake import Failure, FakeForge, a_forge
 from planted import plant
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.render.ci import write_ci
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 BIN = Path(sys.executable).parent
+ROOT = Path(__file__).parents[2]
 NOON = "2026-11-21T12:00:00Z"
 LATER = "2026-11-21T13:00:00Z"
 
@@ -612,3 +616,38 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         wheel.writestr(f"{info}/RECORD", "")
     return name
 """
+
+
+def test_the_repository_of_the_tutorial_is_gated(tmp_path: Path, forge: FakeForge) -> None:
+    """Its layers belong to the blueprint: without them every change of it was unknown, and refused."""
+    folder = tmp_path / "team"
+    folder.mkdir()
+    (tmp_path / "home").mkdir()
+    environment = reader_environment(tmp_path / "home")
+    text = (ROOT / "docs/tutorial-hall.md").read_text(encoding="utf-8")
+    before, change, _ = text.partition("Somebody wants eight more servers")
+    assert change
+    follow(before, folder, lambda line: in_a_shell(line, folder, environment))
+    write_ci("github", folder, "blueprint.yaml", SOME_SOURCE)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=gate")
+    git(folder, "switch", "--quiet", "--create=change")
+    git(folder, "remote", "add", "origin", str(folder))
+    (repo,) = yaml.safe_load((folder / ".pre-commit-config.yaml").read_text())["repos"]
+    words = next(shlex.split(h["entry"]) for h in repo["hooks"] if h["id"] == "rackwright-check")
+    blueprint = folder / "blueprint.yaml"
+    harmless = f"{blueprint.read_text(encoding='utf-8')}# a word\n"
+    bad = harmless.replace("type: acme-8x, count: 16", "type: acme-8x, count: 24")
+    assert bad != harmless
+    for written, code, result in ((harmless, 0, "passed"), (bad, 5, "refused")):
+        blueprint.write_text(written, encoding="utf-8")
+        hook = subprocess.run(
+            [BIN / words[0], *words[1:]], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert hook.returncode == code, hook.stdout + hook.stderr
+        git(folder, "commit", "--quiet", "--all", "--message=change")
+        job = a_job(folder, forge)
+        ended, outputs = check(job, blueprint="blueprint.yaml")
+        assert (ended, outputs["result"]) == (code, result), job.log
+    assert "blocking findings in atlas" in forge.bodies[-1]
+    assert "137.4 kW" in forge.bodies[-1]

@@ -219,7 +219,7 @@ class _Parser(argparse.ArgumentParser):
         self.color = False  # newer versions write escape sequences, which would be shown
 
     def error(self, message: str) -> NoReturn:
-        from rackwright.cli.options.usage import usage_error
+        from rackwright.cli.options.arguments import usage_error
 
         raise usage_error(self, message)
 

@@ -232,23 +232,33 @@ def _tolerated(report: Report) -> str:
     return f", though {' and '.join(counts)} {'does' if one else 'do'} not block"
 
 
-def render_hygiene(hygiene: ExceptionReport, waived: int) -> str:
+def render_hygiene(hygiene: ExceptionReport, waived: int, *, whole: bool = False) -> str:
     """Return each notice about waivers and baseline, then their number by kind in one line.
 
     Args:
         hygiene: what is to be said.
         waived: how many results are waived.
+        whole: name each example, and count waivers where there are none too.
     """
-    lines = [_notice(notice) for notice in hygiene.notices]
+    examples = [one for one in hygiene.notices if one.kind is NoticeKind.EXAMPLE]
+    lines = [_notice(one) for one in hygiene.notices if whole or one not in examples]
     counts = [f"{hygiene.count(kind)} {_word(kind)}" for kind in _COUNTED]
     counts += [
         f"{number} {_word(kind)}"
         for kind in NoticeKind
         if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
     ]
-    if examples := hygiene.count(NoticeKind.EXAMPLE):
-        several = "number is an example" if examples == 1 else "numbers are examples"
-        lines.append(f"{examples} stated {several}: put in what holds, with its source")
+    if examples:
+        several = "number is an example" if len(examples) == 1 else "numbers are examples"
+        first = f"{examples[0].location}: " if examples[0].location else ""
+        lines.append(
+            printable(
+                f"{first}{len(examples)} stated {several}: put in what is true, with its source"
+            )
+        )
+    quiet = not (whole or waived or hygiene.sources)
+    if quiet and not any(notice.kind in _COUNTED for notice in hygiene.notices):
+        return "\n".join(lines)
     lines.append(f"waivers on {hygiene.today}: {waived} waived, {', '.join(counts)}")
     return "\n".join(lines)
 

@@ -90,7 +90,7 @@ def test_a_rise_at_which_a_connector_bears_too_little_is_refused(
     assert "'coolant_rise' is refused: at least 17.2 K" in capsys.readouterr().err
     assert _nvl72(tmp_path / "b", coolant_rise=17.2) == 0
     assert main(["check", str(tmp_path / "b" / "blueprint.yaml")]) == 0
-    assert "9 example" in " ".join(capsys.readouterr().out.split())
+    assert "9 stated numbers are examples" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_connector_of_the_team_bears_the_flow_of_ten_kelvin(

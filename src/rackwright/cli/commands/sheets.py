@@ -82,8 +82,8 @@ def _write_workbook(path: Path, loaded: LoadedPlan, site: str | None) -> dict[st
         UsageError: the file cannot be written.
         ModuleNotFoundError: the extra ``workbook`` is not installed.
     """
+    from rackwright.page.workbook import tables, write_workbook
     from rackwright.policy.check import check_blueprint
-    from rackwright.render.workbook import tables, write_workbook
 
     asked = check_blueprint(loaded).questions
     try:

@@ -146,7 +146,7 @@ def _check(arguments: argparse.Namespace) -> int:
         from rackwright.policy.api import Outcome
 
         waived = report.count(Outcome.WAIVED)
-        sys.stdout.write(render_hygiene(report.hygiene, waived) + "\n")
+        sys.stdout.write(render_hygiene(report.hygiene, waived, whole=True) + "\n")
     return ExitCode.WAIVER if report.hygiene.problems else ExitCode.CLEAN
 
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from openpyxl.workbook import Workbook
 
 from cli_support import run_here
+from rackwright.page import workbook
+from rackwright.page.workbook import tables, write_workbook
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
-from rackwright.render import workbook
 from rackwright.render.bom import bill_of_materials
 from rackwright.render.sheets import Sheet
-from rackwright.render.workbook import tables, write_workbook
 
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
 SHEETS = ["bill of materials", "elevations", "cables", "circuits", "addresses", "open questions"]
@@ -158,7 +158,7 @@ def test_workbook_without_its_extra_names_it(
     (tmp_path / "b.yaml").write_text(
         HALL.format(count=8, limit=45, length=20, type="dgx-h200"), "utf-8"
     )
-    monkeypatch.delitem(sys.modules, "rackwright.render.workbook", raising=False)
+    monkeypatch.delitem(sys.modules, "rackwright.page.workbook", raising=False)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     ended = run_here(tmp_path, "sheets", "b.yaml", "--output", "hall.xlsx")
     assert ended.code == 4
