@@ -230,6 +230,6 @@ def browser(folder: Path) -> Iterator[Page]:
         yield page
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(300)
         os.close(from_browser[0])
         os.close(to_browser[1])

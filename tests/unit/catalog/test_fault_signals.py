@@ -71,6 +71,7 @@ def test_fault_of_a_team_is_in_health_check_loop_alerts_and_exporter(tmp_path: P
 
 def test_every_drain_of_the_kernel_or_the_gpu_is_a_sign_for_the_node() -> None:
     told = {one["fault"] for one in faults_of_node(builtin_faults())}
+    assert told
     for fault in builtin_faults().faults.values():
         now = fault.severity in {FaultSeverity.DRAIN, FaultSeverity.FATAL}
         own = any(

@@ -41,7 +41,7 @@ def admin(embedded: control.Embedded, method: str, action: str, document: Any = 
         f"{embedded.endpoint}/rackwright/{action}", data=data, method=method
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=30) as reply:
+    with opener.open(request, timeout=300) as reply:
         return json.loads(reply.read())
 
 

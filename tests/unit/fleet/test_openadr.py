@@ -138,7 +138,7 @@ def test_limits_that_cannot_be_given_back_end_the_node(once: bool) -> None:
 
     handlers = Handlers(lambda _: True, lambda _: None, end)
     with pytest.raises(ExternalToolError, match="not installed"):
-        asyncio.run(asyncio.wait_for(openadr._listen(client, {}, handlers, once=once), timeout=60))
+        asyncio.run(asyncio.wait_for(openadr._listen(client, {}, handlers, once=once), timeout=300))
     assert client.stopped
 
 

@@ -38,7 +38,7 @@ def clean(folder: Path, job: str = "7", user: int = USER) -> None:
         text = text.replace(f'"{place}"', f'"{folder}{place}"')
     program.write_text(text)
     environment = {"SLURM_JOB_ID": job, "SLURM_JOB_UID": str(user)}
-    done = subprocess.run([sys.executable, program], env=environment, check=False, timeout=60)
+    done = subprocess.run([sys.executable, program], env=environment, check=False, timeout=300)
     assert done.returncode == 0, "it never fails the node"
 
 
@@ -58,7 +58,7 @@ def test_processes_of_the_job_and_of_no_job_are_ended(tmp_path: Path) -> None:
     with ExitStack() as stack:
         own, loose = (stack.enter_context(process(job)) for job in ("7", None))
         clean(tmp_path)
-        assert own.wait(5) == loose.wait(5) == -15
+        assert own.wait(300) == loose.wait(300) == -15
 
 
 def test_another_job_of_the_user_keeps_what_is_its_own_or_may_be(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_another_job_of_the_user_keeps_what_is_its_own_or_may_be(tmp_path: Path)
     with ExitStack() as stack:
         own, other, loose = (stack.enter_context(process(job)) for job in ("7", "8", None))
         clean(tmp_path)
-        assert own.wait(5) == -15
+        assert own.wait(300) == -15
         assert is_alive(other)
         assert is_alive(loose)
     assert memory.exists()

@@ -37,7 +37,7 @@ def test_metadata_are_roots_before_the_role_comes(data: str, tmp_path) -> None:
     (tools / "nft").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words; cat > {tmp_path}/rules\n')
     (tools / "nft").chmod(0o755)
     environment = {"PATH": f"{tools}:/usr/bin:/bin"}
-    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=60)
+    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=300)
     assert (tmp_path / "words").read_text() == "-f -\n"
     role = yaml.safe_load(Path("roles/instance_metadata/vars/main.yml").read_text())
     words = (tmp_path / "rules").read_text().split()
@@ -63,7 +63,7 @@ def test_keys_that_instance_connect_sends_open_a_host_at_its_first_boot(
     for tool in tools.iterdir():
         tool.chmod(0o755)
     environment = {"PATH": f"{tools}:/usr/bin:/bin"}
-    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=60)
+    subprocess.run(["/bin/sh", "-ec", command], env=environment, check=True, timeout=300)
     text = " ".join((tmp_path / "rules").read_text().split())
     assert f"ip daddr 169.254.169.254 meta skuid != {readers} reject" in text
 
@@ -101,7 +101,7 @@ def test_the_script_takes_names_only_and_is_a_shell_s(tmp_path) -> None:
     sh = shutil.which("sh")
     assert sh is not None
     path = f"{tools}:/usr/bin:/bin"
-    subprocess.run([sh, "-c", script["content"]], env={"PATH": path}, check=True, timeout=60)
+    subprocess.run([sh, "-c", script["content"]], env={"PATH": path}, check=True, timeout=300)
     assert told.read_text() == "set-hostname train-01\n"
     assert (tmp_path / "n").read_text() == f"{len(answers)}\n"
 
