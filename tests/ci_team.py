@@ -14,7 +14,7 @@ from pathlib import Path
 from forge_fake import FakeForge
 from rackwright import __version__
 from rackwright.render.ci import write_ci
-from rackwright.render.ci_source import InstallSource, parse_source
+from rackwright.team.ci_source import InstallSource, parse_source
 
 BLUEPRINT = "site/blueprint.yaml"
 WHEEL = f"rackwright-{__version__}-py3-none-any.whl"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import examples  # noqa: F401 - loads the profile of Hypothesis before any test is read
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 
 os.environ["RACKWRIGHT_KEPT_MODULES"] = str(cache_folder("tests") / "modules")
 os.environ["ANSIBLE_CALLBACK_PLUGINS"] = str(Path(__file__).with_name("callbacks"))

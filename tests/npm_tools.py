@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 from rackwright.locks import turn
 from suites import ROOT
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from rackwright.errors import ExternalToolError
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 from rackwright.locks import turn
 from rackwright_lab.base import clear, machine_repository
 from rackwright_lab.system import run

@@ -20,8 +20,8 @@ from rackwright.metal.nodes import HostPlan, host_plans
 from rackwright.metal.reconcile import ProvisioningOutcome, Reconciler
 from rackwright.metal.waves import PowerLimits
 from rackwright.model.provisioning import Provisioning
+from rackwright.nodelife.redfish import BmcState
 from rackwright.plan.model import Plan
-from rackwright.redfish import BmcState
 
 DIGEST = "sha256:" + "ab" * 32
 MORE = f"""\

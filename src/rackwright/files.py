@@ -1,4 +1,4 @@
-"""Files that are generated: written as a whole, and only where something changes."""
+"""Files that are generated, written as a whole and only where something changes; folders of a user."""
 
 from __future__ import annotations
 
@@ -107,3 +107,20 @@ def _is(path: Path, data: bytes, mode: int) -> bool:
         )
     except OSError:
         return False
+
+
+def state_folder() -> Path:
+    """Return the folder of state to keep: ``$RACKWRIGHT_STATE``, else as the XDG Base Directory Specification says."""
+    chosen = os.environ.get("RACKWRIGHT_STATE")
+    return Path(chosen) if chosen else _base("XDG_STATE_HOME", ".local/state") / "rackwright"
+
+
+def cache_folder(name: str) -> Path:
+    """Return a folder that can be made again: ``rackwright/NAME`` in the user's cache folder."""
+    return _base("XDG_CACHE_HOME", ".cache") / "rackwright" / name
+
+
+def _base(variable: str, otherwise: str) -> Path:
+    """Return the folder that ``variable`` names; a relative one is to be ignored."""
+    base = Path(os.environ.get(variable, ""))
+    return base if base.is_absolute() else Path.home() / otherwise

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.errors import StateError
-from rackwright.folders import state_folder
+from rackwright.files import state_folder
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rackwright import folders
 from rackwright.errors import ExternalToolError
+from rackwright.files import cache_folder as users_cache
 from rackwright.locks import turn
 from rackwright_lab import kept
 from rackwright_lab.system import run
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
     """``$RACKWRIGHT_LAB_CACHE``, else a folder in the user's cache."""
     if chosen := os.environ.get("RACKWRIGHT_LAB_CACHE"):
         return Path(chosen)
-    return folders.cache_folder("lab")
+    return users_cache("lab")
 
 
 def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
-from rackwright.files import write_changed
-from rackwright.folders import state_folder
+from rackwright.files import state_folder, write_changed
 from rackwright.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
 from rackwright.system_errors import damaged, read_state

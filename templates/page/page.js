@@ -243,7 +243,7 @@
   // A fabric by unit: its rails in the unit that is drawn, and in all units like it.
   function units(own, part, svg, told, ports) {
     const shown = own.shapes.map((numbers) => numbers[0]);
-    const leaf = (n) => `${own.leaf[0]}-${String(n + 1).padStart(own.leaf[1], "0")}`;
+    const leaf = (n) => own.leaf[2] ? own.leaf[2][n] : `${own.leaf[0]}-${String(n + 1).padStart(own.leaf[1], "0")}`;
     const some = (names) => (names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", "));
     let rail = null;
     function tell() {

@@ -67,6 +67,22 @@ CASES: Mapping[str, Mapping[str, str]] = {
         '  TRESBillingWeights="CPU=1.0,Mem=0.25G" \\\n  PreemptMode=REQUEUE\n'
         "PartitionName=preemptible Nodes=gpu[01-16] PreemptMode=CANCEL PriorityTier=1 RootOnly=yes Hidden=YES\n"
     },
+    "values in quotes, with blanks": {
+        "slurm.conf": 'RebootProgram="/sbin/shutdown -r now"\n'
+        'InteractiveStepOptions="--interactive --preserve-env --pty $SHELL"\n'
+        'NodeName=n[1-4] CPUs=8 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=1000 Features="a,b" State=UNKNOWN\n'
+        'PartitionName=p Nodes="n[1-4]" Default=YES MaxTime="2-00:00:00" State=UP\n'
+    },
+    "a topology with names that are no nodes": {
+        "slurm.conf": "TopologyPlugin=topology/tree\nNodeName=n[1-4] CPUs=8 RealMemory=1000\n"
+        "PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n",
+        "topology.conf": "SwitchName=s0 Nodes=n[1-2],old[1-3]\nSwitchName=s1 Nodes=n[3-4]\n"
+        "SwitchName=top Switches=s[0-1]\n",
+    },
+    "threads of a core without sockets": {
+        "slurm.conf": "NodeName=p5-[1-2] CPUs=192 ThreadsPerCore=2 RealMemory=1000\n"
+        "PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n"
+    },
 }
 _OF_DAEMONS = frozenset({
     "State", "BootTime", "SlurmdStartTime", "LastBusyTime", "Reason", "Comment", "OS", "Version",
@@ -107,14 +123,17 @@ def test_slurmctld_reads_original_and_rendered_file_alike(name: str, tmp_path: P
     for key, text in files.items():
         (tmp_path / "in" / key).write_text(text, "utf-8")
     made = take_over(tmp_path / "in", {"slurm.conf": files["slurm.conf"]})
-    rendered = render_slurm(load_data(filled(made.data)).plan)["slurm.conf"]
+    files_now = render_slurm(load_data(filled(made.data)).plan)
+    rendered = {
+        name: text for name, text in files_now.items() if name in {"slurm.conf", "topology.conf"}
+    }
     hosts = host_names(
         tmp_path,
         re.findall(r"Node(?:Name|Addr)=(\S+)", "\n".join(files.values()).replace("DEFAULT", "ctl")),
     )
     plain = {key: text.replace("/etc/slurm/", "") for key, text in files.items()}
     was = ask_slurmctld(tmp_path / "original", plain, hosts)
-    now = ask_slurmctld(tmp_path / "rendered", {"slurm.conf": rendered}, hosts)
+    now = ask_slurmctld(tmp_path / "rendered", rendered, hosts)
     assert (was.error, now.error) == ("", "")
     assert was.nodes
     assert was.partitions

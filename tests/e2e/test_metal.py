@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import node_life
 import simhall_hall
 from bmc_emulator import PASSWORD, USER, certificates
 from fabric_factories import a_fabric, a_tier, layout_of
@@ -30,8 +31,10 @@ from rackwright.metal.lifecycle import ProvisioningStep
 from rackwright.metal.nodes import host_plans
 from rackwright.metal.reconcile import Reconciler, rehearsed
 from rackwright.metal.waves import PowerLimits
+from rackwright.nodelife.redfish import BmcState, Manners
+from rackwright.nodelife.repair.bmc import Bmc, BmcAccess, BmcPoller
+from rackwright.nodelife.repair.journal import Journal
 from rackwright.plan.fabric.layout import Layout
-from rackwright.redfish import BmcState, Manners
 
 pytestmark = pytest.mark.e2e
 
@@ -151,6 +154,33 @@ def test_faults_of_simhall_are_named_at_their_machines(simhall: Path, tmp_path: 
         "dgx-8": MachineState.AS_PLANNED,
     }, {host: one.problems for host, one in found.items()}
     assert found["dgx-5"].firmware["bios"][0] == "0.0.1"
+
+
+def test_leak_of_simhall_is_a_fault_of_its_node_alone(simhall: Path, tmp_path: Path) -> None:
+    layout = one_tier()
+    hosts = layout.hosts[0].names
+    faults: list[Mapping[str, Any]] = [
+        {"kind": "coolant_leak", "node": "dgx-3"},
+        {"kind": "unreachable_node", "node": "dgx-4", "mode": "http_500"},
+    ]
+    hall = simhall_hall.hall_of(layout, "nvidia", faults)
+    upstream, port = free_port(), free_port()
+    at = dict(zip(hosts, (f"127.20.1.{n}" for n in range(1, 9)), strict=True))
+    (tmp_path / "password").write_text(PASSWORD)
+    (tmp_path / "password").chmod(0o600)
+    access = {
+        host: BmcAccess(url=f"http://{at[host]}:{port}", user=USER, password_file="password")
+        for host in hosts
+    }
+    poller = BmcPoller({host: Bmc(host, one, tmp_path) for host, one in access.items()})
+    with (
+        simhall_hall.serving(simhall, hall, tmp_path, upstream),
+        fronts(port, upstream, {at[host]: f"/dev/{host}" for host in hosts}, USER, PASSWORD),
+    ):
+        found = list(poller.events(node_life.TABLE, Journal(node_life.open_journal()), 1.0))
+    told = {(node, event.fault) for node, event in found}
+    assert told == {("dgx-3", "coolant-leak"), ("dgx-4", "bmc-silent")}
+    assert set(poller.problems) == {"dgx-4"}
 
 
 IMAGE = "sha256:" + "cd" * 32

@@ -121,7 +121,7 @@ def test_the_note_says_how_to_install_it(built: Path) -> None:
     assert "@" not in note
     assert "It is **not signed**" in note
     (given,) = re.findall(r"--install-from (\S+)", note)
-    parse = "import sys; from rackwright.render.ci_source import parse_source as p; p(sys.argv[1])"
+    parse = "import sys; from rackwright.team.ci_source import parse_source as p; p(sys.argv[1])"
     subprocess.run([sys.executable, "-c", parse, given], check=True)
 
 

@@ -28,7 +28,7 @@ import pytest
 
 from cli_support import run_here
 from rackwright import api
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 from rackwright.policy import api as inside
 from rackwright.policy import helpers
 from rackwright.policy.check import check_blueprint

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.errors import UsageError
-from rackwright.files import write_changed
-from rackwright.folders import state_folder
+from rackwright.files import state_folder, write_changed
 from rackwright.inventory.inventory import Inventory, build_inventory
 from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm

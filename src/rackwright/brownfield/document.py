@@ -115,7 +115,7 @@ class _Maker:
         slurm = _only_cluster([one.slurm for one in found if one.slurm is not None])
         beside = [file for one in found for file in one.beside]
         if slurm is not None:
-            slurm = complete(slurm, beside)
+            slurm = complete(slurm, beside, self.notices)
         elif beside:
             raise refused("this file completes a 'slurm.conf', which is not named", beside[0].at,
                           "name the 'slurm.conf' with --from too")  # fmt: skip

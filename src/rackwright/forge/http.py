@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Any
+from typing import Any
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.report.wording import printable
+from rackwright.web.fetching import NoReplyError, Reply, fetch, may_take_secrets
 
 TIMEOUT = 30.0
 """Seconds until a request is given up."""
-LARGEST_ANSWER = 64 * 1024 * 1024
-"""Bytes of one answer."""
 _LONGEST_MESSAGE = 200
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class ForgeError(ExternalToolError):
@@ -39,21 +34,6 @@ class TransientError(ForgeError):
     def __init__(self, summary: str, *, wait: float | None = None) -> None:
         super().__init__(summary, hint="try again later")
         self.wait = wait
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: the token would be sent along to wherever the answer points."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: HTTPMessage,
-        newurl: str,
-    ) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +61,7 @@ class Api:
     headers: Mapping[str, str] = field(repr=False)
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.base)
-        loopback = parts.scheme == "http" and parts.hostname in _LOOPBACK
-        if not loopback and (parts.scheme != "https" or not parts.hostname):
+        if not may_take_secrets(self.base):
             raise UsageError(
                 f"'{printable(self.base)}' is no address to send a token to",
                 hint="it begins with 'https://'",
@@ -104,31 +82,25 @@ class Api:
         )
         what = f"{method} {path.partition('?')[0]}"
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT) as answer:
-                text = answer.read(LARGEST_ANSWER + 1)
-                more = 'rel="next"' in (answer.headers.get("Link") or "")
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _refusal(what, error) from None
-        except (urllib.error.URLError, HTTPException, TimeoutError, OSError) as error:
-            reason = getattr(error, "reason", None) or type(error).__name__
-            raise TransientError(f"'{what}' had no answer: {printable(str(reason))}") from None
-        if len(text) > LARGEST_ANSWER:
-            raise ForgeError(f"'{what}' was answered with more than {LARGEST_ANSWER} bytes")
+            reply = fetch(request, TIMEOUT)
+        except NoReplyError as error:
+            raise TransientError(f"'{what}' had no answer: {printable(str(error))}") from None
+        if reply.refuses:
+            raise _refusal(what, reply)
         try:
-            return Answer(json.loads(text) if text else None, more)
+            return Answer(reply.json(), 'rel="next"' in (reply.headers.get("Link") or ""))
         except ValueError:
             raise TransientError(f"'{what}' was not answered with JSON") from None
 
 
-def _refusal(what: str, error: urllib.error.HTTPError) -> ForgeError:
-    message = f"'{what}' was answered with {error.code}"
-    limited = error.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in error.headers
-    if error.code in {408, 429} or error.code >= 500 or (error.code == 403 and limited):
-        return TransientError(message, wait=_seconds(error.headers.get("retry-after")))
-    if said := _said(error):
+def _refusal(what: str, reply: Reply) -> ForgeError:
+    message = f"'{what}' was answered with {reply.status}"
+    limited = reply.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in reply.headers
+    if reply.status in {408, 429} or reply.status >= 500 or (reply.status == 403 and limited):
+        return TransientError(message, wait=_seconds(reply.headers.get("retry-after")))
+    if said := _said(reply):
         message += f": {said}"
-    return ForgeError(message, hint=_HINTS.get(error.code))
+    return ForgeError(message, hint=_HINTS.get(reply.status))
 
 
 _HINTS = {
@@ -138,11 +110,11 @@ _HINTS = {
 }
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _said(reply: Reply) -> str:
     """Return the forge's own words, when they are plain."""
     try:
-        message = json.loads(error.read(10_000)).get("message")
-    except (ValueError, AttributeError, OSError, HTTPException):
+        message = reply.json().get("message")
+    except (ValueError, AttributeError):
         return ""
     return printable(message)[:_LONGEST_MESSAGE] if isinstance(message, str) else ""
 

@@ -67,7 +67,7 @@ def access_by(
 ) -> ControllerAccess:
     """Return the access to controllers of some machines."""
     from rackwright.metal.discovery.access import ControllerAccess
-    from rackwright.redfish import Manners
+    from rackwright.nodelife.redfish import Manners
 
     return ControllerAccess(
         user=user,
@@ -108,7 +108,7 @@ class ChosenHosts:
         from pathlib import Path
 
         from rackwright.metal.ironic import Ironic
-        from rackwright.redfish import tls_context
+        from rackwright.nodelife.redfish import tls_context
         from rackwright.secret_files import read_password
 
         engine = self.engine

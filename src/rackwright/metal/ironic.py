@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import ssl
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -15,13 +13,12 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
+from rackwright.web.fetching import NoReplyError, Reply, fetch
 
 VERSION = "1.95"
 """Version of the API that is asked for; Ironic 25 of 2024 and later have it."""
 TIMEOUT = 60.0
 """Seconds until a request is given up."""
-LARGEST_ANSWER = 256 * 1024 * 1024
-"""Bytes of one answer."""
 FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "last_error", "maintenance",
           "inspection_finished_at", "provision_updated_at", "instance_info", "properties", "extra", "reservation",
           "driver", "clean_step")  # fmt: skip
@@ -57,13 +54,6 @@ class IronicNode:
     inspected: bool
     instance_info: Mapping[str, Any]
     extra: Mapping[str, Any]
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: the password would be sent along."""
-
-    def redirect_request(self, *arguments: Any, **keywords: Any) -> None:
-        """Follow no redirect."""
 
 
 @dataclass(frozen=True)
@@ -154,26 +144,18 @@ class Ironic:
             data=None if payload is None else json.dumps(payload).encode(),
             headers=headers,
         )
-        opener = urllib.request.build_opener(
-            _NoRedirect, urllib.request.HTTPSHandler(context=self.tls)
-        )
         what = f"{method} {path.partition('?')[0]}"
         try:
-            with opener.open(request, timeout=TIMEOUT) as answer:
-                text = answer.read(LARGEST_ANSWER + 1)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _refusal(what, error) from None
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError) as error:
-            reason = visible(str(getattr(error, "reason", None) or type(error).__name__))
+            reply = fetch(request, TIMEOUT, tls=self.tls)
+        except NoReplyError as error:
             raise IronicError(
-                f"'{what}' had no answer: {reason[:_LONGEST]}",
+                f"'{what}' had no answer: {visible(str(error))[:_LONGEST]}",
                 hint="is Ironic running? 'provision' goes on from what it has",
             ) from None
-        if len(text) > LARGEST_ANSWER:
-            raise IronicError(f"'{what}' was answered with more than {LARGEST_ANSWER:,} bytes")
+        if reply.refuses:
+            raise _refusal(what, reply)
         try:
-            return json.loads(text) if text else {}
+            return reply.json() if reply.body else {}
         except ValueError:
             raise IronicError(f"'{what}' was not answered with JSON") from None
 
@@ -199,14 +181,14 @@ def _path_of(url: str) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-def _refusal(what: str, error: urllib.error.HTTPError) -> IronicError:
+def _refusal(what: str, reply: Reply) -> IronicError:
     try:
-        told = json.loads(error.read(100_000))
+        told = reply.json()
         message = told.get("error_message", told)
         message = json.loads(message) if isinstance(message, str) else message
         said = str(message.get("faultstring", message))
-    except (ValueError, AttributeError, OSError, http.client.HTTPException):
+    except (ValueError, AttributeError):
         said = ""
-    text = f"'{what}' was answered with {error.code}"
+    text = f"'{what}' was answered with {reply.status}"
     shown = visible(said)[:_LONGEST]
-    return IronicError(f"{text}: {shown}" if shown else text, status=error.code)
+    return IronicError(f"{text}: {shown}" if shown else text, status=reply.status)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import STATEMENT, Claim, Setting
-from rackwright.model.names import Name
+from rackwright.model.field_kinds import KEY, PART, STATEMENT, Claim, Setting
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.prices import (
     Dollars,
     DollarsPerGibibyteMonth,
     DollarsPerHour,
     DollarsPerKilowattHour,
+    DollarsPerKilowattMonth,
     DollarsPerYear,
 )
 from rackwright.model.units import Percent
@@ -30,6 +31,21 @@ StorageItem = Literal[
 NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
 
 
+HOURS_PER_YEAR = 8760
+"""Hours that the periods of a tariff add up to."""
+
+
+class EnergyPeriod(Model):
+    """Hours of the year with one price of energy."""
+
+    name: Annotated[Name, KEY]
+    """Name of the period, like ``summer-peak``."""
+    hours: Annotated[int, Field(gt=0, le=HOURS_PER_YEAR), Claim(looser="either")]
+    """Hours of the year that belong to the period."""
+    price: Annotated[DollarsPerKilowattHour, Claim(looser="lower")]
+    """Price of a kilowatt hour in the period."""
+
+
 class OwnedRates(Model):
     """Cost of owning and running a bare-metal site; absent is unknown."""
 
@@ -39,6 +55,13 @@ class OwnedRates(Model):
     """Price of a kilowatt hour at the site's meter; it wins over ``energy_region``."""
     energy_region: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Region of the price lists whose energy price holds here, like ``US-OH``."""
+    time_of_use: Annotated[tuple[EnergyPeriod, ...], PART] = ()
+    """Prices of energy by time of use, of all 8,760 hours of the year, instead of ``energy``. The load is
+    taken as even over the year."""
+    demand: Annotated[DollarsPerKilowattMonth | None, Claim(looser="lower", absent="elsewhere")] = (
+        None
+    )
+    """Price of a month of the highest power at the site's meter. No such charge if omitted."""
     utilisation: Annotated[
         Annotated[Percent, Field(le=100)] | None, Claim(looser="lower", absent="elsewhere")
     ] = None
@@ -53,6 +76,18 @@ class OwnedRates(Model):
     """Yearly maintenance, staff and spares as a part of the purchase price, in %."""
     facility: Annotated[DollarsPerYear | None, Claim(looser="lower", absent="elsewhere")] = None
     """Costs of building, power plant and cooling plant, or the rent of a cage."""
+
+    @model_validator(mode="after")
+    def _one_tariff(self) -> OwnedRates:
+        if not self.time_of_use:
+            return self
+        if self.energy is not None:
+            raise ValueError("'time_of_use' has the prices of energy: leave out 'energy'")
+        refuse_twins("period", (period.name for period in self.time_of_use))
+        hours = sum(period.hours for period in self.time_of_use)
+        if hours != HOURS_PER_YEAR:
+            raise ValueError(f"the periods have {hours:,} hours; a year has {HOURS_PER_YEAR:,}")
+        return self
 
 
 class Costs(Model):
@@ -100,4 +135,7 @@ class Costs(Model):
         own = self.sites.get(site)
         if own is None:
             return common
-        return common.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+        stated = {name: getattr(own, name) for name in own.model_fields_set}
+        if own.time_of_use or own.energy is not None:  # a site has one tariff
+            stated |= {"time_of_use": own.time_of_use, "energy": own.energy}
+        return common.model_copy(update=stated)

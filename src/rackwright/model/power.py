@@ -103,7 +103,7 @@ class Conductors(Model):
 class SiteCabling(Model):
     """Installation of the cables of a site, from which their ampacity follows."""
 
-    standard: Annotated[Literal["nec", "iec"], HARDWARE]
+    standard: Annotated[Literal["nec", "iec"], Claim(looser="either")]
     """Tables of ampacity that the site is wired by: NEC 310.16 or IEC 60364-5-52."""
     temperature: Annotated[Celsius, Claim(looser="higher")]
     """Temperature that insulation and terminals stand, in °C: 60, 75 or 90 under the NEC, 70 (PVC) or
@@ -158,6 +158,7 @@ _ONLY: dict[str, tuple[SourceKind, ...]] = {
     "walk_in": ("ups",),
     "step_load": ("generator",),
     "backup": ("ups",),
+    "battery_room": ("ups",),
     "fuel": ("generator",),
     "consumption": ("generator",),
     "rating": ("transformer",),
@@ -253,6 +254,13 @@ class PowerSource(Model):
     the circuits that leave it among them, in A."""
     conductors: Annotated[Conductors | None, PART] = None
     """Conductors from each of its parents. No voltage drop is computed if omitted."""
+    room: Annotated[Name | None, HARDWARE] = None
+    """Name of its room or fire compartment, whose fire or flood takes all that is in it. Not judged if no source
+    of the site names one."""
+    battery_room: Annotated[Name | None, HARDWARE] = None
+    """Name of the room of the batteries of a UPS. That of the UPS if omitted."""
+    route: Annotated[Name | None, HARDWARE] = None
+    """Name of the trench, riser or tray of the cables from its parents. Not judged if omitted."""
     max_altitude: Annotated[Metres | None, Claim(looser="higher", absent="strict")] = None
     """Highest site at which its ratings apply as stated, by its maker, in m. 2000 m, the normal service
     condition of IEC 60947-1 and IEC 61439-1, if omitted."""

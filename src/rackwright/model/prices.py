@@ -91,6 +91,7 @@ class Money:
 Dollars = Annotated[Decimal, Money("USD")]
 DollarsPerHour = Annotated[Decimal, Money("USD/h")]
 DollarsPerYear = Annotated[Decimal, Money("USD/year")]
+DollarsPerKilowattMonth = Annotated[Decimal, Money("USD/kW/month")]
 DollarsPerGibibyteMonth = Annotated[Decimal, Money("USD/GiB-month")]
 DollarsPerKilowattHour = Annotated[Decimal, Money("USD/kWh")]
 

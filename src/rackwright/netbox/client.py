@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from typing import Any
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.harmless import visible
+from rackwright.web.fetching import NoReplyError, Reply, fetch, may_take_secrets
 
 TIMEOUT = 180.0
 """Seconds until a request is given up."""
-LARGEST_ANSWER = 64 * 1024 * 1024
-"""Bytes of one answer."""
 PAGE = 200
 """Objects of one page."""
 BATCH = 25
@@ -26,7 +23,6 @@ BATCH = 25
 ATTEMPTS = 4
 """Tries of a request that only reads."""
 _LONGEST_MESSAGE = 300
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _HINTS = {
     400: "NetBox does not accept the object: correct it there or in the blueprint",
     401: "the token is not valid: NetBox lists tokens under 'API Tokens' of a user",
@@ -51,13 +47,6 @@ class NetBoxError(ExternalToolError):
         self.status = status
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: the token would be sent along to the place that the answer names."""
-
-    def redirect_request(self, *arguments: Any, **keywords: Any) -> None:
-        """Follow no redirect."""
-
-
 @dataclass(frozen=True)
 class NetBox:
     """A NetBox.
@@ -73,9 +62,7 @@ class NetBox:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.base)
-        loopback = parts.scheme == "http" and parts.hostname in _LOOPBACK
-        if not loopback and (parts.scheme != "https" or not parts.hostname):
+        if not may_take_secrets(self.base):
             raise UsageError(
                 f"'{visible(self.base)}' is no address to send a token to",
                 hint="it begins with 'https://'",
@@ -156,38 +143,33 @@ class NetBox:
         )
         what = f"{method} {path.partition('?')[0]}"
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT) as answer:
-                text = answer.read(LARGEST_ANSWER + 1)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise self._refusal(what, error) from None
-        except (urllib.error.URLError, HTTPException, TimeoutError, OSError) as error:
-            reason = getattr(error, "reason", None) or type(error).__name__
-            message = f"'{what}' had no answer: {visible(str(reason))}"
+            reply = fetch(request, TIMEOUT)
+        except NoReplyError as error:
+            message = f"'{what}' had no answer: {visible(str(error))}"
             raise NetBoxError(
                 message, hint="run it again: it goes on from what NetBox has"
             ) from None
-        if len(text) > LARGEST_ANSWER:
-            raise NetBoxError(f"'{what}' was answered with more than {LARGEST_ANSWER:,} bytes")
+        if reply.refuses:
+            raise _refusal(what, reply)
         try:
-            return json.loads(text) if text else None
+            return reply.json()
         except ValueError:
             raise NetBoxError(
                 f"'{what}' was not answered with JSON, or with half of it", hint=_HINTS[404]
             ) from None
 
-    @staticmethod
-    def _refusal(what: str, error: urllib.error.HTTPError) -> NetBoxError:
-        try:
-            told = json.loads(error.read(100_000))
-        except (ValueError, OSError, HTTPException):
-            told = None
-        said = visible(_words(told))[:_LONGEST_MESSAGE]
-        hint = _HINTS.get(error.code)
-        if error.code >= 500:
-            hint = "NetBox's own log has the cause; run it again: it goes on from what NetBox has"
-        message = f"'{what}' was answered with {error.code}" + (f": {said}" if said else "")
-        return NetBoxError(message, hint=hint, status=error.code)
+
+def _refusal(what: str, reply: Reply) -> NetBoxError:
+    try:
+        told = reply.json()
+    except ValueError:
+        told = None
+    said = visible(_words(told))[:_LONGEST_MESSAGE]
+    hint = _HINTS.get(reply.status)
+    if reply.status >= 500:
+        hint = "NetBox's own log has the cause; run it again: it goes on from what NetBox has"
+    message = f"'{what}' was answered with {reply.status}" + (f": {said}" if said else "")
+    return NetBoxError(message, hint=hint, status=reply.status)
 
 
 def _words(told: Any) -> str:

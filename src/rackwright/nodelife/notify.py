@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import subprocess
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pydantic import Field
 from rackwright.errors import UsageError
 from rackwright.model.base import Model
 from rackwright.nodelife.worklist import WorkItem
+from rackwright.web.fetching import NoReplyError, fetch, may_take_secrets
 
 PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 TIMEOUT_S = 15
@@ -209,13 +209,6 @@ def _events(
         yield name, {"routing_key": key, "event_action": "resolve", "dedup_key": name}
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the body has a secret, or the address is one."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Return None, which makes the redirect an error."""
-
-
 def _post(url: str, body: Mapping[str, Any]) -> None:
     """Send JSON; over TLS, or to this machine.
 
@@ -223,20 +216,17 @@ def _post(url: str, body: Mapping[str, Any]) -> None:
         _NotSentError: the address is not one, or it does not take the notice. The address is not in the text.
     """
     parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}):  # fmt: skip
+    if not may_take_secrets(url):
         raise _NotSentError("its address is not of https")
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
     )
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT_S) as answer:
-            answer.read(1000)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise _NotSentError(f"'{parts.hostname}' answers with {error.code}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise _NotSentError(f"'{parts.hostname}' cannot be reached: {reason}") from None
+        reply = fetch(request, TIMEOUT_S)
+    except NoReplyError as error:
+        raise _NotSentError(f"'{parts.hostname}' cannot be reached: {error}") from None
+    if reply.refuses:
+        raise _NotSentError(f"'{parts.hostname}' answers with {reply.status}")
 
 
 def _run(argv: Sequence[str], document: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, StateError
-from rackwright.folders import state_folder
+from rackwright.files import state_folder
 from rackwright.locks import exclusive, turn
 
 APPLICATION_ID = 0x52574E4C

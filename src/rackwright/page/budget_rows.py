@@ -17,13 +17,16 @@ from rackwright.report.overview.headroom import (
 from rackwright.report.overview.summary import TIGHT
 from rackwright.report.wording import printable
 
+_GIVEN = frozenset({"W", "VA", "A", "kg", "kg/m2", "L/min", "CFM"})
+"""Units of what a hall gives to its racks."""
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
     """One budget where least of it is left.
 
     Attributes:
-        state: ``broken``, ``unknown``, ``tight``, ``exact`` or ``fine``.
+        state: ``broken``, ``warns``, ``unknown``, ``tight``, ``exact`` or ``fine``.
         used: share of the limit that is used, in percent of the bar.
         share: what is left of the limit, in words.
         left: the same in its unit.
@@ -46,9 +49,8 @@ class BudgetRow:
 
 
 def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow]:
-    """Yield every budget, the worst first; those that are met exactly come last."""
-    found = budgets(results)
-    for one in sorted(found, key=lambda one: one.worst.is_exact):
+    """Yield every budget: those that decide first, and of equal weight the worst first."""
+    for one in sorted(budgets(results), key=_weight):
         row, others = one.worst, len(one.rows) - 1
         name = printable(row.result.subject.name)
         used = 0.0 if row.share is None else 100 * min(1.0, max(0.0, 1 - row.share))
@@ -65,12 +67,22 @@ def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow
         )
 
 
+def _weight(one: BudgetHeadroom) -> int:
+    """Return the place of a budget among others: what blocks, what a hall has to give, what warns, the rest."""
+    row = one.worst
+    if row.is_exact or row.left is None:
+        return 4
+    if row.left < 0:
+        return 0 if row.result.blocks else 2
+    return 1 if row.result.unit in _GIVEN else 3
+
+
 def _state(one: BudgetHeadroom) -> str:
     row = one.worst
     if row.left is None:
         return "unknown"
     if row.left < 0:
-        return "broken"
+        return "broken" if row.result.blocks else "warns"
     if row.is_exact:
         return "exact"
     return "tight" if row.share is not None and row.share < TIGHT else "fine"

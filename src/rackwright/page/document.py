@@ -24,6 +24,7 @@ from rackwright.drawings.style import STYLE
 from rackwright.page.budget_rows import BudgetRow, budget_rows
 from rackwright.page.changes import view_change
 from rackwright.page.finding_rows import MOST_FINDINGS, FindingRow, finding_rows, pieces
+from rackwright.page.headline import headline
 from rackwright.page.jobs import job_views
 from rackwright.page.places import Places
 from rackwright.page.racks import Elevations
@@ -49,6 +50,7 @@ def render_page(
     comparison: Comparison | None = None,
     *,
     uncompared: str | None = None,
+    source: str = "",
 ) -> str:
     """Return the page of a plan.
 
@@ -57,6 +59,7 @@ def render_page(
         report: what the policies found in it.
         comparison: of the plan with a base.
         uncompared: why there is none, though a base is named.
+        source: file and revision that the plan was read from, and the day; empty where it has none.
     """
     folder = bundled("templates") / "page"
     places = Places(plan)
@@ -70,19 +73,22 @@ def render_page(
         "sites": [site.data for site in sites],
         "findings": list(pieces(rows[:MOST_FINDINGS])),
     }
+    budgets = list(budget_rows(report.results, places))
     values = {
         "policy": _content_policy(style, program),
         "style": Markup(style),  # noqa: S704 - our own # nosec B704
         "program": Markup(program),  # noqa: S704 - our own # nosec B704
         "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element # nosec B704
         "title": printable(plan.name),
+        "headline": headline(plan, report, budgets),
+        "source": printable(source),
         "summary": summary(report).removeprefix(f"{printable(report.blueprint)}: "),
         "exit_code": int(report.exit_code),
         "refused": int(report.exit_code) != 0,
         "lowered": [lowered_line(rule) for rule in report.lowered],
         "site_head": site_head,
         "site_rows": site_rows,
-        "budgets": _budget_groups(list(budget_rows(report.results, places))),
+        "budgets": _budget_groups(budgets),
         "findings": _finding_groups(rows[:MOST_FINDINGS]),
         "more_findings": max(0, len(rows) - MOST_FINDINGS),
         "change": None if comparison is None else view_change(comparison),
@@ -115,14 +121,14 @@ class RowGroup:
 
 
 def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
-    """Return the worst that are known, those with more headroom, and what has none that could be used."""
+    """Return those that decide, those with more headroom, and what has none that could be used."""
     known = [row for row in rows if row.state not in {"unknown", "exact"}]
     unknown = [row for row in rows if row.state == "unknown"]
     exact = [row for row in rows if row.state == "exact"]
     more = known[FIRST_BUDGETS:]
     groups = [
         RowGroup(known[:FIRST_BUDGETS]),
-        RowGroup(more, f"{len(more)} with more headroom"),
+        RowGroup(more, f"{len(more)} more budgets"),
         RowGroup(unknown, f"{len(unknown)} that cannot be judged yet"),
         RowGroup(exact, f"{len(exact)} that are met exactly, with nothing left to use"),
     ]

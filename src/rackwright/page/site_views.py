@@ -217,7 +217,11 @@ def _fabric_data(layout: Layout | None) -> dict[str, Any]:
         for run, span in zip(layout.runs, _spans(layout), strict=True)
     ]
     return {
-        "leaf": (visible(leaf.prefix), len(str(leaf.switches))),
+        "leaf": (
+            visible(leaf.prefix),
+            leaf.digits or len(str(leaf.switches)),
+            None if leaf.own_names is None else [visible(name) for name in leaf.names()],
+        ),
         "runs": runs,
         "shapes": alike_runs(layout),
     }

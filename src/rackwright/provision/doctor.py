@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint, install_origin
-from rackwright.folders import state_folder
+from rackwright.files import state_folder
 from rackwright.provision.tools import aws_provider, find_pulumi, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
 from rackwright.provision.tools.folder import AWS_PROVIDER

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rackwright.extras import require
-from rackwright.folders import state_folder
+from rackwright.files import state_folder
 from rackwright.provision.backends import BACKEND, PASSPHRASE, PASSPHRASE_FILE, read_backend
 from rackwright.secret_files import Secret, keep_secret
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from rackwright.errors import UsageError
-from rackwright.render.ci_source import InstallSource
 from rackwright.resources import bundled
+from rackwright.team.ci_source import InstallSource
 from rackwright.templating import render_file
 
 _WORKFLOWS = ("pr", "apply", "drift", "configure")

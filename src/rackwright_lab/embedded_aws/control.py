@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.files import write_changed
-from rackwright.folders import state_folder
+from rackwright.files import state_folder, write_changed
 from rackwright.locks import turn
 from rackwright.processes import started
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 from rackwright.provision.tools.built import install_built
 from rackwright.provision.tools.go import default_compiler
 from rackwright.provision.tools.recipe import Recipe

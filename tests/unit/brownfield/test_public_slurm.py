@@ -253,3 +253,48 @@ def test_controller_with_an_underscore_in_its_name_is_one(tmp_path: Path) -> Non
     text = "ClusterName=x\nSlurmctldHost=ubuntu_ctl0\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
     (controller,) = take_over(tmp_path, {"slurm.conf": text}).data["scheduler"]["controllers"]
     assert Controller.model_validate(controller).address == "ubuntu_ctl0"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NodeName=node-[1-{{ groups['nodes'] | length }}] CPUs=160",
+        "{% for host in groups.nodes %}",
+        "NodeName=localhost REPLACE_IT State=UNKNOWN",
+        "NodeName=<your node> CPUs=4",
+        "TreeWidth={MAX_NODES}",
+    ],
+)
+def test_template_that_is_not_filled_in_is_told(line: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecErrors, match="is a placeholder of a template") as caught:
+        scheduler_of(tmp_path, f"NodeName=n1\nPartitionName=p Nodes=n1\n{line}\n")
+    assert caught.value.errors[0].location is not None
+    assert caught.value.errors[0].location.line == 5
+
+
+def test_variable_in_a_value_is_no_placeholder(tmp_path: Path) -> None:
+    text = 'InteractiveStepOptions="--pty ${SHELL}"\nNodeName=n1\nPartitionName=p Nodes=n1\n'
+    assert scheduler_of(tmp_path, text)["extra"] == {"InteractiveStepOptions": '"--pty ${SHELL}"'}
+
+
+def test_missing_blank_between_options_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        scheduler_of(
+            tmp_path, "NodeName=n1 ThreadsPerCore=2RealMemory=480000\nPartitionName=p Nodes=n1\n"
+        )
+    assert caught.value.errors[0].hint == "a blank is missing before 'RealMemory='"
+
+
+def test_names_of_a_topology_that_are_no_nodes_are_told_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text(
+        "SwitchName=top Switches=s[0-2]\nSwitchName=s2 Switches=s1\n"
+        "SwitchName=s0 Nodes=n[1-2],old[1-3]\nSwitchName=s1 Nodes=old4\n"
+    )
+    text = "TopologyPlugin=topology/tree\nNodeName=n[1-2]\nPartitionName=p Nodes=ALL\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert made.data["scheduler"]["topology"]["switches"] == [
+        {"name": "top", "children": "s0"},
+        {"name": "s0", "nodes": "n[1-2]"},
+    ]
+    told = [notice.text for notice in made.notices]
+    assert "4 names of the topology are no nodes: old[1-4]" in told

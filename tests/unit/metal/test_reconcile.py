@@ -16,7 +16,7 @@ from rackwright.metal.ironic import IronicError
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import Act, ProvisioningStep
 from rackwright.metal.waves import PowerLimits
-from rackwright.redfish import BmcState
+from rackwright.nodelife.redfish import BmcState
 
 
 @pytest.fixture

@@ -14,14 +14,18 @@ from pathlib import Path
 
 import pytest
 
+from ci_team import git
 from cli_support import run_here
 from factories import a_plan, a_site
 from rackwright.drawings.one_line import boxes_of, draw_one_line, states_after_loss
+from rackwright.page.budget_rows import BudgetRow, budget_rows
 from rackwright.page.document import embedded, render_page
 from rackwright.page.finding_rows import finding_rows
+from rackwright.page.headline import headline
 from rackwright.page.places import Places
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
+from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report
 from rackwright.resources import bundled
@@ -275,3 +279,43 @@ def test_a_page_without_workloads_has_no_section_of_them(
     fabric: tuple[Plan, Report, str],
 ) -> None:
     assert 'id="jobs"' not in fabric[2]
+
+
+def test_headline_says_what_fits_and_the_next_limit(tmp_path: Path) -> None:
+    def told(plan: Plan, report: Report) -> tuple[str, list[BudgetRow]]:
+        rows = list(budget_rows(report.results, Places(plan)))
+        return headline(plan, report, rows), rows
+
+    (tmp_path / "small.yaml").write_text("sites: [{name: sjc1, power: {contract: 10 kW}}]\n")
+    loaded = load_plan(FIXTURES / "air.yaml", [tmp_path / "small.yaml"])
+    report = check_plan(loaded)
+    text, rows = told(loaded.plan, report)
+    broken = sum(r.outcome is Outcome.FAIL and r.blocks for r in report.results)
+    assert broken > 0
+    assert re.search(rf"do not fit yet: {broken} limits? (is|are) broken\. First: ", text)
+    assert rows[0].state == "broken"
+    kept = tuple(r for r in report.results if r.outcome is Outcome.PASS)
+    text, rows = told(loaded.plan, replace(report, results=kept, questions=()))
+    assert re.fullmatch(
+        r"\d+ servers? fit, by what is checked for \w+\. Next limit: .* left\.", text
+    )
+    known = [row for row in rows if row.state in {"tight", "fine"}]
+    assert known[0].value.endswith((" W", " kW", " MW", " kg", " A"))
+
+
+def test_page_names_file_revision_and_day(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_bytes((FIXTURES / "air.yaml").read_bytes())
+    arguments = ("check", "b.yaml", "--today", "2026-11-27", "--output", "html=page.html")
+
+    def said() -> str:
+        run_here(tmp_path, *arguments)
+        return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    assert "b.yaml, in no revision, 2026-11-27" in said()
+    for words in (("init", "-q"), ("add", "b.yaml"), ("commit", "-q", "-m", "x")):
+        git(tmp_path, *words)
+    commit = git(tmp_path, "rev-parse", "HEAD")[:12]
+    assert f"b.yaml, revision {commit}, 2026-11-27" in said()
+    with (tmp_path / "b.yaml").open("a") as file:
+        file.write("# a change\n")
+    assert f"revision {commit} with changes that are not committed, 2026-11-27" in said()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
-from rackwright.cli.options.template_trials import try_template
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
+from rackwright.testing.template_trials import try_template
 from template_support import example_answers
 
 ROOT = Path(__file__).parents[3]

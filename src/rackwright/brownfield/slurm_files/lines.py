@@ -20,6 +20,10 @@ MOST_LINES = 100_000
 
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _WORD = re.compile(r"""([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
+_PLACEHOLDER = re.compile(
+    r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|(?<!\$)\{[A-Za-z_]+\}|<[A-Za-z][\w .-]*>|@[A-Z_]+@|\b(REPLACE|CHANGE)_?(IT|ME)\b"
+)
+"""Values that templates leave open: Jinja, ERB, shells, people."""
 _PART = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _CLUSTER = re.compile(r"(?im)^\s*ClusterName\s*=\s*([^\s#]+)")
@@ -63,6 +67,12 @@ class SlurmLines:
             plain = _COMMENT.sub("", line).strip()
             if not plain:
                 continue
+            if (placeholder := _PLACEHOLDER.search(plain)) is not None:
+                raise refused(
+                    f"'{placeholder[0]}' is a placeholder of a template, in place of a value",
+                    at,
+                    "fill the template in, and name the file that it makes",
+                )
             word, _, rest = plain.partition(" ")
             if word.lower() == "include":
                 yield from self._of_included(rest.strip(), at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -62,5 +63,7 @@ def whole_number(words: Mapping[str, str], key: str, at: Location) -> int | None
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 12:
-        raise refused(f"'{key}' is '{text}', which is no whole number", at)
+        missing = re.match(r"\d+([A-Za-z]\w*)=", text)
+        hint = f"a blank is missing before '{missing[1]}='" if missing is not None else None
+        raise refused(f"'{key}' is '{text}', which is no whole number", at, hint)
     return int(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,9 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
+from rackwright.brownfield.slurm_files.lines import expand_nodes
 from rackwright.catalog.loader import Catalogue
+from rackwright.errors import Location
 from rackwright.model.hardware import Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.render.todo import Blank
@@ -127,8 +129,16 @@ class SlurmView:
         return [entry_id for _, entry_id in sorted(found)]
 
 
-def complete(slurm: FoundCluster, files: Sequence[SlurmBeside]) -> FoundCluster:
-    """Return a cluster with what the files beside its ``slurm.conf`` say, each file once."""
+def complete(
+    slurm: FoundCluster, files: Sequence[SlurmBeside], notices: list[SourceNotice]
+) -> FoundCluster:
+    """Return a cluster with what the files beside its ``slurm.conf`` say, each file once.
+
+    Args:
+        slurm: the cluster.
+        files: those beside it.
+        notices: names in them that are no nodes are added, which slurmctld passes over as well.
+    """
     told = {one.at.file: one for one in files}.values()
     types = [pair for one in told for pair in one.types]
     detect = [pair for one in told for pair in one.detect]
@@ -141,8 +151,46 @@ def complete(slurm: FoundCluster, files: Sequence[SlurmBeside]) -> FoundCluster:
     for one in told:
         if one.cgroup:
             settings["cgroup"] = dict(one.cgroup)
-    switches = tuple(switch for one in told for switch in one.switches)
+    known = {name for line in slurm.nodes for name in line.names}
+    switches = tuple(
+        switch for one in told for switch in _of_known_nodes(one.switches, known, one.at, notices)
+    )
     return replace(slurm, nodes=tuple(nodes), settings=settings, switches=switches)
+
+
+def _of_known_nodes(
+    switches: Sequence[Mapping[str, Any]],
+    known: Collection[str],
+    at: Location,
+    notices: list[SourceNotice],
+) -> Iterator[Mapping[str, Any]]:
+    """Yield switches with those of their nodes that the cluster has; one that has none left goes with them."""
+    below = {
+        switch["name"]: expand_nodes(switch.get("nodes") or switch.get("children") or "")
+        for switch in switches
+    }
+    strangers = [
+        name
+        for switch in switches
+        if "nodes" in switch
+        for name in below[switch["name"]]
+        if name not in known
+    ]
+    if strangers:
+        text = (
+            f"{len(strangers):,} names of the topology are no nodes: {ordered_hostlist(strangers)}"
+        )
+        notices.append(SourceNotice(text, at))
+    gone = set(strangers)
+    while empty := {
+        name for name, under in below.items() if name not in gone and gone >= set(under)
+    }:
+        gone |= empty
+    for switch in switches:
+        key = "nodes" if "nodes" in switch else "children"
+        left = [name for name in below[switch["name"]] if name not in gone]
+        if left:
+            yield {**switch, key: ordered_hostlist(left)}
 
 
 def _of_nodes(pairs: Sequence[tuple[frozenset[str] | None, str]], line: SlurmNodes) -> str | None:

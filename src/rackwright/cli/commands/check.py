@@ -144,9 +144,10 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
     """Return the report as a page, with what changes against the base where one is named."""
     from rackwright.page.document import render_page
 
+    source = _source(arguments, loaded, report)
     ref: str | None = arguments.base_ref
     if ref is None:
-        return render_page(loaded.plan, report)
+        return render_page(loaded.plan, report, source=source)
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
 
@@ -160,8 +161,32 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
             approval=gate.approval,
         )
     except RackwrightError as error:  # the report holds without it
-        return render_page(loaded.plan, report, uncompared=f"not compared with '{ref}': {error}")
-    return render_page(loaded.plan, report, found)
+        words = f"not compared with '{ref}': {error}"
+        return render_page(loaded.plan, report, uncompared=words, source=source)
+    return render_page(loaded.plan, report, found, source=source)
+
+
+def _source(arguments: argparse.Namespace, loaded: LoadedPlan, report: Report) -> str:
+    """Return the file, its revision and the day of a report."""
+    from datetime import UTC, datetime
+
+    from rackwright.reading.versions.git import read_at, resolve, top_of
+
+    day = report.hygiene.today if report.hygiene else datetime.now(UTC).date()
+    revision = ""
+    try:
+        top = top_of(arguments.blueprint.resolve().parent)
+        commit = resolve(top, "HEAD")
+        files = [Path(file).resolve() for file in loaded.tree.files]
+        same = all(
+            file.read_bytes() == read_at(top, commit, str(file.relative_to(top))) for file in files
+        )
+        revision = (
+            f", revision {commit[:12]}{'' if same else ' with changes that are not committed'}"
+        )
+    except (RackwrightError, OSError, ValueError):  # outside of a repository, or not committed yet
+        revision = ", in no revision"
+    return f"{arguments.blueprint}{revision}, {day:%Y-%m-%d}"
 
 
 def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _init(arguments: argparse.Namespace) -> int:
     from rackwright.render.ci import write_ci
-    from rackwright.render.ci_source import parse_source
+    from rackwright.team.ci_source import parse_source
 
     source = parse_source(arguments.install_from, arguments.hash)
     for path in write_ci(arguments.forge, arguments.folder, arguments.blueprint, source):

@@ -13,10 +13,12 @@ from rackwright.cli.options.hosts import (
     add_hosts,
     ansible_hosts,
     check_hosts,
+    controllers,
     host_session,
     watcher,
 )
 from rackwright.cli.options.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.options.telling import say
 from rackwright.cli.options.waves import (
     add_max_failures,
     add_waves,
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rackwright.ansible_runs.events import Tally
+    from rackwright.ansible_runs.hosts import AnsibleHosts
     from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.configure/v1"
 VERSIONS = frozenset({"OPS-002"})
@@ -62,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.ansible_runs.files import workspace
     from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
     from rackwright.ansible_runs.tags import is_everything, parse_tags
-    from rackwright.cli.options.burn_in_gate import hold_untested
     from rackwright.plan.load import load_plan
     from rackwright.rollout.software_record import check_release, record_of, save_record
 
@@ -77,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         return refused
     if in_waves:
         code = roll_out(arguments, own)
-        hold_untested(own.plan, ansible_hosts(arguments, own.plan))
+        _hold_untested(own.plan, ansible_hosts(arguments, own.plan))
         return code
     place = workspace(own.plan.name)
     limit = arguments.limit
@@ -108,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not options.check and options.limit is None and is_everything(tags) and not kept:
             save_record(place.software, record_of(own.plan))
         if not options.check and is_everything(tags):
-            hold_untested(own.plan, session.hosts)
+            _hold_untested(own.plan, session.hosts)
     sys.stdout.write(
         _as_json(tally, kept, seconds)
         if arguments.json
@@ -127,6 +130,34 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
     if arguments.limit is not None and arguments.retry:
         raise UsageError("--limit and --retry both choose hosts; give one")
     check_max_failures(arguments)
+
+
+def _hold_untested(plan: Plan, hosts: AnsibleHosts) -> None:
+    """Drain the nodes in service that have no passed burn-in, where the blueprint requires one.
+
+    Raises:
+        ExternalToolError: Slurm does not answer.
+    """
+    from rackwright.model.names import compress_hostlist
+    from rackwright.nodelife.burnin.gate import REASON, is_required, waiting_nodes
+    from rackwright.nodelife.burnin.groups import nodes_of
+    from rackwright.nodelife.ledger import open_ledger
+    from rackwright.nodelife.slurm_nodes import drain
+    from rackwright.nodelife.store import store_path
+    from rackwright.rollout.executor import AnsibleExecutor
+
+    if not is_required(plan):
+        return
+    names = [node.name for node in nodes_of(plan)]
+    with open_ledger(store_path(plan.name)) as ledger:
+        suites = ledger.suites()
+    executor = AnsibleExecutor(hosts, controllers(plan), {})
+    held = waiting_nodes(names, executor.update(names, []).after, suites)
+    if held:
+        executor.update(held, [drain(held, REASON)])
+        say(
+            f"without a passed burn-in, drained: {compress_hostlist(held)}; run 'rackwright burn-in'"
+        )
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:

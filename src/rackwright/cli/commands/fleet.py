@@ -76,7 +76,7 @@ def _chosen(plan: Plan, wanted: Sequence[str]) -> tuple[Member[Plan], ...]:
 
 def _change(cluster: str) -> str:
     """Return the change in waves that is under way in a cluster, in words; empty if there is none."""
-    from rackwright.folders import state_folder
+    from rackwright.files import state_folder
     from rackwright.rollout.journal import load
 
     path = state_folder() / "configure" / cluster / "waves.json"

@@ -12,7 +12,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
 
 if TYPE_CHECKING:
-    from rackwright.cli.options.template_trials import Tried
+    from rackwright.testing.template_trials import Tried
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -55,8 +55,8 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _test(arguments: argparse.Namespace) -> int:
-    from rackwright.cli.options.template_trials import try_template
     from rackwright.render.blueprints import find_template
+    from rackwright.testing.template_trials import try_template
 
     tried = try_template(find_template(arguments.template))
     if arguments.json:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.redfish import Credentials, Manners, Redfish, tls_context
+from rackwright.nodelife.redfish import Credentials, Manners, Redfish, tls_context
 from rackwright.secret_files import read_password
 
 _HOST = "{host}"

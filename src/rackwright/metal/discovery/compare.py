@@ -10,11 +10,11 @@ from enum import StrEnum
 from rackwright.brownfield.products import letters
 from rackwright.metal.discovery.expected import ExpectedMachine
 from rackwright.metal.discovery.machines import DiscoveredMachine
+from rackwright.nodelife.redfish import BmcState
 from rackwright.plan.fabric.discovered.differences import CableComparison
 from rackwright.plan.fabric.discovered.lldp import Neighbour, SeenInterface
 from rackwright.plan.fabric.discovered.neighbours import NeighbourTables
 from rackwright.plan.fabric.layout import Layout
-from rackwright.redfish import BmcState
 
 _NOT_THERE = frozenset({BmcState.UNREACHABLE, BmcState.SILENT, BmcState.LOST})
 

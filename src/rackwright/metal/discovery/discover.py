@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rackwright.metal.discovery.inventory import read_machine
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.redfish import BmcError, BmcState, Credentials, Manners, Redfish
+from rackwright.nodelife.redfish import BmcError, BmcState, Credentials, Manners, Redfish
 
 READ_TOGETHER = 64
 """Controllers that are read at the same time."""

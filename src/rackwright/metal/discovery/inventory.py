@@ -10,7 +10,7 @@ from typing import Any
 
 from rackwright.harmless import visible
 from rackwright.metal.discovery.machines import DiscoveredMachine, HeardNeighbour, MachinePort
-from rackwright.redfish import (
+from rackwright.nodelife.redfish import (
     BmcError,
     BmcState,
     MissingResourceError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rackwright.redfish import BmcState
+from rackwright.nodelife.redfish import BmcState
 
 
 @dataclass(frozen=True, slots=True)

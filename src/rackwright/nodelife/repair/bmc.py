@@ -22,12 +22,7 @@ from pydantic import Field
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import UsageError
 from rackwright.model.base import Model
-from rackwright.nodelife.repair.actuator import ActionError
-from rackwright.nodelife.repair.journal import Journal
-from rackwright.nodelife.signs.detect import FaultEvent, detect
-from rackwright.nodelife.signs.recordings import read_recording
-from rackwright.reading.loader import load
-from rackwright.redfish import (
+from rackwright.nodelife.redfish import (
     BmcError,
     BmcState,
     Credentials,
@@ -37,6 +32,11 @@ from rackwright.redfish import (
     link_of,
     tls_context,
 )
+from rackwright.nodelife.repair.actuator import ActionError
+from rackwright.nodelife.repair.journal import Journal
+from rackwright.nodelife.signs.detect import FaultEvent, detect
+from rackwright.nodelife.signs.recordings import read_recording
+from rackwright.reading.loader import load
 from rackwright.secret_files import read_password
 
 MANNERS = Manners(answer_s=30.0, whole_s=60.0, tries=2, pause_s=1.0)

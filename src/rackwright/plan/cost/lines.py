@@ -14,7 +14,7 @@ from rackwright.plan.missing import each_once
 
 Kind = Literal[
     "instances", "volumes", "file-systems", "nat-gateways", "addresses", "endpoints",
-    "energy", "hardware", "opex", "facility",
+    "energy", "demand", "hardware", "opex", "facility",
 ]  # fmt: skip
 
 

@@ -58,6 +58,19 @@ def energy(power: float, utilisation: float, pue: float, price: Decimal) -> int:
         return to_micros(mean * exact(pue) * HOURS_PER_YEAR * price)
 
 
+def demand(power: float, pue: float, price: Decimal) -> int:
+    """Micro-dollars a year for the highest power: IT power × PUE × 12 months × price.
+
+    Args:
+        power: highest continuous IT power in watts.
+        pue: ratio of facility to IT power.
+        price: dollars a kilowatt and month.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return to_micros(exact(power) / 1000 * exact(pue) * MONTHS_PER_YEAR * price)
+
+
 def amortise(total: int, years: int) -> tuple[int, ...]:
     """Equal yearly parts of ``total``, which they add up to; earlier years bear the remainder."""
     part, rest = divmod(total, years)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.cost import Costs, OwnedRates
+from rackwright.model.cost import HOURS_PER_YEAR, Costs, OwnedRates
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
@@ -75,6 +75,9 @@ class OwnedPricing:
         what = f"energy at {self.site.spec.name}"
         if self.rates.energy is not None:
             return UsedPrice(what, self.rates.energy, "kWh", None), ()
+        if periods := self.rates.time_of_use:
+            mean = sum(period.hours * period.price for period in periods) / HOURS_PER_YEAR
+            return UsedPrice(f"{what} by time of use", Decimal(mean), "kWh", None), ()
         region = self.rates.energy_region
         if region is None:
             text = f"'energy' or 'energy_region' of {RATES}"
@@ -94,6 +97,8 @@ def onprem_lines(
     for group in _groups(site, catalogue):
         if group.draws:
             yield _energy(pricing, group)
+            if pricing.rates.demand is not None:
+                yield _demand(pricing, group, pricing.rates.demand)
         yield from _ownership(pricing, group)
     if pricing.rates.facility is not None:
         what = f"facility of {site.spec.name}"
@@ -118,6 +123,21 @@ def _energy(pricing: OwnedPricing, group: _Group) -> CostLine:
         micros = money.energy(group.power, rates.utilisation, pue, price.amount)
     what = f"energy of {group.count:,} × {group.entry}"
     return _line(pricing, group, "energy", what, micros, price, missing)
+
+
+def _demand(pricing: OwnedPricing, group: _Group, amount: Decimal) -> CostLine:
+    site, pue = pricing.site, pricing.site.spec.pue
+    missing: tuple[str, ...] = ()
+    if group.power is None:
+        missing += (of_product(group.entry, "max_power", "published power"),)
+    if pue is None:
+        missing += (Missing(f"'pue' of site {site.spec.name}", (*site.path, "pue")),)
+    micros = None
+    if group.power is not None and pue is not None:
+        micros = money.demand(group.power, pue, amount)
+    price = UsedPrice(f"highest power at {site.spec.name}", amount, "kW and month", None)
+    what = f"demand of {group.count:,} × {group.entry}"
+    return _line(pricing, group, "demand", what, micros, price, missing)
 
 
 def _ownership(pricing: OwnedPricing, group: _Group) -> Iterator[CostLine]:

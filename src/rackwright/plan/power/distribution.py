@@ -123,6 +123,24 @@ class PowerTree:
             state[name] = name != lost and (not parents or any(state[p] for p in parents))
         return state
 
+    def without_place(self, name: str) -> AbstractSet[str]:
+        """Return the sources and consumers without power while all that is in a room or on a route is lost."""
+        gone: set[str] = set()
+        for this in reversed(self.order):  # parents before children
+            parents = self.parents[this]
+            if name in self.places.get(this, ()) or (parents and gone.issuperset(parents)):
+                gone.add(this)
+        return gone
+
+    @cached_property
+    def places(self) -> Mapping[str, frozenset[str]]:
+        """The rooms and routes that each source needs, of those that name one."""
+        named = {
+            name: frozenset(filter(None, (source.room, source.battery_room, source.route)))
+            for name, source in self.sources.items()
+        }
+        return {name: places for name, places in named.items() if places}
+
     def push_up(
         self,
         leaf_loads: Mapping[str, float | None],

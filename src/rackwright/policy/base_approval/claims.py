@@ -158,12 +158,16 @@ class _Walk:
     def _region(self, site: Mapping[str, Any], bases: Things | None) -> Things | None:
         """Return the sites of the base in the region of a site; quotas are those of its account.
 
-        Empty where its region changes to one of which the base says nothing; None where the site
-        and the region are new.
+        Empty where its region or account changes to one of which the base says nothing; None where
+        the site and the region are new.
         """
-        region, sites = site.get("region"), mappings((self.base or {}).get("sites"))
-        there = [one for one in bases or () if one.get("region") == region]
-        there = there or [one for one in sites if one.get("region") == region]
+
+        def is_there(one: Mapping[str, Any]) -> bool:
+            accounts = {one.get("account"), site.get("account")} - {None}
+            return one.get("region") == site.get("region") and len(accounts) < 2
+
+        there = [one for one in bases or () if is_there(one)]
+        there = there or [one for one in mappings((self.base or {}).get("sites")) if is_there(one)]
         return there or (None if bases is None else [])
 
     def _leaf(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.errors import ExternalToolError
-from rackwright.folders import cache_folder
+from rackwright.files import cache_folder
 from rackwright.locks import turn
 
 SCHEMA = "rackwright.tools/v2"

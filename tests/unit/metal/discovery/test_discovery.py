@@ -25,7 +25,7 @@ from cli_support import Ended, run_here
 from metal_hall import BLUEPRINT, HOSTS, address_of, layer, machines, plan_of
 from rackwright.metal.discovery.discover import Discoverer
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.redfish import BmcState, Credentials, Manners, Redfish, tls_context
+from rackwright.nodelife.redfish import BmcState, Credentials, Manners, Redfish, tls_context
 
 QUICK = Manners(connect_s=30.0, answer_s=8.0, whole_s=60.0, pause_s=0.01)
 STATES: Mapping[str, BmcState] = {

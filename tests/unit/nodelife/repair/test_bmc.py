@@ -15,10 +15,10 @@ import pytest
 
 from node_life import TABLE, open_journal
 from rackwright.errors import SpecErrors, UsageError
+from rackwright.nodelife.redfish import Manners
 from rackwright.nodelife.repair.actuator import ActionError
 from rackwright.nodelife.repair.bmc import POLL_S, Bmc, BmcAccess, BmcPoller, read_bmcs
 from rackwright.nodelife.repair.journal import Journal
-from rackwright.redfish import Manners
 
 
 class Controller(HTTPServer):

@@ -41,6 +41,11 @@ def test_dollars_are_rounded_half_to_even_to_the_micro_dollar():
     assert money.to_dollars(1) == Decimal("0.000001")
 
 
+def test_demand_is_power_times_pue_times_months_times_price():
+    # 40.8 kW × 1.25 × 12 months × 15 USD
+    assert money.demand(40_800.0, 1.25, Decimal(15)) == 9_180_000_000
+
+
 def test_a_recurring_price():
     assert money.recurring(Decimal(16), Decimal("55.04"), 8760) == 7_714_406_400_000
 

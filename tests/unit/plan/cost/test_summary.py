@@ -558,3 +558,66 @@ def test_names_that_lead_nowhere_are_refused(costs, path, message, hint):
 def test_rates_of_a_site_on_aws_mean_nothing():
     with pytest.raises(PlanError, match="bare-metal site 'use1'"):
         a_plan(an_aws_site(), costs={"sites": {"use1": {"opex": "1 %"}}})
+
+
+# Tariffs
+
+PERIODS = [
+    {"name": "peak", "hours": 1_000, "price": "0.20 USD/kWh"},
+    {"name": "rest", "hours": 7_760, "price": "0.06 USD/kWh"},
+]
+
+
+def energy_of(costs: Mapping[str, Any]) -> int:
+    found = [line.micros for line in lines(summarise(a_plan(costs=costs)), "energy")]
+    assert None not in found
+    return sum(micros for micros in found if micros is not None)
+
+
+def test_time_of_use_is_the_mean_price_of_its_hours():
+    # (1,000 h × 0.20 + 7,760 h × 0.06) / 8,760 h = 0.0759817… USD/kWh
+    by_time = energy_of(with_rates(energy=None, time_of_use=PERIODS))
+    flat = energy_of(COSTS)
+    assert by_time / flat == pytest.approx((1_000 * 0.20 + 7_760 * 0.06) / 8_760 / 0.08, rel=1e-9)
+
+
+def test_tariff_of_a_site_replaces_that_of_all_sites():
+    costs = with_rates(energy="0.50 USD/kWh")
+    costs["sites"] = {factories.a_blueprint()["sites"][0]["name"]: {"time_of_use": PERIODS}}
+    assert energy_of(costs) == energy_of(with_rates(energy=None, time_of_use=PERIODS))
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ({"time_of_use": PERIODS}, "leave out 'energy'"),
+        ({"energy": None, "time_of_use": PERIODS[:1]}, "the periods have 1,000 hours"),
+        ({"energy": None, "time_of_use": [*PERIODS[:1], *PERIODS[:1]]}, "peak"),
+    ],
+)
+def test_tariff_that_is_no_year_is_refused(rates, said):
+    with pytest.raises(ValueError, match=said):
+        a_plan(costs=with_rates(**rates))
+
+
+def test_demand_is_charged_on_the_highest_power_of_the_meter():
+    without, charged = (
+        summarise(a_plan(costs=with_rates(**more))) for more in ({}, {"demand": "15 USD/kW/month"})
+    )
+    assert lines(without, "demand") == []
+    found = lines(charged, "demand")
+    assert [line.group for line in found] == [line.group for line in lines(charged, "energy")]
+    # Energy at 75 % and 0.08 USD/kWh is 0.75 × 8,760 × 0.08 a kW, demand 12 × 15.
+    energy = lines(charged, "energy")
+    for line, other in zip(found, energy, strict=True):
+        assert line.micros is not None
+        assert other.micros is not None
+        assert line.micros / other.micros == pytest.approx(180 / (0.75 * 8_760 * 0.08), rel=1e-6)
+
+
+def test_demand_without_pue_is_unknown():
+    site = factories.a_blueprint()["sites"][0]
+    site.pop("pue", None)
+    found = lines(summarise(a_plan(site, costs=with_rates(demand="15 USD/kW/month"))), "demand")
+    assert found
+    assert all(line.micros is None and line.missing for line in found)

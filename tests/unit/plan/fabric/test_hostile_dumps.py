@@ -36,6 +36,19 @@ WRITERS: dict[str, str] = {
 TEXTS: dict[str, str] = {
     "text": lldp_dumps.lldpctl_text(SEEN, PORT),
     "sonic": lldp_dumps.sonic_tables(SEEN, PORT),
+    "ports": "CA     2  1 0x0000000000000002 4x NDR - SW     1  1 0x0000000000000001 ( 'n1 HCA-1' - 'leaf-1' )\n"
+    "SW     1  1 0x0000000000000001 4x NDR - CA     2  1 0x0000000000000002 ( 'leaf-1' - 'n1 HCA-1' )\n",
+    "links": "CA: n1 HCA-1:\n      0x0000000000000003      2    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>       1    "
+    '1[  ] "leaf-1" ( )\nSwitch: 0x0000000000000001 leaf-1:\n           1    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>'
+    '       2    1[  ] "n1 HCA-1" ( )\n           1    2[  ] ==(                Down/ Polling)==>             [  ] "" ( )\n',
+    "slow": "CA "
+    + " " * 20_000
+    + "\n"
+    + '0x1 "'
+    + "a" * 20_000
+    + '" 1 1[  ] ==('
+    + " " * 20_000
+    + ")==>\n",
 }
 VALUES: tuple[Any, ...] = (
     None,

@@ -247,6 +247,17 @@ def test_quotas_of_a_region_say_nothing_of_the_one_that_a_site_moves_to() -> Non
     assert [name for name in lowered(report) if ".limits" in name]
 
 
+def test_quotas_of_an_account_say_nothing_of_the_one_that_a_site_moves_to() -> None:
+    def of(account: str) -> Edit:
+        return lambda data: east(data).update(account=account)
+
+    first = "123456789012"
+    assert with_base(edited(of(first)), edited()).exit_code is ExitCode.CLEAN, "it is told now"
+    report = with_base(edited(of("210987654321")), edited(of(first)))
+    assert report.exit_code is ExitCode.UNKNOWN
+    assert [name for name in lowered(report) if ".limits" in name]
+
+
 def test_quotas_of_another_site_in_the_region_are_those_of_a_site_that_moves_there() -> None:
     def second(data: Any) -> None:
         other = copy.deepcopy(east(data))
@@ -332,3 +343,23 @@ def test_a_stronger_supply_is_no_better_claim_where_a_fault_is_too_weak(
     assert fails(base)
     assert not fails(supplied(strong))
     assert fails(supplied(strong), approval=approval)
+
+
+def test_the_tables_of_another_standard_make_no_cable_thicker() -> None:
+    fixture = builtin_pack() / "fixtures" / "electrical.yaml"
+
+    def wired(**cabling: Any) -> Any:
+        data = copy.deepcopy(load_tree(fixture).data)
+        common = {"temperature": "90 °C", "ambient": "30 °C", "circuits": 4}
+        data["sites"][0]["power"]["cabling"] = common | cabling
+        return data
+
+    def fails(data: Any, **more: Any) -> bool:
+        results = check_plan(load_data(data), only=["PWR-020"], **more).results
+        return any(one.outcome is Outcome.FAIL for one in results)
+
+    base, head = wired(standard="nec"), wired(standard="iec", installation="tray")
+    then = load_data(base)
+    approval = Approval("main", asked_by(then.plan.blueprint, then.tree), document=base)
+    assert (fails(base), fails(head)) == (True, False)
+    assert fails(head, approval=approval)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.folders import cache_folder, state_folder
+from rackwright.files import cache_folder, state_folder
 
 
 def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch) -> None:

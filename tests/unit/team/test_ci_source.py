@@ -11,7 +11,7 @@ from rackwright import __version__
 from rackwright.cli import main
 from rackwright.errors import UsageError
 from rackwright.render.ci import ci_files
-from rackwright.render.ci_source import InstallSource, parse_source
+from rackwright.team.ci_source import InstallSource, parse_source
 
 DIGEST = "0123456789abcdef" * 4
 HASH = f"sha256:{DIGEST}"

@@ -1,0 +1,42 @@
+"""The headline of the page: what fits and the next limit, or what stands in the way, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rackwright.exit_codes import ExitCode
+from rackwright.page.budget_rows import BudgetRow
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Outcome
+from rackwright.policy.engine import Report
+
+
+def headline(plan: Plan, report: Report, rows: Sequence[BudgetRow]) -> str:
+    """Return one sentence about the design, and one about the limit that it meets next.
+
+    Args:
+        plan: what is judged.
+        report: what the policies found in it.
+        rows: its budgets, those that decide first.
+    """
+    count = sum(group.hosts for group in plan.groups if group.compute)
+    servers = f"{count:,} {'server' if count == 1 else 'servers'}"
+    broken = sum(r.outcome is Outcome.FAIL and r.blocks for r in report.results)
+    asked = sum(question.blocks and not question.later for question in report.questions)
+    if report.exit_code is ExitCode.CLEAN:
+        first = f"{servers} fit, by what is checked for {report.regime.stage}."
+    elif broken:
+        places = f"{broken:,} {'limit is' if broken == 1 else 'limits are'} broken"
+        first = f"{servers} do not fit yet: {places}."
+    elif asked:
+        facts = f"{asked:,} {'fact is' if asked == 1 else 'facts are'} missing"
+        first = f"Not known yet whether {servers} fit: {facts}."
+    else:
+        return f"The check of {servers} ended with exit code {int(report.exit_code)}."
+    row = next((one for one in rows if one.state in {"broken", "tight", "fine"}), None)
+    if row is None:
+        return first
+    left = f"{row.left} ({row.share})" if row.left else row.share
+    if row.state == "broken":
+        return f"{first} First: {row.what} at {row.where}, {row.value}."
+    return f"{first} Next limit: {row.what} at {row.where}, {left} left."
