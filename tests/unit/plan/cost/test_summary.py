@@ -612,6 +612,8 @@ def test_demand_is_charged_on_the_highest_power_of_the_meter():
     for line, other in zip(found, energy, strict=True):
         assert line.micros is not None
         assert other.micros is not None
+        assert line.micros is not None
+        assert other.micros is not None
         assert line.micros / other.micros == pytest.approx(180 / (0.75 * 8_760 * 0.08), rel=1e-6)
 
 
