@@ -40,33 +40,41 @@ class Images(Policy):
             for group in site.groups:
                 at = Subject(f"{site.name} {group.spec.name}", (*group.path, "image"))
                 image = site.image_facts(group.spec.image)
-                yield _architecture(at, image, group.instance.architecture, group.spec)
-                yield _root_device(at, image, group.spec, group.path)
+                yield _architecture(site, at, image, group.instance.architecture, group.spec)
+                yield _root_device(site, at, image, group.spec, group.path)
                 yield from _kernel(plan, site, at, image, group.spec, group.spec.name)
             for servers in site.servers:
                 at = Subject(f"{site.name} {servers.role}", (*servers.path, "image"))
                 server, known = servers.server, servers.instance
                 built = None if known is None else known.architecture
                 image = site.image_facts(server.image)
-                yield _architecture(at, image, built, server)
+                yield _architecture(site, at, image, built, server)
                 yield from _kernel(plan, site, at, image, server)
 
 
-def _unknown(at: Subject, message: str, spec: Host, what: str, fact: str) -> Finding:
+def _unknown(
+    site: AwsSitePlan, at: Subject, message: str, spec: Host, what: str, fact: str
+) -> Finding:
     words = (
         f"{what} of '{spec.image}': name the image by a public parameter, or state '{fact}' of it"
     )
-    missing = Missing(words, (*at.path[:2], "images", spec.image, fact))
+    records = [record.id for record in site.spec.images]
+    path: FieldPath = (*at.path[:2], "images")
+    if spec.image in records:
+        path = (*path, records.index(spec.image), fact)
+    missing = Missing(words, path)
     return Finding(at, ok=None, message=message, missing=(missing,), what=what)
 
 
-def _architecture(at: Subject, image: ImageFacts, needed: str | None, spec: Host) -> Finding:
+def _architecture(
+    site: AwsSitePlan, at: Subject, image: ImageFacts, needed: str | None, spec: Host
+) -> Finding:
     """Return the finding on the CPUs that an image is built for."""
     built = image.architecture
     message = f"'{spec.type}' runs images built for {needed}"
     if needed is None or built is None:
         asked = f"whether the image runs on '{spec.type}'"
-        return _unknown(at, asked, spec, "architecture", "architecture")
+        return _unknown(site, at, asked, spec, "architecture", "architecture")
     if built != needed:
         return Finding(
             at,
@@ -78,12 +86,14 @@ def _architecture(at: Subject, image: ImageFacts, needed: str | None, spec: Host
     return Finding(at, ok=True, message=message, what="architecture")
 
 
-def _root_device(at: Subject, image: ImageFacts, spec: AwsNodeGroup, path: FieldPath) -> Finding:
+def _root_device(
+    site: AwsSitePlan, at: Subject, image: ImageFacts, spec: AwsNodeGroup, path: FieldPath
+) -> Finding:
     """Return the finding on the device that becomes the encrypted root volume."""
     device, stated = image.root_device, spec.root_device
     if device is None:
         asked = f"whether '{stated}' is the root device"
-        return _unknown(at, asked, spec, "root device", "root_device")
+        return _unknown(site, at, asked, spec, "root device", "root_device")
     if device != stated:
         return Finding(
             Subject(at.name, (*path, "root_device")),
@@ -131,7 +141,7 @@ def _kernel(
         )
     elif image.floats is None and image.kernel is None:
         asked = f"whether the image stays with the kernel {kernel}"
-        yield _unknown(at, asked, spec, "kernel", "kernel")
+        yield _unknown(site, at, asked, spec, "kernel", "kernel")
     else:
         yield Finding(
             at,

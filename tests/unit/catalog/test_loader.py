@@ -149,7 +149,7 @@ def test_the_wrong_kind_in_a_folder(tmp_path):
     folder = tmp_path / "nodes"
     folder.mkdir()
     (folder / "quick.yaml").write_text(CONNECTOR.format(id="quick", cited="sheet", more=""))
-    with pytest.raises(SpecErrors, match="'connector' is not one of 'node'"):
+    with pytest.raises(SpecErrors, match="kind: 'connector' is not 'node'"):
         load_catalogue([tmp_path]).get(Node, "quick")
 
 
