@@ -74,7 +74,10 @@ PLANT: Mapping[str, Numbers] = {
     "rear-doors": REAR_DOOR,
 }
 KIND = {folder: folder if folder == "ups" else folder[:-1] for folder in PLANT}
-EITHER = {("transformers", "rating"), ("transformers", "voltage"), ("rear-doors", "flow")}
+EITHER = {
+    ("transformers", "rating"), ("transformers", "voltage"), ("transformers", "impedance"),
+    ("rear-doors", "flow"),
+}  # fmt: skip
 """Where more is milder to one rule and stricter to another, so that the base's holds whenever it changes."""
 ELSEWHERE = {
     ("ups", "efficiency"), ("transformers", "losses"), ("chillers", "power"), ("dry-coolers", "power"),
