@@ -35,14 +35,14 @@ def a_ups(name: str, capacity: str = "100 kW", *, count: int = 3, **more: Any) -
     }
 
 
-def an_rpp(name: str, ups: str, current: str = "400 A") -> dict[str, Any]:
+def an_rpp(name: str, ups: str, current: str = "400 A", *, parallel: int = 1) -> dict[str, Any]:
     return {
         "name": name,
         "kind": "rpp",
         "fed_by": [ups],
         "circuit": {"voltage": "415 V", "current": current, "phases": 3},
         "short_circuit_rating": "25 kA",
-        "conductors": {**COPPER, "cross_section": "240 mm2"},
+        "conductors": {**COPPER, "cross_section": "240 mm2", "parallel": parallel},
     }
 
 

@@ -233,7 +233,7 @@ def blocks(
             for lane in lanes:
                 sources += [
                     a_ups(f"ups-{lane}", ups),
-                    an_rpp(f"rpp-{lane}", f"ups-{lane}", "1600 A"),
+                    an_rpp(f"rpp-{lane}", f"ups-{lane}", "1600 A", parallel=4),
                 ]
             first, last = number * BLOCK + 1, (number + 1) * BLOCK
             groups.append(some_positions(f"c[{first:04d}-{last:04d}]", tuple(lanes)))
