@@ -192,7 +192,7 @@ def _cables(path: Path, text: str) -> Outcome:
     network = read_network(path, text)
     (view,) = views_of([network], {})
     tiers = Counter(str(view.tier(name)) for name in view.switches)
-    shown = ", ".join(f"{count} {tier}" for tier, count in tiers.items())
+    shown = ", ".join(f"{count} {tier}" for tier, count in sorted(tiers.items()))
     return Outcome(
         "cables",
         "read",

@@ -18,7 +18,7 @@ import pytest
 
 from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(2400)]
 KINDS = {"aws-network", "aws-storage", "aws-cluster"}
 
 

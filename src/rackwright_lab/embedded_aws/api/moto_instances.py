@@ -142,8 +142,7 @@ def _mark(eni: Any, nic: dict[str, Any]) -> None:
     eni.interface_type = nic.get("InterfaceType") or "interface"
     eni.delete_on_termination = nic.get("DeleteOnTermination", True) is not False
     if eni.interface_type == "efa-only":
-        # An efa-only interface carries no IP address.
-        eni.subnet.del_subnet_ip(eni.private_ip_address)
+        # An efa-only interface carries no IP address. moto has drawn one, and not marked it as used.
         eni.private_ip_address = None
         eni.private_ip_addresses = []
 
