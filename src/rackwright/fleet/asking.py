@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from urllib.request import Request
 
 from rackwright.errors import ExternalToolError
 from rackwright.fleet.reading import JobReport, NodeReport, read_jobs, read_nodes
+from rackwright.web.fetching import NoReplyError, fetch
 
 NODES_FILE, JOBS_FILE = "nodes.json", "jobs.json"
 COMMANDS = ("scontrol show nodes --json", "squeue --json")
@@ -110,17 +110,16 @@ class ByRest:
     def _get(self, name: str, timeout_s: float) -> str:
         if not self.url.startswith(("http://", "https://")):
             raise ExternalToolError(f"'{self.url}' is no address of a slurmrestd")
-        request = urllib.request.Request(f"{self.url.rstrip('/')}/{name}")  # noqa: S310 - checked
+        request = Request(f"{self.url.rstrip('/')}/{name}")  # noqa: S310 - checked
         if token := os.environ.get(TOKEN):
             request.add_header("X-SLURM-USER-TOKEN", token)
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
-                return str(answer.read().decode("utf-8", "replace"))
-        except urllib.error.HTTPError as error:
-            raise ExternalToolError(f"{self.url} answers {error.code} {error.reason}") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "reason", error)
-            raise ExternalToolError(f"{self.url} does not answer: {reason}") from None
+            reply = fetch(request, timeout_s)
+        except NoReplyError as error:
+            raise ExternalToolError(f"{self.url} does not answer: {error}") from None
+        if reply.refuses:
+            raise ExternalToolError(f"{self.url} answers {reply.status}")
+        return reply.body.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)

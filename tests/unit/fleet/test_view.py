@@ -14,7 +14,7 @@ import pytest
 
 from cli_support import run_here
 from rackwright.errors import ExternalToolError
-from rackwright.fleet.asking import BySsh, ask_all
+from rackwright.fleet.asking import ByRest, BySsh, ask_all
 from rackwright.fleet.reading import read_jobs, read_nodes
 from rackwright.policy.packs.loader import builtin_pack
 
@@ -157,6 +157,31 @@ def test_slurmrestd_is_asked_with_its_token(
     monkeypatch.setenv("SLURM_JWT", "secret")
     (site,) = json.loads(run_here(tmp_path, *words).out)["sites"]
     assert (site["failed"], site["states"]) == (None, {"idle": 1})
+
+
+def test_the_token_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch, slurmrestd: str) -> None:
+    """A redirect of a site would lead it to another server."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", f"{slurmrestd}/nodes/")
+            self.end_headers()
+
+        def log_message(self, *words: Any) -> None:
+            pass
+
+    monkeypatch.setenv("SLURM_JWT", "secret")
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(ExternalToolError, match="answers 302"):
+            ByRest(f"http://127.0.0.1:{server.server_port}").ask(60)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_states_and_numbers_of_older_releases_are_read() -> None:
