@@ -58,10 +58,10 @@ def _unknown(
     words = (
         f"{what} of '{spec.image}': name the image by a public parameter, or state '{fact}' of it"
     )
-    records = [record.id for record in site.spec.images]
     path: FieldPath = (*at.path[:2], "images")
-    if spec.image in records:
-        path = (*path, records.index(spec.image), fact)
+    record = site.image_record(spec.image)
+    if record is not None:
+        path = (*path, record, fact)
     missing = Missing(words, path)
     return Finding(at, ok=None, message=message, missing=(missing,), what=what)
 

@@ -285,6 +285,10 @@ class AwsSitePlan:
         """Return the facts about an image, those that the site records among them."""
         return image_facts(image, self.spec.images)
 
+    def image_record(self, image: str) -> int | None:
+        """Return the place of an image in the site's ``images``; None if it is not there."""
+        return next((n for n, one in enumerate(self.spec.images) if one.id == image), None)
+
     @property
     def reserved_groups(self) -> dict[str, list[GroupPlan]]:
         """The groups that are launched into each reservation or capacity block, by its id."""
