@@ -37,7 +37,7 @@ LINTERS = (
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
 WAITING_WORKERS = 4
-"""Of journeys and of every suite together, which wait for boots, timers and daemons much of their time."""
+"""Workers for journeys and for all suites together: most of their time they wait for boots, timers and daemons."""
 SLOWEST = "--durations=25"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
 UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", SLOWEST, "-m", "not e2e and not bench and not soak")

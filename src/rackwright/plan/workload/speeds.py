@@ -33,7 +33,7 @@ class TableSource(Model):
     date: dt.date
     """Day on which it was read."""
     confidence: str
-    """How far it is to be trusted."""
+    """Confidence in the numbers, in the words of the catalogue."""
 
 
 class GemmSpeed(Model):

@@ -1,4 +1,4 @@
-"""What a change says of accounts and data of federated sites, judged by its base as well."""
+"""Accounts and data sets of federated sites that a change restates are held to the base."""
 
 from __future__ import annotations
 

@@ -376,7 +376,7 @@ MEASURED = FACT | {"product": "cpu-2u", "field": "max_power", "value": "9 kW"}
 
 
 def test_a_measured_number_that_a_change_takes_out_is_the_base_s(pull: Pull) -> None:
-    """What the catalogue has instead was read in no document, and is less."""
+    """The catalogue's own number has no document and is lower, so it takes the place of no measured one."""
     site = overdrawn(node_groups=[some_nodes(type="cpu-2u")], power={"contract": "20 kW"})
     pull.open(site, facts=[MEASURED])
     assert pull.judge() == 5
