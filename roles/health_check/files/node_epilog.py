@@ -32,11 +32,7 @@ def job_of(pid):
     in_group = re.search(r"/job_(\d+)(?:/|$)", read("/proc/{}/cgroup".format(pid)), re.MULTILINE)
     if in_group:
         return in_group.group(1)
-    words = read("/proc/{}/environ".format(pid))
-    if not words:  # also of one that is just being replaced by another program
-        time.sleep(EXEC_S)
-        words = read("/proc/{}/environ".format(pid))
-    for word in words.split("\0"):
+    for word in read("/proc/{}/environ".format(pid)).split("\0"):
         if word.startswith("SLURM_JOB_ID="):
             return word.partition("=")[2]
     return None
@@ -61,6 +57,11 @@ def processes_of(uid):
                     found[int(name)] = job_of(name)
             except OSError:  # it has gone
                 pass
+    # One that is just being replaced by another program has no environment for a moment.
+    unclaimed = [pid for pid, job in found.items() if job is None]
+    if unclaimed:
+        time.sleep(EXEC_S)
+        found.update((pid, job_of(pid)) for pid in unclaimed)
     return found
 
 

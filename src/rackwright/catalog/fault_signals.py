@@ -91,7 +91,7 @@ def alert_rules(table: FaultTable, xids: Collection[int] = ()) -> list[dict[str,
         xids: further Xid errors that drain a node, whatever their severity in the table.
     """
     rules = [rule for fault in table.faults.values() for rule in _rules(fault)]
-    told = " or ".join(rule.expr for rule in rules).split(" or ")
+    told = {expression for rule in rules for expression in rule.expr.split(" or ")}
     rules += [
         AlertRule(f"Xid{xid}", f"xid-{xid:03d}", f"Xid {xid}", "critical", "", "gpu", expression, 0)
         for xid in sorted(set(xids))

@@ -98,7 +98,8 @@ def of_number(given: object, *, whole: bool) -> str | None:
     if re.fullmatch(r"0\d+", text):
         return f"write '{int(text)}'"
     if re.fullmatch(r"\d{1,3}([,' .’]\d{3})+", text) and whole:
-        return f"write '{re.sub(chr(92) + 'D', '', text)}'"
+        digits = re.sub(r"\D", "", text)
+        return f"write '{digits}'"
     if re.fullmatch(r"\d+,\d+", text) and not whole:
         return f"decimals stand behind a point: '{text.replace(',', '.')}'"
     if (ratio := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+)", text)) and int(ratio[2]):

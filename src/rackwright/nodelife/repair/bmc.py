@@ -282,7 +282,8 @@ class BmcPoller:
         if former is None:
             journal.set(name, sorted(lines))
             former = list(lines)
-        return "".join(line for key, line in lines.items() if key not in set(former))
+        known = set(former)
+        return "".join(line for key, line in lines.items() if key not in known)
 
 
 def read_bmcs(path: Path) -> dict[str, Bmc]:
