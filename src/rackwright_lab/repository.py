@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import mkdtemp
 
 from rackwright.errors import ExternalToolError
 from rackwright.locks import turn
@@ -152,15 +153,19 @@ def ask_as_this_machine(root: Path, suite: str) -> None:
 
 @contextmanager
 def scratch(base: Path) -> Iterator[Path]:
-    """Yield a root file system over ``base`` that is thrown away."""
-    folder = cache_folder() / "scratch"
-    clear(folder)
+    """Yield a root file system of one's own over ``base`` that is thrown away."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with turn(cache_folder() / "scratch.lock"):
+        for left in cache_folder().glob("scratch-*"):
+            if not Path("/proc", left.name.split("-")[1]).exists():
+                clear(left)
+        folder = Path(mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=cache_folder()))
     root, upper, work = (folder / name for name in ("root", "upper", "work"))
-    for made in (root, upper, work):
-        made.mkdir(parents=True)
-    options = f"lowerdir={base},upperdir={upper},workdir={work}"
-    run("mount", "-t", "overlay", "overlay", "-o", options, root)
     try:
+        for made in (root, upper, work):
+            made.mkdir()
+        options = f"lowerdir={base},upperdir={upper},workdir={work}"
+        run("mount", "-t", "overlay", "overlay", "-o", options, root)
         yield root
     finally:
         clear(folder)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +14,10 @@ import pytest
 
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright_lab import lab as labs
-from rackwright_lab.base import clear
+from rackwright_lab.base import clear, make_base
 from rackwright_lab.host import LabHost, switch_off
 from rackwright_lab.lab import HostSpec, Lab
-from rackwright_lab.repository import stop
+from rackwright_lab.repository import scratch, stop
 from rackwright_lab.system import run, wait_for
 
 pytestmark = [
@@ -185,3 +186,27 @@ def test_what_is_mounted_below_the_remains_of_a_base_is_not_emptied(tmp_path: Pa
     clear(remains)
     assert not remains.exists()
     assert (precious / "file").read_text() == "kept"
+
+
+def test_two_scratch_roots_at_once_stay_apart() -> None:
+    """The second took the first's files away: both were one folder."""
+    base = make_base(print)
+    with scratch(base) as one:
+        (one / "etc/of-one").write_text("kept")
+        with scratch(base) as other:
+            assert not (other / "etc/of-one").exists()
+        assert (one / "etc/of-one").read_text() == "kept"
+    assert not one.exists()
+
+
+def test_the_scratch_root_of_an_ended_process_is_taken_away() -> None:
+    base = make_base(print)
+    hold = (
+        "from pathlib import Path; from rackwright_lab.repository import scratch; import os, sys;"
+        "made = scratch(Path(sys.argv[1])); print(made.__enter__(), flush=True); os._exit(1)"
+    )
+    command = [sys.executable, "-P", "-c", hold, str(base)]
+    left = Path(subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip())
+    assert os.path.ismount(left)
+    with scratch(base):
+        assert not left.parent.exists()
