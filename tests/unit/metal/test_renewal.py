@@ -47,8 +47,9 @@ def renewed(hall: Hall, ansible: Ansible, hosts: Sequence[str] = FIRST) -> Mappi
 
         plans = {plan.name: plan for plan in hall.plans}
         executor = RenewalExecutor(cast("AnsibleExecutor", ansible), journal, plans, provision)
-        failed = dict(executor.change(hosts, ()))
-        return failed | executor.accept([host for host in hosts if host not in failed])
+        failed = executor.change(hosts, ())
+        refused = executor.accept([host for host in hosts if host not in failed])
+        return {**failed, **refused}
 
 
 def reasons(hall: Hall) -> dict[str, tuple[str, ...]]:
