@@ -195,10 +195,12 @@ class _Walk:
         if was is now or was == now:
             return True
         if was is None and _required(model, name):
-            if bases:  # the base is no blueprint there
+            if not bases:
+                return False
+            was = next((base[name] for base in bases if base.get(name) is not None), None)
+            if was is None:  # the base is no blueprint there
                 self._take((*path, name))
                 return True
-            return False
         self.kept.append(RefusedClaim((*path, name), now, was, bases is None, self._moved))
         if was is None:
             del made[name]
