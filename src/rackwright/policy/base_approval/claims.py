@@ -363,11 +363,13 @@ class _Walk:
             grows = not identity <= {name for group in same for name in racks_of(group)}
         if not grows or self.base is None:
             return same or None
-        if not is_thing and is_there(item, self.base):
-            return []  # nothing was said of it
         # Otherwise a claim would be loosened by renaming its thing, or by moving a node to another.
         gone = [thing for thing in self._gone if thing.model is model]
         gone = [thing for thing in gone if thing.identity == identity] or gone
+        if not is_thing and is_there(item, self.base):
+            # Nothing was said of it, unless it had another name.
+            named = "name" in marked_fields(model).identity
+            return [thing.item for thing in gone] if named else []
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
         self._moved = self._moved or bool(left and not gone)
         return [*same, *(thing.item for thing in (*gone, *left))] or None

@@ -92,11 +92,6 @@ WORDS: Mapping[str, tuple[str, str, Edit]] = {
         "a block of more than 64 instances",
         a_reservation,
     ),
-    "a rate that the ports do not have": (
-        "NET-011",
-        "ports of 800 Gbps that are not split",
-        lambda d: attached(d, "storage", "dgx").update(rate="800 Gbps"),
-    ),
     "a rate of ports that was unknown": (
         "NET-011",
         "nobody says at which rate the managers' ports run",
@@ -185,6 +180,12 @@ def test_a_line_between_sites_that_are_there_is_no_better_for_its_words() -> Non
 
     (held,) = hold_claims(changed(base, joined("sjc2")), base).data["interconnects"]
     assert held == {"name": "wan", "sites": ["sjc1", "sjc2"]}
+    known = changed(base, joined("sjc2"))
+    other_name = changed(known, lambda d: d["interconnects"][0].update(name="line"))
+    assert hold_claims(other_name, known).data == other_name
+    faster = changed(other_name, lambda d: d["interconnects"][0].update(bandwidth="800 Gbps"))
+    (held,) = hold_claims(faster, known).data["interconnects"]
+    assert held["bandwidth"] == "400 Gbps"
     third = changed(base, lambda d: d["sites"].append({**other, "name": "sjc3"}), joined("sjc3"))
     assert hold_claims(third, base).data["interconnects"] == third["interconnects"], "it is new"
 
