@@ -216,6 +216,7 @@ class AwsAccess(Model):
     encryption_key: Annotated[
         KeyArn | None,
         HARDWARE,
+        ABOUT,
         OnChange(
             "refused",
             "file systems and root volumes keep their key for life: others would take their place",
@@ -225,7 +226,7 @@ class AwsAccess(Model):
     omitted."""
     key_for_auto_scaling: Annotated[
         Literal["grant", "key-policy"] | None,
-        HARDWARE,
+        Claim(strictest_first=("grant", "key-policy"), absent="strict"),
         OnChange("in place", "a grant on the key is made or removed"),
     ] = None
     """Way in which Auto Scaling may use ``encryption_key``: ``grant`` has the stacks make a grant,
