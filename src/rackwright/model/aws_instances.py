@@ -232,6 +232,22 @@ class AwsServer(Model):
     """Size of each root volume, in GiB."""
 
 
+class AwsLogin(AwsServer):
+    """Login instances, where users have shells."""
+
+    address: Annotated[
+        Literal["elastic", "load-balancer"] | None,
+        HARDWARE,
+        OnChange(
+            "in place",
+            "users reach the login nodes by other addresses; login nodes that move to another subnet are listed apart",
+        ),
+    ] = None
+    """Public address that stays when login nodes are stopped or replaced: ``elastic`` gives each node one of its own,
+    ``load-balancer`` all of them one in common, and none of their own. Applies where ``ssh_from`` names public
+    networks. EC2 gives another address at each start if omitted."""
+
+
 class ImageRecord(Model):
     """An image without a public parameter, as ``aws ec2 describe-images`` and a host of it show it."""
 

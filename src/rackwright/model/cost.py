@@ -28,7 +28,9 @@ StorageItem = Literal[
     "fsx-lustre-persistent-2-500",
     "fsx-lustre-persistent-2-1000",
 ]
-NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
+NetworkItem = Literal[
+    "nat-gateway", "public-address", "interface-endpoint", "network-load-balancer"
+]
 
 
 HOURS_PER_YEAR = 8760
