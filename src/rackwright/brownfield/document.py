@@ -33,6 +33,7 @@ from rackwright.brownfield.records import (
 from rackwright.brownfield.slurm_files.view import SlurmView, complete, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import counted
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric
@@ -227,14 +228,16 @@ class _Maker:
             raise refused(f"no device is in the site '{self.only}'", None,
                           "write the name as the file has it")  # fmt: skip
         if elsewhere:
-            self.notices.append(SourceNotice(f"{elsewhere:,} devices of other sites are left out"))
+            self.notices.append(
+                SourceNotice(f"left out: {counted(elsewhere, 'device')} of other sites")
+            )
         if unknown:
             shown = ", ".join(f"{name} ({count:,})" for name, count in unknown.most_common(20))
-            text = f"{unknown.total():,} devices of {len(unknown):,} products that are not known are left out: {shown}"
+            text = f"left out: {counted(unknown.total(), 'device')} of {counted(len(unknown), 'unknown product')}: {shown}"
             self.notices.append(SourceNotice(text))
         for product, count in left.items():
             self.notices.append(
-                SourceNotice(f"{count:,} devices '{product}' are left out, as you said")
+                SourceNotice(f"left out as asked: {counted(count, 'device')} '{product}'")
             )
         return known
 
@@ -378,7 +381,7 @@ class _Maker:
         view: SlurmView,
         standing: set[str] | None,
     ) -> list[dict[str, Any]]:
-        """Node groups of the nodes in racks, and of those that Slurm knows and no rack has."""
+        """Return node groups of the nodes in racks, and of those that Slurm knows and no rack has."""
         keys: dict[int, NodeKey] = {}
         for rack in racks:
             for device, entry in rack.devices:
@@ -396,7 +399,7 @@ class _Maker:
                 self._placed(here, group, key.role)
                 view.told(block.names, group["name"])
                 if not block.names:
-                    text = f"no file has names for the {block.count:,} hosts of '{group['name']}'"
+                    text = f"no file has names for the {counted(block.count, 'host')} of '{group['name']}'"
                     self.notices.append(SourceNotice(text, next(iter(block.devices)).at))
         if standing is not None:
             made += self._unplaced(here, view, standing, taken)
@@ -458,7 +461,7 @@ def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[s
 
 
 def _alike(racks: Sequence[FoundRack]) -> list[list[FoundRack]]:
-    """Racks of a row cut where they are no longer alike."""
+    """Return racks of a row cut where they are no longer alike."""
     made: list[list[FoundRack]] = []
     for rack in racks:
         if made and made[-1][0].alike == rack.alike:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``cost``."""
     add_blueprint(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON, with every line")
+    parser.add_argument("--json", action="store_true", help="print every line as JSON")
     parser.add_argument(
         "--compare",
         action="store_true",

@@ -58,9 +58,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         type=Path,
         dest="from_blueprint",
         metavar="BLUEPRINT",
-        help="what the hosts were configured from; else what this machine has recorded",
+        help="blueprint the hosts were configured from (default: the one recorded on this machine)",
     )
-    parser.add_argument("--yes", action="store_true", help="do it; else it is only shown")
+    parser.add_argument(
+        "--yes", action="store_true", help="upgrade; without it the plan is only shown"
+    )
     add_max_failures(parser, "share of a wave's hosts that may fail before the upgrade stops")
     add_waves(parser, default="rack")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
