@@ -69,6 +69,8 @@ BUILT = {
     "sites[].node_groups[].placement_group": "the kind of capacity decides, and the group is made",
     "sites[].node_groups[].psus_per_feed": "the supplies are spread evenly over the feeds",
     "sites[].node_groups[].root_device": "the root device of Ubuntu's images is encrypted",
+    "sites[].fabrics[].tiers[].units*": "the switches take the highest free units",
+    "sites[].node_groups[].units*": "the nodes take the lowest free units",
     "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
     "workloads[].layout": "the fastest layout that fits is planned",
     "workloads[].layout.tensor": "the layers are not split over accelerators",

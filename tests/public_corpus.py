@@ -32,10 +32,10 @@ FILLED = {
     "continuous_derate": "80 %", "power_factor": "0.95", "feeds": "[A, B]", "utility": "60 MW",
     "feed_path": "[{kind: ups, capacity: 40000 kW}, {kind: rpp, circuit: {voltage: 415 V, current: 80000 A, phases: 3}}]",
     "pdu": "pdu-415v-60a-24c19", "circuit": "{voltage: 415 V, current: 60 A, phases: 3}", "per_rack": "40",
-    "version": '"24.11"', "controllers": "[{host: ctl-x, address: 192.0.2.1}]", "name": "found", "role": "compute",
+    "version": '"24.11"', "controllers": "[{host: ctl-x, address: 192.0.2.1}]", "name": "found", "role": "compute", "mode": "air",
 }  # fmt: skip
 """Answers to what no file says, for the model alone."""
-KNOWN_NODES = {"dgx-a100", "dgx-h100", "dgx-h200"}
+KNOWN = {"dgx-a100", "dgx-h100", "dgx-h200", "rack-48u"}
 LARGEST = 64 * 1024 * 1024
 
 
@@ -126,7 +126,7 @@ def filled(todo: str) -> str:
             racks += 1
             return f"{indent}racks: 'g{racks}-[01-40]'"
         if name == "type":
-            return f"{indent}type: {hint if hint in KNOWN_NODES else 'cpu-2u'}"
+            return f"{indent}type: {hint if hint in KNOWN else 'cpu-2u'}"
         return f"{indent}{name}: {FILLED.get(name, '')}"
 
     halls = re.compile(r"(?m)^(\s*(?:- )?)halls:\s+#.*$")
@@ -212,7 +212,9 @@ def _netbox(path: Path, text: str) -> Outcome:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "site"
         _run("init", str(folder), "--from", str(path), "--leave-out-unknown")
-        data = yaml.safe_load((folder / "blueprint.yaml").read_text())
+        todo = folder / "todo.yaml"
+        todo.write_text(filled(todo.read_text()))
+        data = load_plan(folder / "blueprint.yaml", [todo]).tree.data
     tiers = [len(one["tiers"]) for site in data["sites"] for one in site.get("fabrics", ())]
     groups = sum(len(site["node_groups"]) for site in data["sites"])
     return Outcome(

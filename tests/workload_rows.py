@@ -131,10 +131,23 @@ def megatron_runs() -> list[Run]:
             row["container"],
             TASKS[row["task"][0]],
         )
+        run = _as_it_ran(run)
         key = (run.system, run.job, run.layout, run.accelerators)
         if key not in newest or run.release > newest[key].release:
             newest[key] = run
     return list(newest.values())
+
+
+def _as_it_ran(run: Run) -> Run:
+    """Return a run whose layout was printed without its sharding as a sharded one.
+
+    A 70B model with ``tp`` 1 and ``pp`` 1 does not fit an accelerator by any recomputation; rows of the same table and
+    release have the same layout with FSDP.
+    """
+    whole = run.layout.of_replica == 1 and not run.job.model.experts and run.job.task != "lora"
+    if whole and not run.step().fits:
+        return replace(run, layout=replace(run.layout, sharded=True))
+    return run
 
 
 def megatron_run(

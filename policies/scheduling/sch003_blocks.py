@@ -1,4 +1,4 @@
-"""SCH-003: base blocks of Slurm are NVLink domains."""
+"""SCH-003: base blocks of Slurm divide the NVLink domains."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from rackwright.plan.slurm.nodes import NodeSet
 from rackwright.plan.slurm.topology import TOPOLOGY, base_block
 
 
-@rule("SCH-003", "Base blocks are the NVLink domains", Severity.HIGH, since="0.2", stage="design")
+@rule(
+    "SCH-003", "Base blocks divide the NVLink domains", Severity.HIGH, since="0.2", stage="design"
+)
 class SlurmBlocks(Policy):
-    """The base size is that of a unit, except spares; larger sizes double it and fit the cluster."""
+    """The base size divides a unit, except spares; larger sizes double it and fit the cluster."""
 
     most_left_over: Annotated[int, Field(ge=0, le=17)] = 0
-    """Hosts of a unit that may be outside its base block, as spares."""
+    """Hosts of a unit that may be outside its base blocks, as spares."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield measures for each group that is scheduled by blocks, and for the list of sizes."""
@@ -68,7 +70,7 @@ class SlurmBlocks(Policy):
         if base <= nodes.unit_hosts:
             yield Measure(
                 at,
-                value=nodes.unit_hosts - base,
+                value=nodes.unit_hosts % base,
                 limit=self.most_left_over,
                 unit="hosts",
                 what="what the base size leaves over of a unit",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from calculator.cooling import CFM_PER_WATT, coolant, density_ratio
 from calculator.fabric import Wiring, needed
+from calculator.lines import behind_transformer
 from calculator.power import carries, loaded
 from calculator.things import (
     Attached,
@@ -58,6 +59,9 @@ RARITAN = "Raritan PX3-5878, data sheet, input rating"
 RPU = "OCP Reservoir and Pumping Unit specification, flow for a rack of 100 kW"
 OAI = "OCP OAI Liquid Cooling Guidelines 1.0, section 3.2, flow for each kW at 10 K"
 TILES = "Innovative Research, Calculation of Airflow Required for a Given Heat Load (20 °F)"
+
+IAEI = "IAEI magazine, 2018-08-22, available fault current of a transformer of 480 V"
+BUSSMANN = "Eaton Bussmann, Selecting Protective Devices, point-to-point method, system A, 480 V"
 
 NET = tuple(f"n{number:02d}" for number in range(1, 10))
 """Racks of switches."""
@@ -293,6 +297,12 @@ def _rows() -> Iterator[Example]:
         yield Example(source, f"{watts / 1000:g} kW", (flow,), (needs,), within=0.01 * flow)
     airflow = CFM_PER_WATT * 1000 / (20 / 1.8)
     yield Example(TILES, "1 kW at 20 °F", (154.0,), (airflow,), within=0.03 * 154)
+    for source, kva, percent, amperes, within in (
+        (IAEI, 1500.0, 5.75, 31_374.0, 10.0),
+        (BUSSMANN, 1500.0, 3.5, 51_540.0, 10.0),
+    ):
+        behind = behind_transformer(kva, 480.0, percent)
+        yield Example(source, f"{kva:g} kVA, {percent:g} %", (amperes,), (behind,), within=within)
 
 
 EXAMPLES = tuple(_rows())

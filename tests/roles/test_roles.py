@@ -372,6 +372,21 @@ def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None
         assert not names & set(defaults), role
 
 
+def test_no_role_is_asked_for_by_a_default_of_one_that_its_play_imports() -> None:
+    """A cluster without a federation, and without a database, was to have accounts of Slurm."""
+    asked = 0
+    for play in read(PLAYBOOKS / "site.yml"):
+        imported = [role for role, entry in roles_of(play).items() if INCLUDE not in entry]
+        defaults: set[str] = set()
+        for role in imported:
+            defaults |= set(read_if_there(ROOT / "roles" / role / "defaults/main.yml") or {})
+        for task in play.get("tasks", []):
+            names = set(re.findall(r"(\w+) is defined", str(task.get("when", ""))))
+            asked += len(names)
+            assert not names & defaults, task["name"]
+    assert asked > 0
+
+
 def test_roles_that_not_every_cluster_asks_for_are_included() -> None:
     """A condition of a role that is imported is looked at for each of its tasks on each host."""
     entries = entries_of_site()

@@ -46,6 +46,10 @@ COMMAND_S = 15
 STAT_S = 5
 LONGEST_REASON = 200
 OWN = "node health: "
+LEFT = "rackwright: left: "
+"""Beginning of the comment in Slurm with which the repair loop takes a fault up that nodes may share."""
+TAKE_UP_S = 900
+"""Time that the loop has to take up a fault that it is told; without it the node drains itself."""
 
 WINDOW_S = 720
 """Over which errors of a port are counted, as NVIDIA's UFM does (12 minutes)."""
@@ -444,13 +448,15 @@ def check_ports(settings):
             for port in ports.values()
         )
         if up < kind["count"]:
-            yield "{} of {} {} ports of {} Gbps".format(up, kind["count"], kind["technology"], rate)
+            yield "{} of {} {} ports of {} Gbps [port-down]".format(
+                up, kind["count"], kind["technology"], rate
+            )
     for name, before in sorted(former_counters(ports, settings.get("remember")).items()):
         port = ports[name]
         downs, errors = port["downs"] - before["downs"], port["errors"] - before["errors"]
         most = port["rate"] * 1e9 * WINDOW_S * ERRORS_PER_BIT
         if downs > 0:
-            yield "{} went down {} times in {} min".format(name, downs, WINDOW_S // 60)
+            yield "{} went down {} times in {} min [port-flaps]".format(name, downs, WINDOW_S // 60)
         if errors > most:
             yield "{} has {} symbol errors in {} min, more than {:.2f}".format(
                 name, errors, WINDOW_S // 60, most
@@ -510,15 +516,27 @@ def keep(path, content):
     os.replace(path + ".new", path)
 
 
-def last_verdict_is_good(settings):
-    """True if the node was found healthy a short while ago."""
+def last_verdict(settings):
+    """Return the last verdict; an empty one if there is none since boot, or none that can be read."""
     try:
         with open(settings.get("verdict", VERDICT)) as file:
             verdict = json.load(file)
-        age = time.monotonic() - verdict["at"]  # since boot, after which the file is gone
-        return not verdict["reasons"] and 0 <= age <= settings.get("verdict_s", VERDICT_S)
+        return {
+            "at": float(verdict["at"]),
+            "reasons": list(verdict["reasons"]),
+            "left": verdict.get("left"),
+        }
     except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def last_verdict_is_good(settings):
+    """True if the node was found healthy a short while ago."""
+    verdict = last_verdict(settings)
+    if not verdict or verdict["reasons"]:
         return False
+    age = time.monotonic() - verdict["at"]  # since boot, after which the file is gone
+    return 0 <= age <= settings.get("verdict_s", VERDICT_S)
 
 
 def check_clock(settings):
@@ -563,18 +581,74 @@ def judge(settings, checks):
     return reasons
 
 
+def may_be_shared(settings, reasons):
+    """True if each reason is a fault that a part shared by many nodes often causes, like a leaf that is down."""
+    shared = settings.get("shared") or ()
+    ids = [re.search(r"\[([a-z0-9-]+)\]$", reason) for reason in reasons]
+    return bool(ids) and all(one is not None and one.group(1) in shared for one in ids)
+
+
+def node_in_slurm(node):
+    """Return what Slurm has of the node on one line; None where it does not answer."""
+    code, told = run("scontrol", "--oneliner", "show", "node", node)
+    if code == 0:
+        return told
+    sys.stderr.write(told)
+    return None
+
+
+def comment_of(told):
+    """Return the comment of a node in Slurm; empty where it has none."""
+    found = re.search(r"\bComment=(.*?)(?= +[A-Z][A-Za-z]*=|\s*$)", told)
+    return found.group(1) if found else ""
+
+
+def leave_to_loop(settings, reasons, former):
+    """Tell the repair loop of the reasons instead of draining; since when, or None where the node has to drain.
+
+    The loop sees whether other nodes have the same fault, and answers in the comment. It gets another
+    ``TAKE_UP_S`` with each answer.
+    """
+    told = node_in_slurm(settings["node"])
+    if told is None or re.search(r"State=\S*DRAIN", told):
+        return None
+    text = "; ".join(reasons)
+    comment, now = comment_of(told), time.monotonic()
+    since = former.get("left")
+    if comment.startswith(LEFT) or since is None:
+        since = now
+    if comment and not comment.startswith((OWN, LEFT)):
+        return None  # it is an operator's
+    if now - since > settings.get("take_up_s", TAKE_UP_S):
+        return None
+    if comment not in (shorten(OWN + text), shorten(LEFT + text)):
+        code, told = run(
+            "scontrol", "update", "NodeName=" + settings["node"], "Comment=" + shorten(OWN + text)
+        )
+        sys.stderr.write(told)
+        if code != 0:
+            return None
+    return since
+
+
+def withdraw(settings):
+    """Take back what the loop was told, also before a boot."""
+    told = node_in_slurm(settings["node"])
+    if told is not None and comment_of(told).startswith((OWN, LEFT)):
+        run("scontrol", "update", "NodeName=" + settings["node"], "Comment=")
+
+
 def drain(node, reasons):
     """Drain the node with the reasons; whether Slurm has it so now.
 
     A node that somebody has drained keeps its reason; the word of a failed prolog, which says
     nothing, is replaced.
     """
-    code, told = run("scontrol", "--oneliner", "show", "node", node)
-    if code != 0:
-        sys.stderr.write(told)
+    told = node_in_slurm(node)
+    if told is None:
         return False
     state = re.search(r"State=(\S+)", told)
-    reason = re.search(r"\sReason=(.*?)\s*(?:\[[^\]]*\]\s*)?$", told)
+    reason = re.search(r"\sReason=(.*?)(?: \[[^\s@\[\]]+@\d{4}-[\d:T-]+\]|\s*$)", told)
     drained = state is not None and "DRAIN" in state.group(1)
     said = reason.group(1) if reason else ""
     wanted = shorten(OWN + "; ".join(reasons))
@@ -615,8 +689,24 @@ def main(arguments=None):
     reasons = judge(settings, QUICK if quick else ALL)
     for reason in reasons:
         print(reason)
+    if options.prolog and may_be_shared(settings, reasons) and last_verdict_is_good(settings):
+        return 0  # the loop has been told
     if watches:
-        keep(settings.get("verdict", VERDICT), {"at": time.monotonic(), "reasons": reasons})
+        former, left = last_verdict(settings), None
+        if may_be_shared(settings, reasons):
+            left = leave_to_loop(settings, reasons, former)
+        elif settings.get("shared") and (
+            not former or former["reasons"] or former["left"] is not None
+        ):
+            withdraw(settings)
+        verdict = {
+            "at": time.monotonic(),
+            "reasons": [] if left is not None else reasons,
+            "left": left,
+        }
+        keep(settings.get("verdict", VERDICT), verdict)
+        if left is not None:
+            return 0
     if not reasons:
         return 0
     if watches:

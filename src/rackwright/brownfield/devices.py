@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import get_args
 
 from rackwright.brownfield.halls import FoundRack, height_of
-from rackwright.brownfield.names import label_of, short_of, stem_of
+from rackwright.brownfield.names import as_host, label_of, short_of, stem_of
 from rackwright.brownfield.records import FoundDevice, Role, SourceNotice, refused
 from rackwright.brownfield.slurm_files.view import SlurmView
 from rackwright.errors import SpecError
@@ -30,6 +30,18 @@ def settle_names(devices: Sequence[FoundDevice], view: SlurmView) -> list[FoundD
         return short_of(name) if counts[short_of(name).lower()] == 1 else name
 
     return [replace(device, names=tuple(map(settle, device.names))) for device in devices]
+
+
+def as_hosts(device: FoundDevice, changed: dict[str, str]) -> FoundDevice:
+    """Return a device with names that hosts may have; those that had to change are added to ``changed``."""
+    made = []
+    for name in device.names:
+        host = as_host(name)
+        if host != name.strip().rstrip("."):
+            changed[name] = host or ""
+        if host is not None:
+            made.append(host)
+    return replace(device, names=tuple(made))
 
 
 def with_role(device: FoundDevice, word: str | None) -> FoundDevice:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rackwright.brownfield.cabling.fabrics import Cabled, with_tier
 from rackwright.brownfield.cabling.networks import views_of
 from rackwright.brownfield.devices import (
+    as_hosts,
     group_name,
     other_height,
     problem_of,
@@ -19,7 +20,7 @@ from rackwright.brownfield.devices import (
     uneven_supplies,
     with_role,
 )
-from rackwright.brownfield.groups import DeviceBlock, blocks_of
+from rackwright.brownfield.groups import DeviceGroup, groups_of
 from rackwright.brownfield.halls import SITE, FoundRack, Halls, in_rows, racks_of
 from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist
 from rackwright.brownfield.products import Products
@@ -199,6 +200,7 @@ class _Maker:
         left: dict[str, int] = {}
         unknown: Counter[str] = Counter()
         elsewhere = 0
+        changed: dict[str, str] = {}
         for device in devices:
             if (
                 self.only is not None
@@ -220,7 +222,8 @@ class _Maker:
             elif (problem := problem_of(device, entry)) is not None:
                 errors[str(device.at)] = problem
             else:
-                known.append((with_role(device, self.products.role_of(device)), entry))
+                named = as_hosts(device, changed)
+                known.append((with_role(named, self.products.role_of(device)), entry))
                 self.notices += other_height(device, entry)
         if errors:
             raise SpecErrors(list(errors.values()))
@@ -234,6 +237,11 @@ class _Maker:
         if unknown:
             shown = ", ".join(f"{name} ({count:,})" for name, count in unknown.most_common(20))
             text = f"left out: {counted(unknown.total(), 'device')} of {counted(len(unknown), 'unknown product')}: {shown}"
+            self.notices.append(SourceNotice(text))
+        if changed:
+            (was, name), more = next(iter(changed.items())), len(changed) - 1
+            rest = f", and {more:,} more in the same way" if more else ""
+            text = f"'{was}' is no name of a host: it is called '{name or 'by its group and a number'}'{rest}"
             self.notices.append(SourceNotice(text))
         for product, count in left.items():
             self.notices.append(
@@ -261,7 +269,7 @@ class _Maker:
             self.blanks.append(Blank(here, OnPremSite, "halls", _HALLS))
         groups = self._node_groups(here, ordered, view, standing)
         site["node_groups"] = groups
-        fabrics, unnamed = fabrics_of(ordered, self.products.catalogue)
+        fabrics, unnamed = fabrics_of(ordered, self.notices)
         for fabric in unnamed:
             self.blanks.append(Blank((*here, "fabrics", ListItem("name", fabric)), Fabric, "role"))
         return site | ({"fabrics": fabrics} if fabrics else {})
@@ -392,15 +400,12 @@ class _Maker:
                     keys[id(device)] = NodeKey(base, entry.id, role, slurm, uneven_supplies(device))
         taken: set[str] = set()
         made: list[dict[str, Any]] = []
-        for key, blocks in blocks_of(racks, keys).items():
-            for block in blocks:
-                group = _group(free_name(key.base, taken), block, dict(key.supplies))
-                made.append(group)
-                self._placed(here, group, key.role)
-                view.told(block.names, group["name"])
-                if not block.names:
-                    text = f"no file has names for the {counted(block.count, 'host')} of '{group['name']}'"
-                    self.notices.append(SourceNotice(text, next(iter(block.devices)).at))
+        for key, found in groups_of(racks, keys).items():
+            group = _group(free_name(key.base, taken), found, dict(key.supplies))
+            made.append(group)
+            self._placed(here, group, key.role)
+            view.told(found.names, group["name"])
+            self.notices += found.without_names(f"hosts of '{group['name']}'")
         if standing is not None:
             made += self._unplaced(here, view, standing, taken)
         return made
@@ -446,17 +451,16 @@ def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
     return clusters[0] if clusters else None
 
 
-def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[str, Any]:
+def _group(name: str, found: DeviceGroup, supplies: Mapping[str, int]) -> dict[str, Any]:
     group: dict[str, Any] = {
         "name": name,
-        "type": block.entry.id,
-        "count": block.count,
-        "racks": ordered_hostlist(block.racks),
-        "per_rack": block.per_rack,
-        "start_unit": f"{block.low:g} U",
+        "type": found.entry.id,
+        "count": found.count,
+        **found.place,
     }
-    if block.names:
-        group |= host_naming(name, block.names)
+    if found.names:
+        each = found.entry.hosts if isinstance(found.entry, Node) else 1
+        group |= host_naming(name, found.names_or(name, each))
     return group | ({"psus_per_feed": dict(supplies)} if supplies else {})
 
 

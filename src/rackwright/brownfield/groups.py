@@ -1,135 +1,140 @@
-"""Node groups and switch tiers that say where devices stand: equal ones, in the same units of each rack.
-
-A group fills its racks in the order written, each but the last with as many units, from one unit
-upwards. Devices that stand otherwise are cut into as many groups as it takes.
-"""
+"""Node groups and switch tiers: equal devices, with the racks and units in which they are."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 from rackwright.brownfield.halls import FoundRack, height_of, natural
-from rackwright.brownfield.records import FoundDevice
+from rackwright.brownfield.names import ordered_hostlist
+from rackwright.brownfield.records import FoundDevice, SourceNotice
 from rackwright.model.hardware import Entry
+from rackwright.plan.hosts import numbered
 
 K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRun:
-    """Devices above each other in one rack, the lowest first."""
+class RackShare:
+    """Devices of a group in one rack, in the order of their names."""
 
     rack: str
-    low: float
     devices: tuple[FoundDevice, ...]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Those of its hosts or switches."""
-        return tuple(name for device in self.devices for name in device.names)
+    def units(self) -> tuple[float, ...]:
+        """Lowest unit of each device."""
+        return tuple(device.low or 0.0 for device in self.devices)
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceBlock:
-    """Runs that one node group or tier tells.
+class DeviceGroup:
+    """Devices of one node group or tier.
 
     Attributes:
-        runs: in the order in which racks are filled; only the last may be shorter.
+        shares: in the order in which racks are filled.
     """
 
     entry: Entry
-    runs: tuple[DeviceRun, ...]
+    shares: tuple[RackShare, ...]
 
     @property
     def count(self) -> int:
         """Number of devices."""
-        return sum(len(run.devices) for run in self.runs)
-
-    @property
-    def per_rack(self) -> int:
-        """Most devices in one rack."""
-        return len(self.runs[0].devices)
-
-    @property
-    def racks(self) -> tuple[str, ...]:
-        """The racks, in the order in which they are filled."""
-        return tuple(run.rack for run in self.runs)
-
-    @property
-    def low(self) -> float:
-        """The lowest unit in each rack."""
-        return self.runs[0].low
+        return sum(len(share.devices) for share in self.shares)
 
     @property
     def devices(self) -> Iterator[FoundDevice]:
-        """All of them, in the order in which racks are filled."""
-        return (device for run in self.runs for device in run.devices)
+        """All devices, in the order in which racks are filled."""
+        return (device for share in self.shares for device in share.devices)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those of its hosts or switches, in the order in which racks are filled."""
-        return tuple(name for run in self.runs for name in run.names)
+        """Names of the hosts or switches, in the order in which racks are filled."""
+        return tuple(name for device in self.devices for name in device.names)
+
+    def names_or(self, stem: str, each: int) -> tuple[str, ...]:
+        """Return the names, with numbers behind ``stem`` for devices without one.
+
+        Args:
+            stem: the prefix of the names.
+            each: hosts or switches in one device.
+        """
+        taken = set(self.names)
+        numbers = numbered(stem, 2 * self.count * each, 1)
+        free = (name for name in numbers if name not in taken)
+        return tuple(
+            name for device in self.devices for name in device.names or tuple(islice(free, each))
+        )
+
+    def without_names(self, what: str) -> Iterator[SourceNotice]:
+        """Yield a notice about the devices without a name."""
+        nameless = [device for device in self.devices if not device.names]
+        if nameless:
+            some = "" if len(nameless) == self.count else f"{len(nameless):,} of "
+            text = f"no file has names for {some}the {self.count:,} {what}"
+            yield SourceNotice(text, nameless[0].at)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Fields of a blueprint that state the racks and units."""
+        most = max(len(share.devices) for share in self.shares)
+        racks = ordered_hostlist([share.rack for share in self.shares])
+        said = {"racks": racks, "per_rack": most}
+        first = self.shares[0].units
+        step = height_of(self.entry)
+        alike = tuple(first[0] + index * step for index in range(most))
+        full = all(len(share.devices) == most for share in self.shares[:-1])
+        if full and all(share.units == alike[: len(share.units)] for share in self.shares):
+            return {**said, "start_unit": f"{first[0]:g} U"}
+        by_units: dict[tuple[float, ...], list[str]] = {}
+        for share in self.shares:
+            by_units.setdefault(share.units, []).append(share.rack)
+        units = {
+            ordered_hostlist(names): [f"{unit:g} U" for unit in stated]
+            for stated, names in by_units.items()
+        }
+        return {**said, "units": units}
 
 
-def blocks_of(racks: Sequence[FoundRack], keys: Mapping[int, K]) -> dict[K, list[DeviceBlock]]:
-    """Return the blocks of devices with equal keys, by their keys in the order in which they are met.
+def groups_of(racks: Sequence[FoundRack], keys: Mapping[int, K]) -> dict[K, DeviceGroup]:
+    """Return the devices with equal keys, by their keys in the order in which they are met.
 
     Args:
         racks: in the order of the halls.
         keys: of the devices that are to be told, by ``id``: what one group says of all it has,
             their product among that.
     """
-    found: dict[K, dict[float, list[DeviceRun]]] = {}
+    found: dict[K, dict[str, list[FoundDevice]]] = {}
     entries: dict[K, Entry] = {}
     for rack in racks:
-        standing: dict[K, list[FoundDevice]] = {}
         for device, entry in rack.devices:
             if id(device) in keys:
                 key = keys[id(device)]
-                standing.setdefault(key, []).append(device)
+                found.setdefault(key, {}).setdefault(rack.name, []).append(device)
                 entries[key] = entry
-        for key, devices in standing.items():
-            for run in _runs(rack.name, devices, height_of(entries[key])):
-                found.setdefault(key, {}).setdefault(run.low, []).append(run)
-    return {
-        key: [block for _, runs in sorted(by_low.items()) for block in _blocks(entries[key], runs)]
-        for key, by_low in found.items()
-    }
+    return {key: DeviceGroup(entries[key], _shares(by_rack)) for key, by_rack in found.items()}
 
 
-def _runs(rack: str, devices: Sequence[FoundDevice], height: float) -> Iterator[DeviceRun]:
-    """Yield the devices of a rack cut where there is something between them."""
-    ordered = sorted(devices, key=lambda one: one.low or 0.0)
-    run: list[FoundDevice] = []
-    for device in ordered:
-        if run and device.low != (run[-1].low or 0.0) + height:
-            yield DeviceRun(rack, run[0].low or 0.0, tuple(run))
-            run = []
-        run.append(device)
-    yield DeviceRun(rack, run[0].low or 0.0, tuple(run))
+def _shares(by_rack: Mapping[str, Sequence[FoundDevice]]) -> tuple[RackShare, ...]:
+    """Return the racks in the order of their names of hosts, one that is less full as the last."""
+    made = [RackShare(rack, _in_order(devices)) for rack, devices in by_rack.items()]
+    made.sort(key=lambda share: _order(share.devices[0], share.rack))
+    most = max(len(share.devices) for share in made)
+    fewer = [share for share in made if len(share.devices) < most]
+    if len(fewer) == 1 and len({share.units[0] for share in made}) == 1:
+        made.sort(key=lambda share: len(share.devices) < most)
+    return tuple(made)
 
 
-def _blocks(entry: Entry, runs: Sequence[DeviceRun]) -> Iterator[DeviceBlock]:
-    """Yield the runs from one unit on, by their lengths; each block takes one shorter run as its last."""
-    by_length: dict[int, list[DeviceRun]] = {}
-    for run in sorted(runs, key=_order):
-        by_length.setdefault(len(run.devices), []).append(run)
-    for length in sorted(by_length, reverse=True):
-        chosen = by_length.pop(length)
-        if not chosen:
-            continue
-        # The one whose names come last, so that names in their order stay so.
-        shorter = max((these for these in by_length.values() if these), key=_last, default=None)
-        if shorter is not None:
-            chosen.append(shorter.pop())
-        yield DeviceBlock(entry, tuple(chosen))
+def _in_order(devices: Sequence[FoundDevice]) -> tuple[FoundDevice, ...]:
+    upwards = sorted(devices, key=lambda device: device.low or 0.0)
+    return tuple(
+        sorted(upwards, key=lambda device: natural(device.names[0] if device.names else ""))
+    )
 
 
-def _last(runs: Sequence[DeviceRun]) -> tuple[tuple[str, int], ...]:
-    return _order(runs[-1])
-
-
-def _order(run: DeviceRun) -> tuple[tuple[str, int], ...]:
-    return natural(run.names[0] if run.names else run.rack)
+def _order(device: FoundDevice, rack: str) -> tuple[tuple[str, int], ...]:
+    return natural(device.names[0] if device.names else rack)

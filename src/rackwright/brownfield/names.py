@@ -12,6 +12,7 @@ from rackwright.plan.hosts import numbered
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+_NO_HOST = re.compile(r"[^A-Za-z0-9._-]+")
 _STEM = re.compile(r"[-_.]*\d+$")
 
 
@@ -25,6 +26,12 @@ def host_of(text: str) -> str | None:
     """Return the name of a host as it is written; None where it is no name of a host."""
     name = text.strip().rstrip(".")
     return name if re.fullmatch(HOST, name) else None
+
+
+def as_host(text: str) -> str | None:
+    """Return what a device is called as a name of a host, with ``-`` for blanks and other signs."""
+    made = _NO_HOST.sub("-", text).strip("-_.")
+    return host_of(made)
 
 
 def short_of(name: str) -> str:

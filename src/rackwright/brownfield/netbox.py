@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rackwright.brownfield.columns import columns_by_meaning, devices_of, unit
-from rackwright.brownfield.names import host_of, label_of
+from rackwright.brownfield.names import label_of
 from rackwright.brownfield.records import (
     Found,
     FoundCable,
@@ -234,12 +234,11 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
     named = [row["slug"]] if "slug" in row else []
     named += [f"{vendor} {product}".strip(), product]
     words = _ROLES & set((label_of(role) or "").split("-"))
-    name = host_of(row["name"]) if "name" in row else None
     return FoundDevice(
         at=at,
         kind=None,
         product=tuple(dict.fromkeys(named)),
-        names=() if name is None else (name,),
+        names=(row["name"],) if "name" in row else (),
         place=FoundPlace(row.get("site", ""), row.get("location", ""), "", row["rack"]),
         face=row.get("face", "").lower(),
         low=unit(row["low"], at, "position in a rack") if "low" in row else None,

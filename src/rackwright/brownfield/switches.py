@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from rackwright.brownfield.groups import DeviceBlock, blocks_of
-from rackwright.brownfield.halls import FoundRack, height_of
-from rackwright.brownfield.names import (
-    free_name,
-    label_of,
-    ordered_hostlist,
-    stem_of,
-    switch_naming,
-)
-from rackwright.brownfield.records import FoundDevice
-from rackwright.catalog.loader import Catalogue
+from rackwright.brownfield.groups import DeviceGroup, groups_of
+from rackwright.brownfield.halls import FoundRack
+from rackwright.brownfield.names import free_name, label_of, stem_of, switch_naming
+from rackwright.brownfield.records import FoundDevice, SourceNotice
 from rackwright.model.fabric import Role
 from rackwright.model.hardware import Switch
-from rackwright.model.racks import RackType
 from rackwright.plan.hosts import numbered
 
 _ROLES = get_args(Role)
@@ -32,39 +24,51 @@ _UNKNOWN = 1
 
 
 def fabrics_of(
-    racks: Sequence[FoundRack], catalogue: Catalogue
+    racks: Sequence[FoundRack], notices: list[SourceNotice]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the fabrics of the switches in racks, and the names of those whose traffic is unknown.
 
     Args:
         racks: in the order of the halls.
-        catalogue: where the heights of racks are looked up.
+        notices: tiers of several products are added.
     """
     keys: dict[int, tuple[str, str, str]] = {}
     for rack in racks:
         for device, entry in rack.devices:
             if isinstance(entry, Switch):
                 keys[id(device)] = (*_fabric_and_tier(device, entry), entry.id)
-    found: dict[str, list[tuple[str, DeviceBlock]]] = {}
-    for (fabric, base, _), blocks in blocks_of(racks, keys).items():
+    found: dict[str, list[tuple[str, DeviceGroup]]] = {}
+    for (fabric, base, _), group in groups_of(racks, keys).items():
         tiers = found.setdefault(fabric, [])
-        taken = {name for name, _ in tiers}
-        tiers += [(free_name(base, taken), block) for block in blocks]
-    from_top = _FromTop(racks, catalogue)
+        name = free_name(base, {name for name, _ in tiers})
+        if name != base:
+            text = (
+                f"switches of several products are '{base}' in the fabric '{fabric}', and a tier has one product: "
+                f"'{group.entry.id}' is the tier '{name}'. Tiers are sorted from the hosts upwards: correct their order"
+            )
+            notices.append(SourceNotice(text, next(group.devices).at))
+        tiers.append((name, group))
     made = []
     for fabric, tiers in found.items():
-        told = [_tier(fabric, *tier, from_top) for tier in sorted(tiers, key=_height_of_tier)]
+        tiers.sort(key=_height_of_tier)
+        told = [_tier(fabric, *tier) for tier in tiers]
+        notices += [
+            notice
+            for name, group in tiers
+            if group.names
+            for notice in group.without_names(f"switches of '{name}'")
+        ]
         role = {"role": fabric} if fabric in _ROLES else {}
         made.append({"name": fabric, **role, "tiers": told})
     return made, [name for name in found if name not in _ROLES]
 
 
-def _height_of_tier(tier: tuple[str, DeviceBlock]) -> tuple[int, int]:
+def _height_of_tier(tier: tuple[str, DeviceGroup]) -> tuple[int, int]:
     """Return a key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
-    name, block = tier
+    name, group = tier
     words = set(name.split("-"))
     level = next((n for n, names in enumerate(_LEVELS) if words & names), _UNKNOWN)
-    return level, -block.count
+    return level, -group.count
 
 
 def _fabric_and_tier(device: FoundDevice, entry: Switch) -> tuple[str, str]:
@@ -76,61 +80,15 @@ def _fabric_and_tier(device: FoundDevice, entry: Switch) -> tuple[str, str]:
     return entry.technology, tier
 
 
-def _tier(fabric: str, name: str, block: DeviceBlock, from_top: _FromTop) -> dict[str, Any]:
-    tier: dict[str, Any] = {
+def _tier(fabric: str, name: str, group: DeviceGroup) -> dict[str, Any]:
+    entry = group.entry
+    each = entry.switches if isinstance(entry, Switch) else 1
+    planned = numbered(f"{fabric}-{name}", group.count * each)
+    names = group.names_or(f"{fabric}-{name}", each) if group.names else ()
+    return {
         "name": name,
-        "type": block.entry.id,
-        "count": block.count,
-        "racks": ordered_hostlist(block.racks),
-        "per_rack": block.per_rack,
+        "type": group.entry.id,
+        "count": group.count,
+        **group.place,
+        **switch_naming(names, planned),
     }
-    planned = numbered(f"{fabric}-{name}", len(block.names))
-    downwards = tuple(
-        name for run in block.runs for device in reversed(run.devices) for name in device.names
-    )
-    downwards_holds = block.names != planned and downwards == planned and from_top.holds(block)
-    from_top.place(block)
-    if downwards_holds:
-        return tier
-    return {**tier, **switch_naming(block.names, planned), "start_unit": f"{block.low:g} U"}
-
-
-class _FromTop:
-    """Check that switches are at the default place, the top of their racks.
-
-    Nodes are placed before them, and tiers in their order.
-    """
-
-    def __init__(self, racks: Sequence[FoundRack], catalogue: Catalogue) -> None:
-        self._racks = {rack.name: rack for rack in racks}
-        self._catalogue = catalogue
-        self._placed = {
-            id(device)
-            for rack in racks
-            for device, entry in rack.devices
-            if not isinstance(entry, Switch)
-        }
-
-    def place(self, block: DeviceBlock) -> None:
-        """Note that the switches of a block are placed."""
-        self._placed.update(map(id, block.devices))
-
-    def holds(self, block: DeviceBlock) -> bool:
-        """Return True if the units above each run of a block are full."""
-        height = height_of(block.entry)
-        return all(
-            self._is_full(run.rack, run.low + len(run.devices) * height) for run in block.runs
-        )
-
-    def _is_full(self, name: str, above: float) -> bool:
-        """Return True if every unit of a rack above a unit is full."""
-        rack = self._racks[name]
-        if rack.type is None:
-            return False
-        top = self._catalogue.get(RackType, rack.type).height.value + 1
-        taken = sum(
-            height_of(entry)
-            for device, entry in rack.devices
-            if (device.low or 0.0) >= above and id(device) in self._placed
-        )
-        return taken == top - above

@@ -51,6 +51,15 @@ def faults_of_node(table: FaultTable, xids: Collection[int] = ()) -> list[dict[s
     return found
 
 
+def faults_left_to_loop(table: FaultTable) -> list[str]:
+    """Return the faults that a part of many nodes often causes, and that wait for the repair loop to tell.
+
+    A fatal one does not wait, and one for which the node stays in service drains it in no case.
+    """
+    waits = {FaultSeverity.DEGRADED, FaultSeverity.DRAIN}
+    return sorted(fault.id for fault in table.faults.values() if fault.shared and fault.severity in waits)  # fmt: skip
+
+
 def _is_of_node(signal: Signal) -> bool:
     return (
         signal.xid is not None

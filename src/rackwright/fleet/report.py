@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rackwright.fleet.caps import CapPlan, LoadCheck
+from rackwright.fleet.tokens import LimitedWorkload
 from rackwright.harmless import counted, json_text
 from rackwright.model.names import compress_hostlist
+from rackwright.report.prediction import amount
+from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.power/v1"
 SHOWN = 5
 """Loads that the text shows, the fullest first."""
 
 
-def render_text(site: str, plan: CapPlan) -> str:
-    """Return the plan for a terminal, with a line break at its end."""
-    return "\n".join(_lines(site, plan)) + "\n"
+def render_text(site: str, plan: CapPlan, limited: Iterable[LimitedWorkload] = ()) -> str:
+    """Return the plan and the tokens that it costs for a terminal, with a line break at its end."""
+    return "\n".join((*_lines(site, plan), *map(_tokens_text, limited))) + "\n"
+
+
+def _tokens_text(one: LimitedWorkload) -> str:
+    low, value, high = (1 - speed for speed in (one.speed.high, one.speed.value, one.speed.low))
+    return (
+        f"  {printable(one.workload)}: {amount(one.before.value)} → {amount(one.after.value)} tokens a day where it runs on "
+        f"limited hosts, {value:.1%} less ({low:.1%} to {high:.1%})"
+    )
 
 
 def _lines(site: str, plan: CapPlan) -> Iterator[str]:
@@ -61,8 +72,8 @@ def _check_text(check: LoadCheck) -> str:
     )
 
 
-def render_json(site: str, plan: CapPlan, tokens: float | None = None) -> str:
-    """Return the plan for programs; its ``schema`` is ``SCHEMA``."""
+def render_json(site: str, plan: CapPlan, limited: Iterable[LimitedWorkload] = ()) -> str:
+    """Return the plan and the tokens that it costs for programs; its ``schema`` is ``SCHEMA``."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "site": site,
@@ -89,6 +100,15 @@ def render_json(site: str, plan: CapPlan, tokens: float | None = None) -> str:
                 "lost": check.lost,
             }
             for check in plan.checks
+        ],
+        "workloads": [
+            {
+                "name": one.workload,
+                "limit_w": one.limit_w,
+                "tokens_a_day": {"before": one.before.value, "after": one.after.value},
+                "speed": {"low": one.speed.low, "value": one.speed.value, "high": one.speed.high},
+            }
+            for one in limited
         ],
     }
     return json_text(document)

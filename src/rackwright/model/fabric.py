@@ -22,6 +22,7 @@ from rackwright.model.field_kinds import (
     Setting,
 )
 from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
+from rackwright.model.standing import UnitsOfRacks, check_units
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
@@ -76,6 +77,9 @@ class SwitchTier(Model):
     """Air direction of the switches as ordered (P2C or C2P) and mounted. Unknown if omitted."""
     start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Lowest unit of the first switch in each rack, in U."""
+    units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _CABLES)] = None
+    """Lowest unit of every switch, by racks, in U, where existing switches differ in height or number from
+    rack to rack, like ``{n01: [40 U, 42 U], "n[02-04]": [42 U]}``. Instead of ``start_unit``."""
     split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Number of links that each port is split into, which share its rate."""
     asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
@@ -107,6 +111,17 @@ class SwitchTier(Model):
     ] = None
     """Downward over upward bandwidth of a switch between the leaves and the top, at most: it is sized
     for it and judged by it. Absent, it is sized for 1. That of the leaves is the fabric's."""
+
+    @model_validator(mode="after")
+    def _every_switch_has_a_unit(self) -> SwitchTier:
+        check_units(
+            self.units,
+            racks=self.racks,
+            per_rack=self.per_rack,
+            count=self.count,
+            start=self.start_unit,
+        )
+        return self
 
 
 class Attachment(Model):

@@ -41,6 +41,7 @@ from rackwright.model.names import (
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.provisioning import Provisioning
 from rackwright.model.security import SiteSecurity
+from rackwright.model.standing import UnitsOfRacks, check_units
 from rackwright.model.storage import LocalScratch, NfsShare, ParallelFileSystem
 from rackwright.model.units import (
     Celsius,
@@ -284,6 +285,9 @@ class NodeGroup(Model):
     omitted."""
     start_unit: Annotated[RackUnits | None, HARDWARE, OnChange("drain", _MOVED)] = None
     """Lowest rack unit to use, in U, counted from 1."""
+    units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _MOVED)] = None
+    """Lowest rack unit of every unit of the product, by racks, in U, where existing nodes differ in height
+    or number from rack to rack, like ``{c01: [1 U, 11 U], "c[02-04]": [1 U]}``. Instead of ``start_unit``."""
     host_names: Annotated[
         HostList | None, HARDWARE, OnChange("review", "hosts are added, given up or renamed")
     ] = None
@@ -302,6 +306,17 @@ class NodeGroup(Model):
         dict[str, Annotated[int, Field(ge=0)]] | None, HARDWARE, OnChange("drain", _MOVED)
     ] = None
     """Number of power supplies on each feed of the rack. They are spread evenly if omitted."""
+
+    @model_validator(mode="after")
+    def _every_node_has_a_unit(self) -> NodeGroup:
+        check_units(
+            self.units,
+            racks=self.racks,
+            per_rack=self.per_rack,
+            count=self.count,
+            start=self.start_unit,
+        )
+        return self
 
 
 class OnPremSite(Model):

@@ -18,6 +18,10 @@ A maintenance reservation is none: the node is in service for those who have res
 LONGEST_REASON = 200
 PREFIX = "rackwright: "
 """How every reason begins that a change leaves in Slurm."""
+OF_CHECK = "node health: "
+"""Beginning of a reason or comment of the health check of a node."""
+TAKEN_UP = f"{PREFIX}left: "
+"""Beginning of a comment that the loop has taken up: the health check does not drain the node for it."""
 
 READ, READ_AGAIN, LIST_JOBS = "Read the nodes", "Read them again", "List their jobs"
 """Tasks of the playbook ``nodes.yml`` whose output is read."""
@@ -34,12 +38,14 @@ class NodeState:
         state: as ``scontrol`` prints it: ``IDLE+DRAIN``, ``DOWN*+DRAIN``.
         reason: without who gave it and when; None where there is none.
         boot: time of its boot as Slurm has it; empty if unknown.
+        comment: of the health check, with which it leaves a fault to the loop; empty if it has none.
     """
 
     name: str
     state: str
     reason: str | None = None
     boot: str = ""
+    comment: str = ""
 
     @property
     def in_service(self) -> bool:
@@ -71,6 +77,7 @@ class Job:
 
 _FIELDS = re.compile(r"^NodeName=(?P<name>\S+) .*?\bState=(?P<state>\S+)")
 _BOOT = re.compile(r"\bBootTime=(\d\S*)")
+_COMMENT = re.compile(rf"\bComment=((?:{OF_CHECK}|{TAKEN_UP}).*?)(?= +[A-Z][A-Za-z]*=|\s*$)")
 _REASON = re.compile(r"\bReason=(.*?) \[[^\s@\[\]]+@\d{4}-\d\d-\d\dT[\d:]+\]")
 
 
@@ -83,7 +90,9 @@ def read_nodes(text: str) -> dict[str, NodeState]:
             told = None if reason is None else reason[1]
             boot = _BOOT.search(line)
             since = "" if boot is None else boot[1]
-            found[match["name"]] = NodeState(match["name"], match["state"], told, since)
+            comment = _COMMENT.search(line)
+            left = "" if comment is None else comment[1]
+            found[match["name"]] = NodeState(match["name"], match["state"], told, since, left)
     return found
 
 
@@ -144,6 +153,17 @@ def take_over(names: Iterable[str], why: str) -> NodeUpdate:
 def give_back(names: Iterable[str], whys: Iterable[str]) -> NodeUpdate:
     """Resume those of ``names`` that are drained with one of the reasons ``whys``, no others."""
     return NodeUpdate(tuple(names), _with_reason(whys), ("State=RESUME",))
+
+
+def take_up(names: Iterable[str], fault: str) -> NodeUpdate:
+    """Answer the health checks of ``names`` that the loop has taken up the fault that they left to it."""
+    pattern = rf" Comment={re.escape(OF_CHECK + fault)}(?= +[A-Z][A-Za-z]*=|\s*$)"
+    return NodeUpdate(tuple(names), pattern, (f"Comment={TAKEN_UP}{fault}",))
+
+
+def forget_comment(names: Iterable[str]) -> NodeUpdate:
+    """Take away what the health checks of ``names`` left to the loop before a repair."""
+    return NodeUpdate(tuple(names), rf" Comment=(?:{OF_CHECK}|{TAKEN_UP})", ("Comment=",))
 
 
 def rename_reason(names: Iterable[str], whys: Iterable[str], new: str) -> NodeUpdate:

@@ -242,7 +242,7 @@ def _check_supplies(
                 where, f"'{cls.group.spec.racks}' holds devices and has no feed"
             )
             continue
-        for load in [loads[index] for index, _ in cls.content]:
+        for load in [loads[one.load] for one in cls.content]:
             where = (*load.path, "psus_per_feed")
             for name in _psus_per_feed(load):
                 if name not in feeds:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.hosts import filled
 from rackwright.plan.records.nodes import HostHardware, describe_host
 
 
@@ -91,13 +92,13 @@ def _bare_metal(planned: SitePlan, sites: Mapping[str, Collection[str]]) -> Iter
     site = planned.name
     for planned_group in planned.groups:
         group, hosts = planned_group.spec, planned_group.product.hosts
-        racks = expand_hostlist(group.racks)
+        slots = [(rack, slot) for rack, units in filled(group) for slot in range(1, units + 1)]
         equipment = describe_host(planned_group.product)
         for index, name in enumerate(planned_group.host_names):
             unit, tray = divmod(index, hosts)
-            rack = racks[unit // group.per_rack]  # racks are filled in the order written
+            rack, slot = slots[unit]
             hall, row = places[rack]
-            numbers = (unit % group.per_rack + 1, tray + 1 if hosts > 1 else None)
+            numbers = (slot, tray + 1 if hosts > 1 else None)
             yield Host(
                 name=name,
                 inventory_name=_in_inventory(name, site, sites[group.name]),

@@ -10,6 +10,7 @@ from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup
+from rackwright.model.standing import by_rack
 
 
 def host_count(group: NodeGroup, catalogue: Catalogue) -> int:
@@ -117,6 +118,10 @@ def _indexes(names: str) -> Mapping[str, int]:
 
 def filled(group: NodeGroup | SwitchTier) -> Iterator[tuple[str, int]]:
     """Yield the racks of a group in the order in which they are filled, each with its units."""
+    if group.units:
+        units = by_rack(group.units)
+        yield from ((rack, len(units[rack])) for rack in listed(group.racks))
+        return
     left = group.count
     for rack in listed(group.racks):
         units = min(left, group.per_rack)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile, Stage
 
-SETS = ("0.1", "0.2", "0.3", "0.4")
+SETS = ("0.1", "0.2", "0.3", "0.4", "0.5")
 """Every policy set, oldest first."""
 
 RELEASED = "0.4"

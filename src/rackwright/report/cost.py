@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
+from rackwright.plan.cost.weather import WeatherYear
 from rackwright.plan.workload.economy import TokenPrice
 from rackwright.report.wording import printable
 
@@ -24,10 +26,12 @@ def render_text(
     summary: CostSummary,
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
+    years: Sequence[WeatherYear] = (),
 ) -> str:
     """Return the total, each site with its groups, what is missing, and where the prices come from.
 
-    ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons.
+    ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons; ``years`` has
+    the sites by the hours of a weather file.
     """
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
@@ -44,6 +48,8 @@ def render_text(
         lines.append(f"not counted ({provider}): {NOT_COUNTED[provider]}")
     if comparisons is not None:
         lines += ["", *_comparison_lines(comparisons, tokens or {})]
+    for year in years:
+        lines += ["", *_weather_lines(year)]
     return "\n".join(lines) + "\n"
 
 
@@ -63,6 +69,7 @@ def render_json(
     summary: CostSummary,
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
+    years: Sequence[WeatherYear] = (),
 ) -> str:
     """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -91,7 +98,19 @@ def render_json(
             {**_comparison(one), "per_trillion_tokens": _tokens((tokens or {}).get(one.site, ()))}
             for one in comparisons
         ]
+    if years:
+        document["weather_years"] = [{**asdict(year), "wue": year.wue} for year in years]
     return json_text(document)
+
+
+def _weather_lines(year: WeatherYear) -> Iterator[str]:
+    yield printable(f"site {year.site} by the hours of the weather file:")
+    yield f"  PUE     {year.pue:.3f} ({year.pue_lowest:.3f} to {year.pue_highest:.3f})"
+    yield f"  energy  {year.energy_kwh / 1000:,.0f} MWh, {year.highest_kw:,.0f} kW in the highest hour"
+    if year.water_m3 is not None:
+        yield f"  water   {year.water_m3:,.0f} m3, {year.wue:.3f} L/kWh of IT (WUE)"
+    if year.carbon_t is not None:
+        yield f"  carbon  {year.carbon_t:,.0f} t of carbon dioxide"
 
 
 def _tokens(prices: Sequence[TokenPrice]) -> list[dict[str, Any]]:

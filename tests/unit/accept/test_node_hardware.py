@@ -349,7 +349,7 @@ def ports(node: Node, health: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Po
 def test_a_port_that_is_not_as_meant(node: Node, ports: Ports, given: dict[str, str]) -> None:
     assert node.judge() == []
     ports.set("mlx5_1", **given)
-    assert node.judge() == ["1 of 2 infiniband ports of 400 Gbps"]
+    assert node.judge() == ["1 of 2 infiniband ports of 400 Gbps [port-down]"]
 
 
 def test_a_port_that_went_down_and_came_back(node: Node, ports: Ports) -> None:
@@ -357,11 +357,10 @@ def test_a_port_that_went_down_and_came_back(node: Node, ports: Ports) -> None:
     assert node.judge() == [], "before the first look is no fault of now"
     ports.now += 300
     ports.set("mlx5_0", counters_link_downed=6)
-    assert node.judge() == ["mlx5_0/1 went down 1 times in 12 min"]
+    told = "mlx5_0/1 went down 1 times in 12 min [port-flaps]"
+    assert node.judge() == [told]
     ports.now += 500
-    assert node.judge() == ["mlx5_0/1 went down 1 times in 12 min"], (
-        "once more, then it is forgotten"
-    )
+    assert node.judge() == [told], "once more, then it is forgotten"
     ports.now += 1
     assert node.judge() == []
 

@@ -29,7 +29,7 @@ def test_a_sheet_that_people_keep_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_uneven_racks_and_rear_supplies_are_groups_of_their_own(tmp_path: Path) -> None:
+def test_uneven_racks_are_one_group_and_other_supplies_another(tmp_path: Path) -> None:
     text = "rack,lowest_unit,product,name,group,kind,supplies\n"
     for rack, count in (("c1", 3), ("c2", 2), ("c3", 3), ("c4", 1)):
         for place in range(count):
@@ -37,13 +37,18 @@ def test_uneven_racks_and_rear_supplies_are_groups_of_their_own(tmp_path: Path) 
             text += f"{rack},{1 + 8 * place},dgx-h100,{rack}-{place + 1},gpu,node,{supplies}\n"
     made = take_over(tmp_path, {"racks.csv": text})
     shown = [
-        (one["name"], one["racks"], one["count"], one["per_rack"], one.get("psus_per_feed"))
+        (one["name"], one["racks"], one["count"], one.get("units"), one.get("psus_per_feed"))
         for one in made.data["sites"][0]["node_groups"]
     ]
     assert shown == [
-        ("gpu", "c[1,4]", 4, 3, None),
-        ("gpu-set2", "c2", 2, 2, None),
-        ("gpu-set3", "c3", 3, 3, {"A": 6, "B": 0}),
+        (
+            "gpu",
+            "c[1-2,4]",
+            6,
+            {"c1": ["1 U", "9 U", "17 U"], "c2": ["1 U", "9 U"], "c4": ["1 U"]},
+            None,
+        ),
+        ("gpu-set2", "c3", 3, None, {"A": 6, "B": 0}),
     ]
 
 

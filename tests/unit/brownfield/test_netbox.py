@@ -41,18 +41,16 @@ def test_an_export_is_taken_over_with_every_unit_and_name(tmp_path: Path) -> Non
     racks = [group["racks"] for row in hall["rows"] for group in row["rack_groups"]]
     assert racks == ["a-01", "a-02"]
     shown = [
-        (one["name"], one["count"], one["racks"], one["start_unit"], one["host_names"], one["role"])
+        (one["name"], one["count"], one["racks"], one["units"], one["host_names"], one["role"])
         for one in site["node_groups"]
     ]
-    # There is a gap of two units between the two of a rack: they are two groups.
-    assert shown == [
-        ("dgx", 2, "a-[01-02]", "1 U", "DGX-01,dgx-03", "compute"),
-        ("dgx-set2", 2, "a-[01-02]", "11 U", "dgx-[02,04]", "compute"),
-    ]
+    # There is a gap of two units between the two of a rack.
+    units = {"a-[01-02]": ["1 U", "11 U"]}
+    assert shown == [("dgx", 4, "a-[01-02]", units, "DGX-01,dgx-[02-04]", "compute")]
     (fabric,) = site["fabrics"]
     assert fabric["name"] == "infiniband"
-    units = [(one["name"], one["count"], one["start_unit"]) for one in fabric["tiers"]]
-    assert units == [("leaf", 1, "40 U"), ("leaf-set2", 1, "42 U")]
+    tiers = [(one["name"], one["count"], one["units"]) for one in fabric["tiers"]]
+    assert tiers == [("leaf", 2, {"a-01": ["40 U", "42 U"]})]
     assert site["power"]["pdu"] == "apc-ap8886"
     asked = {blank.name for blank in made.blanks}
     assert asked == {"name", "continuous_derate", "power_factor", "feeds", "utility", "feed_path",
@@ -185,6 +183,57 @@ def test_tiers_of_switches_are_their_roles(tmp_path: Path) -> None:
         ("ib-leaf", 4),
         ("ib-spine", 2),
     ]
+
+
+def test_tier_at_several_heights_is_one_tier(tmp_path: Path) -> None:
+    """57 tiers were made of the 62 switches of a real data centre: one for each unit."""
+    places = [("a", 42), ("b", 40), ("b", 38), ("c", 17), ("d", 42), ("d", 2), ("d", 41)]
+    rows = [
+        f"sw{n},Active,dc1,h,{rack},IB Leaf,NVIDIA,QM9700,{low},Rear\n"
+        for n, (rack, low) in enumerate(places, 1)
+    ]
+    (site,) = take_over(tmp_path, {"sw.csv": HEAD + "".join(rows)}).data["sites"]
+    ((tier,),) = [fabric["tiers"] for fabric in site["fabrics"]]
+    assert tier == {
+        "name": "ib-leaf", "type": "qm9700", "count": 7, "racks": "a,b,c,d", "per_rack": 3,
+        "units": {"a": ["42 U"], "b": ["40 U", "38 U"], "c": ["17 U"], "d": ["42 U", "2 U", "41 U"]},
+        "switch_names": "sw[1-7]",
+    }  # fmt: skip
+
+
+def test_tier_of_two_products_is_two_tiers_and_told(tmp_path: Path) -> None:
+    rows = "sw1,Active,dc1,h,a,Leaf,NVIDIA,SN2201,42,Rear\nsw2,Active,dc1,h,b,Leaf,NVIDIA,SN5600,42,Rear\n"
+    made = take_over(tmp_path, {"sw.csv": HEAD + rows})
+    ((one, other),) = [fabric["tiers"] for fabric in made.data["sites"][0]["fabrics"]]
+    assert (one["type"], other["type"], other["name"]) == ("sn2201", "sn5600", "leaf-set2")
+    assert any("'sn5600' is the tier 'leaf-set2'" in notice.text for notice in made.notices)
+
+
+def test_names_that_no_host_has_are_changed_and_told(tmp_path: Path) -> None:
+    """A tier of a real export had 17 names for 24 switches: those with blanks were dropped in silence."""
+    names = ("NRP Switch", "", "SWBD - U2A Switch")
+    rows = [
+        f"{name},Active,dc1,h,a,Leaf,NVIDIA,QM9700,{low},Rear\n"
+        for low, name in enumerate(names, 1)
+    ]
+    hosts = [
+        f"{name},Active,dc1,h,b,GPU,NVIDIA,DGX H100,{low},Front\n"
+        for low, name in ((1, "gpu 1"), (9, ""))
+    ]
+    made = take_over(tmp_path, {"sw.csv": HEAD + "".join(rows + hosts)})
+    (site,) = made.data["sites"]
+    assert (
+        site["fabrics"][0]["tiers"][0]["switch_names"]
+        == "infiniband-leaf-1,NRP-Switch,SWBD---U2A-Switch"
+    )
+    assert site["node_groups"][0]["host_names"] == "gpu-[2,1]"
+    told = "\n".join(one.text for one in made.notices)
+    assert (
+        "'NRP Switch' is no name of a host: it is called 'NRP-Switch', and 2 more in the same way"
+        in told
+    )
+    assert "no file has names for 1 of the 3 switches of 'leaf'" in told
+    assert "no file has names for 1 of the 2 hosts of 'gpu'" in told
 
 
 def test_equal_short_names_keep_their_domains(tmp_path: Path) -> None:

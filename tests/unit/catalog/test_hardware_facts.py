@@ -567,8 +567,8 @@ CDUS = {
 }
 
 
-def test_every_cdu_that_one_can_buy_is_in_the_table():
-    assert {i for i in CATALOGUE.ids(Cdu) if "-spec-" not in i} == set(CDUS)
+def test_every_cdu_of_the_table_is_in_the_catalogue():
+    assert set(CDUS) <= set(CATALOGUE.ids(Cdu))
 
 
 @pytest.mark.parametrize("entry_id", CDUS)

@@ -60,6 +60,39 @@ def test_caps_follow_the_classes_of_the_jobs(tmp_path: Path, blueprint: Path) ->
     assert "limits for 48 hosts, proven after the loss of any one source" in text
 
 
+def test_what_limits_cost_is_told_in_tokens(tmp_path: Path, blueprint: Path) -> None:
+    document = yaml.safe_load(blueprint.read_text())
+    terms = {"site": "sjc1", "group": "dgx", "precision": "fp8", "sequence": 8192}
+    layout = {"tensor": 4, "pipeline": 8, "virtual": 5}
+    document["workloads"] = [
+        {
+            "name": "pretrain",
+            "model": "llama3.1-70b",
+            "batch": "4.194304 M tokens",
+            "layout": layout,
+        }
+        | terms
+    ]
+    blueprint.write_text(yaml.safe_dump(document, sort_keys=False))
+    told = answers(tmp_path, normal="dgx-[01-64]")
+    words = ("power", str(blueprint), "--answers", told, "--target")
+    made = json.loads(run_here(tmp_path, *words, "780kW", "--json").out)
+    (cap,), (job,) = made["caps"], made["workloads"]
+    share = cap["limit_w"] / cap["full_w"]
+    assert job["limit_w"] == cap["limit_w"]
+    assert share < job["speed"]["low"] < job["speed"]["value"] < job["speed"]["high"] < 1
+    tokens = job["tokens_a_day"]
+    assert tokens["after"] == pytest.approx(tokens["before"] * job["speed"]["value"])
+    line = next(
+        line for line in run_here(tmp_path, *words, "780kW").out.splitlines() if "pretrain" in line
+    )
+    assert f"{1 - job['speed']['value']:.1%} less" in line
+    idle = answers(tmp_path, urgent="dgx-[01-16]")
+    spared = json.loads(run_here(tmp_path, *words, "780kW", "--json", "--answers", idle).out)
+    assert spared["caps"]
+    assert spared["workloads"] == [], "idle nodes have a limit, and no job does"
+
+
 def test_a_share_is_one_of_the_contract(tmp_path: Path, blueprint: Path) -> None:
     told = answers(tmp_path, normal="dgx-[01-64]")
     words = ("power", str(blueprint), "--answers", told, "--json", "--target")

@@ -247,7 +247,30 @@ def test_a_released_set_keeps_its_rules_for_ever() -> None:
         for named in released
     }
     assert now == released
-    assert [len(rules) for rules in released.values()] == [43, 88, 110, 153]
+    assert [len(rules) for rules in released.values()] == [43, 88, 110, 154]
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"), [("0.2", set()), ("0.3", set()), ("0.4", {"SCH-012"})]
+)
+def test_base_blocks_of_half_a_domain_are_accepted_up_to_set_03(
+    tmp_path: Path, asked: str, refused: set[str]
+) -> None:
+    """SCH-003 accepted each base size that divides a domain when sets 0.2 and 0.3 were released."""
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(
+        f"policy_set: '{asked}'\n"
+        "scheduler:\n"
+        "  kind: slurm\n"
+        "  version: '25.05'\n"
+        "  controllers: [{host: slurm-1, address: 10.0.0.1}]\n"
+        "  topology: {plugin: block, block_sizes: [9, 18]}\n"
+        "  nodes: [{groups: [nvl72], memory: 900 GiB}]\n"
+        "  partitions: [{name: gpu, groups: [nvl72], default: true}]\n"
+    )
+    report = check_blueprint(FIXTURES / "liquid.yaml", layers=(layer,))
+    blocking = {result.policy for result in report.results if result.blocks}
+    assert blocking & {"SCH-003", "SCH-012"} == refused
 
 
 def test_the_readme_counts_the_rules_of_the_newest_released_set() -> None:

@@ -11,7 +11,7 @@ from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
     from rackwright.plan.fabric.discovered.dump import Discovery
-    from rackwright.plan.fabric.discovered.lldp import SeenInterface
+    from rackwright.plan.fabric.discovered.lldp_records import SeenInterface
     from rackwright.plan.fabric.layout import Layout
 
 LARGEST = 128 * 1024 * 1024
@@ -26,7 +26,7 @@ _HINT_SUBNET = (
 )
 _HINT_LLDP = (
     "give a folder with a file for each switch, named like it: of 'lldpctl -f json', 'show lldp table', "
-    "'nv show interface -o json' or eAPI's 'show lldp neighbors detail' with 'show interfaces status'"
+    "'nv show interface -o json' or 'show lldp neighbors detail' of EOS, NX-OS, Junos or OS10, as JSON if it can"
 )
 
 
@@ -131,7 +131,7 @@ def _neighbours(layout: Layout, files: Sequence[Path], names: dict[str, str]) ->
     Raises:
         UsageError: a file is no list of neighbours, or does not say which device it is of.
     """
-    from rackwright.plan.fabric.discovered.lldp import merge
+    from rackwright.plan.fabric.discovered.lldp_records import merge
     from rackwright.plan.fabric.discovered.neighbours import NeighbourTables
 
     devices: dict[str, dict[str, SeenInterface]] = {}

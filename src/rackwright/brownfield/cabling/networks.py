@@ -16,7 +16,8 @@ from rackwright.harmless import counted
 from rackwright.plan.fabric.discovered.dump import Discovery
 from rackwright.plan.fabric.discovered.exports import is_list, is_tables, read_subnet
 from rackwright.plan.fabric.discovered.listings import is_link_list, is_report
-from rackwright.plan.fabric.discovered.lldp import SeenInterface, best_neighbour, is_lldp_text
+from rackwright.plan.fabric.discovered.lldp import best_neighbour, is_lldp_text
+from rackwright.plan.fabric.discovered.lldp_records import SeenInterface
 from rackwright.plan.fabric.discovered.port_numbers import is_management
 
 _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)(?::([A-Za-z0-9-]+))?")
@@ -24,10 +25,15 @@ _SWITCH = re.compile(r"(?:[A-Za-z0-9]+;)?([^:;/ ]+)(?::([A-Za-z0-9-]+))?")
 _BY_GUID = re.compile(r" ?\(((?:lid )?[0-9a-f]+)\)$")
 """The key behind a description that several devices have."""
 _OTHER_SIGNS = re.compile(r"[^A-Za-z0-9._-]+")
-_FRONT_PORT = re.compile(r"(swp|etp|ethernet|eth\d+/|et-|xe-|ge-|hundredgige)\S*", re.IGNORECASE)
+_FRONT_PORT = re.compile(
+    r"(swp|etp|ethernet|eth\d+/|et\d+(/|$)|et-|xe-|ge-|te \d|\d+ge\d|(twenty|forty|fifty|hundred|twohundred|fourhundred|eighthundred)?\w*gig)\S*( \d\S*)?",
+    re.IGNORECASE,
+)
 """Names that switches give to their ports, and hosts do not."""
 _SUBNET_WORDS = re.compile(r'^(Switch|Ca)\s+\d+\s+"', re.MULTILINE)
-_LLDP_WORDS = re.compile(r'"(lldp|lldpNeighbors|interfaceStatuses)"\s*:')
+_LLDP_WORDS = re.compile(
+    r'"(lldp|lldpNeighbors|interfaceStatuses|ROW_nbor(?:_detail)?|lldp-neighbor-information)"\s*:'
+)
 _UFM_WORDS = re.compile(r'"(source_guid|peer_guid|active_width)"\s*:')
 _LOOKED_AT = 200_000
 """Characters of a file in which its kind is looked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
@@ -15,6 +16,8 @@ from rackwright.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rackwright.plan.cost.comparison import RentComparison
     from rackwright.plan.cost.summary import CostSummary
+    from rackwright.plan.cost.weather import WeatherYear
+    from rackwright.plan.expansion import Plan
     from rackwright.plan.load import LoadedPlan
     from rackwright.render.todo import Wanted
 
@@ -29,6 +32,22 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="show what the accelerators of bare-metal sites would cost on AWS",
     )
     parser.add_argument("--region", help="AWS region to compare with")
+    parser.add_argument(
+        "--weather",
+        metavar="FILE",
+        type=Path,
+        help="EPW or TMY3 file, for energy, PUE and water of each bare-metal site by hour",
+    )
+    parser.add_argument(
+        "--plant",
+        metavar="FILE",
+        type=Path,
+        help="CSV file for --weather: dry_bulb_c or wet_bulb_c, pue, wue_l_per_kwh",
+    )
+    parser.add_argument(
+        "--carbon", metavar="FILE", type=Path, help="CSV file for --weather: kg/kWh of each hour"
+    )
+    parser.add_argument("--site", help="the one bare-metal site that --weather is about")
     add_todo(parser, "each unset price and rate")
 
 
@@ -36,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the cost. It informs only: policies CST-001 and CST-002 judge the budget.
 
     Raises:
-        UsageError: ``--region`` is given without ``--compare``, or the file of ``--todo`` is there.
+        UsageError: an option has no effect without another one, the file of ``--todo`` is there, or a file
+            of ``--weather`` cannot be used.
     """
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
@@ -46,6 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.region is not None and not arguments.compare:
         raise UsageError("--region has no effect without --compare")
+    weather_options = (arguments.plant, arguments.carbon, arguments.site)
+    if arguments.weather is None and any(option is not None for option in weather_options):
+        raise UsageError("--plant, --carbon and --site have no effect without --weather")
     refuse_existing(arguments.todo)
     loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
     plan = loaded.plan
@@ -57,10 +80,48 @@ def run(arguments: argparse.Namespace) -> int:
         one.site: list(token_prices(plan, plan.predictions, one)) for one in comparisons or ()
     }
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, summary, comparisons, tokens))
+    years = () if arguments.weather is None else _weather_years(arguments, plan)
+    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
     return ExitCode.CLEAN
+
+
+def _weather_years(arguments: argparse.Namespace, plan: Plan) -> Sequence[WeatherYear]:
+    """Return the year by hours of each bare-metal site, or of the one that ``--site`` names.
+
+    Raises:
+        UsageError: a file or a rate is missing, or the name is that of no bare-metal site.
+    """
+    from rackwright.plan.cost.weather import parse_carbon, parse_curve, parse_weather, weather_year
+
+    if arguments.plant is None:
+        raise UsageError("--weather needs --plant: PUE and water by outdoor temperature")
+    sites = [site for site in plan.onprem if arguments.site in {None, site.name}]
+    if not sites:
+        wanted = "a bare-metal site" if arguments.site is None else f"'{arguments.site}'"
+        raise UsageError(f"--weather: the blueprint has no bare-metal site {wanted}")
+    hours = parse_weather(_read(arguments.weather), str(arguments.weather))
+    curve = parse_curve(_read(arguments.plant), str(arguments.plant))
+    carbon = None
+    if arguments.carbon is not None:
+        carbon = parse_carbon(_read(arguments.carbon), str(arguments.carbon))
+    years = []
+    for site in sites:
+        rates = None if plan.costs is None else plan.costs.rates(site.name)
+        watts, share = site.totals.it_power_w, None if rates is None else rates.utilisation
+        if watts is None or share is None:
+            lacks = "'utilisation' in 'costs'" if share is None else "the power of all products"
+            raise UsageError(f"--weather needs {lacks} for the site '{site.name}'")
+        years.append(weather_year(site.name, watts * share / 100, hours, curve, carbon))
+    return years
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read '{path}': {error}") from error
 
 
 def _unpriced(

@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     5 where the budget cannot be kept, 6 where it cannot be proven, 4 where hosts did not take a limit.
     """
     from rackwright.fleet.report import render_json, render_text
+    from rackwright.fleet.tokens import limited_workloads
     from rackwright.plan.load import load_plan
 
     loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
@@ -105,9 +106,10 @@ def run(arguments: argparse.Namespace) -> int:
     budget = _budget(arguments, site)
     classes = _classes(arguments, cluster, site.name)
     made = _plan(cluster, site, budget, classes)
-    sys.stdout.write(
-        render_json(site.name, made) if arguments.json else render_text(site.name, made)
-    )
+    workloads = loaded.plan.predictions if loaded.plan.workloads and made.caps else ()
+    limited = list(limited_workloads(workloads, site.name, made.caps))
+    render = render_json if arguments.json else render_text
+    sys.stdout.write(render(site.name, made, limited))
     if made.refused:
         return ExitCode.UNKNOWN if made.unknown else ExitCode.VIOLATION
     return (

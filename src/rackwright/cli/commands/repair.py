@@ -125,7 +125,7 @@ def _run(arguments: argparse.Namespace, plan: Plan) -> int:
             )
             try:
                 with turn:
-                    problem = _one_pass(controller, folder_of, bmcs, clock)
+                    problem = _one_pass(controller, folder_of, bmcs, clock, dry=arguments.dry_run)
             except ExternalToolError as error:  # a change in waves has its turn
                 problem = error.summary
             _print(arguments, controller, problem)
@@ -142,10 +142,17 @@ def _one_pass(
     recordings: RecordingFolder | None,
     bmcs: BmcPoller,
     clock: object,
+    *,
+    dry: bool,
 ) -> str | None:
     """Make one pass; the reason it could not be made."""
+    from rackwright.nodelife.repair.controller import PAUSED
     from rackwright.nodelife.repair.slurm_actuator import SlurmActuator
-    from rackwright.nodelife.repair.watching import SteadyClock, events_of_slurm
+    from rackwright.nodelife.repair.watching import (
+        SteadyClock,
+        events_of_slurm,
+        take_up_updates,
+    )
 
     assert isinstance(clock, SteadyClock)  # noqa: S101 - imported late
     actuator = getattr(controller.actuator, "actuator", controller.actuator)
@@ -158,6 +165,9 @@ def _one_pass(
             events += recordings.events(controller.table, controller.nodes, controller.journal)
         events += bmcs.events(controller.table, controller.journal, now)
         controller.run_pass(events, now)
+        answers = take_up_updates(controller.table, seen.after)
+        if answers and not dry and not controller.journal.setting(PAUSED):
+            actuator.slurm.update([name for one in answers for name in one.names], answers)
     except ExternalToolError as error:
         return error.summary
     return None

@@ -46,6 +46,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="verify the cables of all switches too, and the rates of their links, by what ibnetdiscover, ibdiagnet, "
         "UFM or LLDP tells, as for 'fabric compare'; repeatable",
     )
+    parser.add_argument(
+        "--managers",
+        type=Path,
+        metavar="FILE",
+        help="ask the managers of fabrics that the file names (UFM, NMX) for their state too",
+    )
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
     parser.add_argument(
         "--output",
@@ -83,6 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
         from rackwright.accept.cables import judge_switches
 
         switches = judge_switches(plan, arguments.cables)
+    if arguments.managers is not None or (arguments.lab is None and arguments.limit is None):
+        from rackwright.accept.fabric_managers import judge_managers
+
+        switches += judge_managers(plan, arguments.managers)
     drained: Mapping[str, str] = {}
     with host_session(arguments, plan) as session:
         answers = collect(session.hosts, expected, limit=arguments.limit)

@@ -155,6 +155,10 @@ class WorkloadChangeDocument(TypedDict):
     """Tokens a day in the base; null where they are unknown."""
     after: float | None
     """Tokens a day in the head; null where they are unknown."""
+    dollars_before: float | None
+    """Dollars of 10¹² tokens in the base; null where they are unknown."""
+    dollars_after: float | None
+    """Dollars of 10¹² tokens in the head; null where they are unknown."""
 
 
 @with_config(DESCRIBED)

@@ -25,6 +25,7 @@ from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.workload.run import Bounds
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.report.json import filled, location_document
@@ -61,8 +62,10 @@ def to_document(comparison: Comparison) -> ComparisonDocument:
         "workloads": [
             {
                 "name": change.workload,
-                "before": None if change.before is None else change.before.value,
-                "after": None if change.after is None else change.after.value,
+                "before": _middle(change.before.a_day),
+                "after": _middle(change.after.a_day),
+                "dollars_before": _middle(change.before.dollars),
+                "dollars_after": _middle(change.after.dollars),
             }
             for change in comparison.yields
         ],
@@ -130,6 +133,10 @@ def _cost(cost: Cost | None) -> CostDocument | None:
         "per_year": float(cost.per_year),
         "complete": cost.complete,
     }
+
+
+def _middle(value: Bounds | None) -> float | None:
+    return None if value is None else value.value
 
 
 def _update(update: FieldUpdate) -> UpdateDocument:

@@ -177,11 +177,11 @@ def _costs(comparison: Comparison) -> str:
 
 def _yields(comparison: Comparison) -> str:
     rows = [
-        f"| {_words(change.workload)} | {wording.tokens(change.before)} | {wording.tokens(change.after)} | "
-        f"{wording.gain(change)} |\n"
+        f"| {_words(change.workload)} | {wording.tokens(change.before.a_day)} | "
+        f"{wording.tokens(change.after.a_day)} | {wording.gain(change)} | {wording.token_dollars(change)} |\n"
         for change in comparison.yields
     ]
-    head = "| Workload | Before | After | Difference |\n|---|--:|--:|--:|\n"
+    head = "| Workload | Before | After | Difference | Price |\n|---|--:|--:|--:|--:|\n"
     return f"{head}{''.join(rows)}" if rows else ""
 
 

@@ -142,9 +142,12 @@ def _costs(comparison: Comparison) -> str:
 def _yields(comparison: Comparison) -> str:
     lines = []
     for change in comparison.yields:
-        before, after = wording.tokens(change.before), wording.tokens(change.after)
+        before, after = (wording.tokens(one.a_day) for one in (change.before, change.after))
         more = f" ({wording.gain(change)})" if wording.gain(change) else ""
-        lines.append(f"{printable(change.workload)}: {before} → {after}{more}")
+        price = wording.token_dollars(change)
+        lines.append(
+            f"{printable(change.workload)}: {before} → {after}{more}{f'; {price}' if price else ''}"
+        )
     return _section("workloads", lines)
 
 

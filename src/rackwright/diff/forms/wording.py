@@ -109,6 +109,10 @@ def standing(budget: Budget) -> str:
     return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
 
 
+SMALL = 0.0005
+"""Share of its tokens that a workload is not said to win or lose: it is less than what is printed."""
+
+
 def tokens(value: Bounds | None) -> str:
     """Return the tokens of a day, ``unknown`` where they are not known."""
     return "unknown" if value is None else f"{amount(value.value)} tokens/day"
@@ -116,7 +120,18 @@ def tokens(value: Bounds | None) -> str:
 
 def gain(change: YieldChange) -> str:
     """Return what a workload wins or loses, as a share."""
-    return "" if change.gain is None else f"{change.gain:+.1%}"
+    if change.gain is None:
+        return ""
+    return f"{change.gain:+.1%}" if abs(change.gain) >= SMALL else "unchanged"
+
+
+def token_dollars(change: YieldChange) -> str:
+    """Return the price of 10¹² tokens before and after; empty where neither is known."""
+    each = [one.dollars for one in (change.before, change.after)]
+    if each == [None, None]:
+        return ""
+    before, after = ("unknown" if one is None else f"${one.value:,.0f}" for one in each)
+    return f"{before} → {after} per T tokens"
 
 
 def dollars(cost: Cost | None, *, hourly: bool) -> str:

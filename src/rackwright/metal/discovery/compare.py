@@ -12,7 +12,7 @@ from rackwright.metal.discovery.expected import ExpectedMachine
 from rackwright.metal.discovery.machines import DiscoveredMachine
 from rackwright.nodelife.redfish import BmcState
 from rackwright.plan.fabric.discovered.differences import CableComparison
-from rackwright.plan.fabric.discovered.lldp import Neighbour, SeenInterface
+from rackwright.plan.fabric.discovered.lldp_records import Neighbour, SeenInterface
 from rackwright.plan.fabric.discovered.neighbours import NeighbourTables
 from rackwright.plan.fabric.layout import Layout
 

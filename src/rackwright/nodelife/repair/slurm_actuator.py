@@ -13,7 +13,14 @@ from rackwright.nodelife.repair.access import NodeCommands, SlurmAccess
 from rackwright.nodelife.repair.actuator import RUNNING, ActionError, NodeView, Progress
 from rackwright.nodelife.repair.bmc import Bmc
 from rackwright.nodelife.repair.journal import ActionRecord
-from rackwright.nodelife.slurm_nodes import NodeState, NodeUpdate, drain, give_back, reason
+from rackwright.nodelife.slurm_nodes import (
+    NodeState,
+    NodeUpdate,
+    drain,
+    forget_comment,
+    give_back,
+    reason,
+)
 from rackwright.resources import bundled
 
 CLAIMS = "/run/rackwright/actions"
@@ -89,7 +96,8 @@ class SlurmActuator:
         Raises:
             ActionError: it takes no jobs.
         """
-        after = self.slurm.update([node], [give_back([node], reasons)]).after.get(node)
+        updates = [forget_comment([node]), give_back([node], reasons)]
+        after = self.slurm.update([node], updates).after.get(node)
         if after is None or (after.reason in reasons and not after.in_service):
             raise ActionError(
                 f"{node} is not given back: it is {after.state if after else 'unknown'}"

@@ -13,9 +13,15 @@ from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import UsageError
 from rackwright.nodelife.repair.actuator import RUNNING, Progress
 from rackwright.nodelife.repair.journal import Journal
-from rackwright.nodelife.signs.detect import FaultEvent, detect
+from rackwright.nodelife.signs.detect import FaultEvent, detect, reason_faults
 from rackwright.nodelife.signs.recordings import SOURCES, LogLine, Recording, Sample, read_recording
-from rackwright.nodelife.slurm_nodes import NodeState
+from rackwright.nodelife.slurm_nodes import (
+    OF_CHECK,
+    TAKEN_UP,
+    NodeState,
+    NodeUpdate,
+    take_up,
+)
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of a recording that are read, from its end."""
@@ -24,13 +30,31 @@ LARGEST_FILE = 16 * 1024 * 1024
 def events_of_slurm(
     table: FaultTable, nodes: Mapping[str, NodeState]
 ) -> Iterator[tuple[str, FaultEvent]]:
-    """Yield the faults that states and reasons of nodes in Slurm tell."""
+    """Yield the faults that states and reasons of nodes in Slurm tell, and those that health checks leave to the loop."""
     for name, state in nodes.items():
         if state.in_service and "*" not in state.state:
+            yield from ((name, event) for event in _left_to_loop(table, state))
             continue
         lines = (LogLine("slurm-reason", None, state.reason),) if state.reason else ()
         found = Recording(lines, (Sample("slurm.state", "", 0.0, state.state),))
         yield from ((name, event) for event in detect(table, found))
+
+
+def take_up_updates(table: FaultTable, nodes: Mapping[str, NodeState]) -> list[NodeUpdate]:
+    """Return the answers to health checks that have left a fault to the loop."""
+    found: dict[str, list[str]] = {}
+    for name, state in nodes.items():
+        if state.in_service and state.comment.startswith(OF_CHECK) and any(_left_to_loop(table, state)):  # fmt: skip
+            found.setdefault(state.comment.removeprefix(OF_CHECK), []).append(name)
+    return [take_up(names, text) for text, names in sorted(found.items())]
+
+
+def _left_to_loop(table: FaultTable, state: NodeState) -> Iterator[FaultEvent]:
+    """Yield the faults in the comment of a node in service; one that nodes do not share is not left to the loop."""
+    text = state.comment.removeprefix(TAKEN_UP).removeprefix(OF_CHECK)
+    for name in reason_faults(text):
+        if name in table.faults and table.faults[name].shared:
+            yield FaultEvent(name, "", 0.0, text)
 
 
 @dataclass

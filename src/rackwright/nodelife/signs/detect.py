@@ -56,10 +56,15 @@ def detect(table: FaultTable, recording: Recording) -> tuple[FaultEvent, ...]:
             for event in _events(table, fault, signal, recording, xids):
                 found.setdefault((event.fault, event.device), event)
     for line in recording.lines:
-        for name in _REASON_ID.findall(line.text) if line.log == "slurm-reason" else ():
+        for name in reason_faults(line.text) if line.log == "slurm-reason" else ():
             if name in table.faults and not any(fault == name for fault, _ in found):
                 found[name, ""] = FaultEvent(name, "", line.at or 0.0, line.text)
     return tuple(sorted(found.values()))
+
+
+def reason_faults(text: str) -> list[str]:
+    """Return the ids of faults in a reason of the health check: ``7 of 8 ports [port-down]``."""
+    return _REASON_ID.findall(text)
 
 
 def detect_in(table: FaultTable, material: dict[str, str]) -> tuple[FaultEvent, ...]:

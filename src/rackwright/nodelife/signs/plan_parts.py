@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
+from rackwright.model.names import compress_hostlist
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 from rackwright.nodelife.status import parts_of
 from rackwright.plan.fabric.cables import host_wires
@@ -45,9 +47,24 @@ def part_map(plan: Plan) -> PartMap:
             found[SharedPart("spine", switch.name)] |= below
     for versions, hosts in _firmware(plan).items():
         found[SharedPart("firmware", versions)] |= hosts & nodes
-    return PartMap(
-        {part: frozenset(members) for part, members in found.items() if len(members) > 1}
-    )
+    return PartMap(_told_apart(found))
+
+
+def _told_apart(found: Mapping[SharedPart, set[str]]) -> dict[SharedPart, frozenset[str]]:
+    """Return the parts with several nodes; parts of one kind with the same nodes, like the leaves of rails, are one."""
+    alike: dict[tuple[str, frozenset[str]], list[SharedPart]] = defaultdict(list)
+    for part, members in found.items():
+        if len(members) > 1:
+            alike[part.kind, frozenset(members)].append(part)
+    made = {}
+    for (kind, members), parts in alike.items():
+        (first, *_), last = parts, parts[-1]
+        if first is not last:
+            places = dict.fromkeys(place for part in (first, last) if (place := part.place))
+            name = f"one of {compress_hostlist(part.name for part in parts)}"
+            first = SharedPart(kind, name, " to ".join(places))
+        made[first] = members
+    return made
 
 
 def partitions_of(plan: Plan) -> dict[str, frozenset[str]]:

@@ -167,6 +167,7 @@ def hall_rows(
                 containment=hall.air.containment,
                 ashrae_class=hall.air.ashrae_class,
                 inlet_c=hall.air.inlet_temperature,
+                exhaust_c=_exhaust(hall.air, here.heat_air_w, airflow),
                 air_capacity_w=None if each is None else each * count,
                 air_capacity_n1_w=None if each is None else without_largest(each, count),
                 air_supply_cfm=None if flow is None else flow * count,
@@ -176,6 +177,14 @@ def hall_rows(
             row = _returned(row, unit, hall.air, site)
         found.append(row)
     return tuple(found)
+
+
+def _exhaust(air: AirSupply, heat: float | None, airflow: float | None) -> float | None:
+    """Return the warmest that the air behind the racks is planned or computed to be, in °C."""
+    rises = [air.temperature_rise] if air.temperature_rise is not None else []
+    if heat is not None and airflow:
+        rises.append(CFM_PER_WATT_KELVIN * heat / airflow)
+    return air.inlet_temperature + max(rises) if rises else None
 
 
 def _returned(row: HallLoad, unit: AirHandler, air: AirSupply, site: OnPremSite) -> HallLoad:

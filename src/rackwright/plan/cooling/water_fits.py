@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import FacilityWater
@@ -12,9 +13,10 @@ from rackwright.model.plant import AirHandler
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.rear_door import exhaust
 from rackwright.plan.cooling.water import WATER_CLASSES
-from rackwright.plan.missing import Missing
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.power.consumers import air_handlers, cdus
 from rackwright.plan.records.cooling import WaterFit
+from rackwright.plan.records.facility import LoopProduct
 from rackwright.plan.records.racks import RackClass
 
 APPROACH = 2.0
@@ -63,6 +65,51 @@ def water_fits(
                 missing=(),
             )
     yield from _doors(site, path, classes)
+
+
+def warmed_fits(
+    site: OnPremSite, path: Path, fits: Iterable[WaterFit], products: Iterable[LoopProduct]
+) -> Iterator[WaterFit]:
+    """Yield what circuits cool, with their water as warm as its ``warming`` lets it become.
+
+    Args:
+        site: the site.
+        path: its place in the blueprint.
+        fits: the records of ``water_fits``.
+        products: what the loops cool.
+    """
+    warming = {water.name: water.warming for water in site.facility_water if water.warming}
+    coils = {air_handlers(hall.name): hall.air.water for hall in site.halls if hall.air is not None}
+    for fit in fits:
+        more = warming.get(coils.get(fit.machine) or "") if fit.kind == "coil" else None
+        if more is not None:
+            water = None if fit.water_c is None else fit.water_c + more
+            yield replace(fit, water_c=water)
+    for index, loop in enumerate(site.loops):
+        more = warming.get(loop.water or "")
+        limits = {one.entry: one.max_supply_c for one in products if one.loop == loop.name}
+        if more is None or not limits:
+            continue
+        where = (*path, "loops", index)
+        unsaid = [
+            of_product(entry, "liquid.max_supply", "warmest coolant")
+            for entry in limits
+            if limits[entry] is None
+        ]
+        supply = loop.supply_temperature
+        if supply is None:
+            unsaid.insert(
+                0, Missing("'supply_temperature' of the loop", (*where, "supply_temperature"))
+            )
+        known = [limit for limit in limits.values() if limit is not None]
+        yield WaterFit(
+            kind="plates",
+            machine=f"loop {loop.name}",
+            path=(*where, "supply_temperature"),
+            water_c=None if supply is None else supply + more,
+            limit_c=min(known) if len(known) == len(limits) else None,
+            missing=tuple(unsaid),
+        )
 
 
 def _outdoors(site: OnPremSite, circuit: FacilityWater) -> float | None:

@@ -99,7 +99,7 @@ class RackRoom:
         Raises:
             SpecErrors: the site is not valid.
         """
-        here = {"racks": TRIAL}
+        here = {"racks": TRIAL, "units": None}
         data = {
             **self._data,
             "node_groups": [{**n, **here, "count": c, "per_rack": c} for n, c in nodes],

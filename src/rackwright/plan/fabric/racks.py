@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Fabric, SwitchTier
-from rackwright.model.names import expand_hostlist
+from rackwright.model.names import expand_hostlist, hostlist_size
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import filled
@@ -48,12 +48,16 @@ class RackSet:
 
 def evidently_top_of_rack(leaf: SwitchTier, groups: Sequence[NodeGroup]) -> bool:
     """Return True if leaves stand in each of several racks with hosts, and in no other rack."""
-    own = -(-leaf.count // leaf.per_rack)
-    theirs = [-(-group.count // group.per_rack) for group in groups]
+    own, theirs = _racks_used(leaf), [_racks_used(group) for group in groups]
     if own < 2 or not max(theirs, default=0) <= own <= sum(theirs):
         return False  # told without a name: a site may have a hundred thousand racks
     racks = {rack for rack, _ in filled(leaf)}
     return racks == {rack for group in groups for rack, _ in filled(group)}
+
+
+def _racks_used(group: NodeGroup | SwitchTier) -> int:
+    """Return the number of racks that a group fills, without their names."""
+    return hostlist_size(group.racks) if group.units else -(-group.count // group.per_rack)
 
 
 def rack_sets(
@@ -104,6 +108,9 @@ def racks_in_order(group: NodeGroup | SwitchTier, units: int) -> Callable[[int],
         group: the group or the tier.
         units: hosts or switches in one of its units.
     """
+    if group.units:
+        each = [rack for rack, count in filled(group) for _ in range(count)]
+        return lambda index: each[index // units]
     racks = expand_hostlist(group.racks)
     return lambda index: racks[index // units // group.per_rack]
 

@@ -26,7 +26,7 @@ from rackwright.plan.fabric.layout import Run
 from rackwright.plan.fabric.lengths import CableRoutes, end_between
 from rackwright.plan.fabric.links import TierLink
 from rackwright.plan.fabric.sizing import ceil_div
-from rackwright.plan.hosts import listed
+from rackwright.plan.hosts import filled, listed
 from rackwright.plan.missing import Missing
 
 MOST_DEPTH_M = 0.15
@@ -210,15 +210,18 @@ def _shape_of(ways: CableRoutes) -> tuple[_Shape, tuple[int, ...]]:
     layout, standing = ways.layout, ways.standing
     numbers: dict[str, int] = {}
 
-    def filled(group: NodeGroup | SwitchTier, count: int) -> _Filled:
-        per_rack = count // group.count * group.per_rack
+    def in_racks(group: NodeGroup | SwitchTier, count: int) -> _Filled:
+        each = count // group.count
+        per_rack = each if group.units else each * group.per_rack
         racks = listed(group.racks)[: ceil_div(count, per_rack)]
+        if group.units:
+            racks = tuple(rack for rack, units in filled(group) for _ in range(units))
         return _Filled(count, tuple([numbers.setdefault(r, len(numbers)) for r in racks]), per_rack)
 
     planned = zip(layout.fabric.tiers, layout.tiers, strict=True)
-    tiers = tuple([filled(tier, of.switches) for tier, of in planned])
+    tiers = tuple([in_racks(tier, of.switches) for tier, of in planned])
     attached = tuple(
-        _Attached(filled(one.group, one.count), one.interfaces or 0, _kinds(ways, one.group.name))
+        _Attached(in_racks(one.group, one.count), one.interfaces or 0, _kinds(ways, one.group.name))
         for one in layout.hosts
     )
     stand = [standing.places[rack] for rack in numbers]

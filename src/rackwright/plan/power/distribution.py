@@ -123,6 +123,15 @@ class PowerTree:
             state[name] = name != lost and (not parents or any(state[p] for p in parents))
         return state
 
+    def without(self, lost: AbstractSet[str]) -> AbstractSet[str]:
+        """Return the sources and consumers without power while several sources are lost."""
+        gone: set[str] = set()
+        for this in reversed(self.order):  # parents before children
+            parents = self.parents[this]
+            if this in lost or (parents and gone.issuperset(parents)):
+                gone.add(this)
+        return gone
+
     def without_place(self, name: str) -> AbstractSet[str]:
         """Return the sources and consumers without power while all that is in a room or on a route is lost."""
         gone: set[str] = set()

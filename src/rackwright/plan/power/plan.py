@@ -19,6 +19,7 @@ from rackwright.plan.power.lines.conductors import OfFeeds
 from rackwright.plan.power.lines.fault_currents import fault_currents
 from rackwright.plan.power.lines.ratings import line_ratings
 from rackwright.plan.power.lines.voltage_drops import voltage_drops
+from rackwright.plan.power.lines.voltage_zones import voltage_zones
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.records.power import (
@@ -28,6 +29,7 @@ from rackwright.plan.records.power import (
     SourceLoad,
     TapOffLoad,
     VoltageDrop,
+    VoltageZone,
 )
 from rackwright.plan.records.racks import RackClass
 
@@ -44,6 +46,7 @@ class PowerPlan:
         fault_currents: short circuits at the sources, then at the PDUs of the racks.
         line_ratings: conductors to the sources and to the racks, with what protects them.
         voltage_drops: voltage at the end of each feed of each class of racks.
+        voltage_zones: sources and feeds that no transformer parts.
         autonomies: UPSs and generators; none of a site without generators.
         overhead: what the site draws beside its racks.
         after_loss: what the sources carry after each single loss, worked out when it is asked for.
@@ -56,6 +59,7 @@ class PowerPlan:
     fault_currents: tuple[FaultCurrent, ...]
     line_ratings: tuple[LineRating, ...]
     voltage_drops: tuple[VoltageDrop, ...]
+    voltage_zones: tuple[VoltageZone, ...]
     autonomies: tuple[Autonomy, ...]
     overhead: Overhead
     after_loss: LoadsAfterLoss = field(compare=False)
@@ -102,6 +106,7 @@ def plan_power(
         voltage_drops=tuple(
             voltage_drops(plant.tree, site.power.power_factor, plant.rows, racks, conductors)
         ),
+        voltage_zones=tuple(voltage_zones(plant.tree, racks)),
         autonomies=tuple(autonomies(plant.tree, plant.rows)),
         overhead=plant.overhead,
         after_loss=plant.after_loss,

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.model.names import hostlist_size
+from rackwright.model.standing import by_rack
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.racks.kinds import kind_key
-from rackwright.plan.racks.placement import AssignedRacks, Load, PlacedGroup, list_loads
+from rackwright.plan.racks.placement import AssignedRacks, Content, Load, PlacedGroup, list_loads
 from rackwright.plan.racks.rack import WiredRack, build_rack
 from rackwright.plan.records.racks import RackClass
 
@@ -63,7 +64,10 @@ class CircuitRoom:
             return None
         index, placed = _largest(described, self._loads, rack)
         for most in range(placed - 1, 0, -1):
-            content = tuple((n, most if n == index else count) for n, count in described.content)
+            content = tuple(
+                Content(n, most, units[:most]) if n == index else Content(n, count, units)
+                for n, count, units in described.content
+            )
             smaller = self._build(replace(described, content=content))
             if _fits(smaller, after_losses=self._after_losses):
                 load = self._loads[index]
@@ -96,7 +100,8 @@ def enough_racks(site: SitePlan, group: Path, each: int) -> bool:
 
 
 def _enough(load: Load, each: int) -> bool:
-    return hostlist_size(load.group.racks) * each >= load.group.count
+    # Where each unit of a product has its place, fewer in a rack leave some without one.
+    return not load.group.units and hostlist_size(load.group.racks) * each >= load.group.count
 
 
 def _describe(site: SitePlan, racks: RackClass, loads: Sequence[Load]) -> AssignedRacks:
@@ -104,10 +109,14 @@ def _describe(site: SitePlan, racks: RackClass, loads: Sequence[Load]) -> Assign
     path = racks.path
     hall, line = int(path[-5]), int(path[-3])
     paths = [device.path for device in racks.kind.devices]
-    content = [(index, paths.count(load.path)) for index, load in enumerate(loads)]
+    rack = racks.names[0]
+    content = [
+        Content(index, paths.count(load.path), by_rack(load.group.units).get(rack, ()))
+        for index, load in enumerate(loads)
+    ]
     return AssignedRacks(
         PlacedGroup(site.rack_group(path), hall, line, path, ()),
-        tuple((index, count) for index, count in content if count),
+        tuple(one for one in content if one.number),
     )
 
 
@@ -116,7 +125,8 @@ def _largest(described: AssignedRacks, loads: Sequence[Load], rack: WiredRack) -
     power: dict[Path | None, float] = {}
     for device in rack.devices:
         power[device.path] = power.get(device.path, 0.0) + (device.power_w or 0.0)
-    return max(described.content, key=lambda pair: power.get(loads[pair[0]].path, 0.0))
+    largest = max(described.content, key=lambda one: power.get(loads[one.load].path, 0.0))
+    return largest.load, largest.number
 
 
 def _fits(rack: WiredRack, *, after_losses: bool) -> bool | None:

@@ -160,8 +160,9 @@ def place_devices(
     switches: Sequence[tuple[RackDevice, float | None]],
     fixtures: Sequence[RackDevice],
     rack_height: float,
+    exact: Sequence[tuple[RackDevice, float]] = (),
 ) -> list[RackDevice]:
-    """Return the devices with their units.
+    """Return the devices with their units; those of ``exact`` have the unit that is stated, or none.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
     bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
@@ -169,6 +170,8 @@ def place_devices(
     """
     taken: list[tuple[float, float]] = []
     placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
+    for device, unit in exact:
+        placed.append(_place(device, unit, taken, rack_height, from_top=False, only=True))
     by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight_kg or 0.0))
     for device, start in by_weight:
         placed.append(_place(device, start, taken, rack_height, from_top=False))
@@ -184,6 +187,7 @@ def _place(
     rack_height: float,
     *,
     from_top: bool,
+    only: bool = False,
 ) -> RackDevice:
     if device.height_u is None:
         return replace(device, fits=False)
@@ -197,7 +201,7 @@ def _place(
     if from_top:
         candidates = [top - index * step for index in range(steps)]
     for low in candidates:
-        if start is not None and low < start:
+        if start is not None and (low < start or (only and low != start)):
             continue
         if all(low + device.height_u <= a or low >= b for a, b in taken):
             taken.append((low, low + device.height_u))

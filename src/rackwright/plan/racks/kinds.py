@@ -255,6 +255,7 @@ def _delivery(rack: WiredRack, weight: float | None, hall: Hall) -> RackDelivery
         width_m=shipping.width,
         weight_kg=moved,
         caster_kg=None if moved is None else moved / rack.type.casters,
+        empty_kg=fact_value(rack.type.weight),
         way_height_m=way.height,
         way_width_m=way.width,
         way_rating_kg=way.rating,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rackwright.model.fabric import SwitchTier
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
+from rackwright.model.standing import by_rack
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import filled, listed
 from rackwright.plan.problems import PlanProblem
@@ -39,17 +41,31 @@ class Load:
     is_switch: bool
 
 
+class Content(NamedTuple):
+    """Units of a load in one rack.
+
+    Attributes:
+        load: its index.
+        number: of units of the product.
+        units: lowest rack unit of each, where the blueprint states them.
+    """
+
+    load: int
+    number: int
+    units: tuple[float, ...] = ()
+
+
 @dataclass
 class AssignedRacks:
     """Racks of one group with the same content, in the order of the row.
 
     Attributes:
-        content: number of units of each load, by its index.
+        content: units of each load.
         positions: place of each rack in its row.
     """
 
     group: PlacedGroup
-    content: tuple[tuple[int, int], ...]
+    content: tuple[Content, ...]
     racks: list[str] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
 
@@ -84,10 +100,10 @@ def assign(
 ) -> list[AssignedRacks]:
     """Return the rack classes; racks that get nothing form classes of their own."""
     known = {rack: index for index, group in enumerate(groups) for rack in group.racks}
-    content: dict[str, list[tuple[int, int]]] = {rack: [] for rack in known}
+    content: dict[str, list[Content]] = {rack: [] for rack in known}
     for index, load in enumerate(loads):
         _fill(index, load, known, content, problems)
-    classes: dict[tuple[int, tuple[tuple[int, int], ...]], AssignedRacks] = {}
+    classes: dict[tuple[int, tuple[Content, ...]], AssignedRacks] = {}
     positions: dict[tuple[int, int], int] = {}
     for number, group in enumerate(groups):
         first = positions.get((group.hall, group.row), 0)
@@ -114,7 +130,7 @@ def _fill(
     index: int,
     load: Load,
     known: Mapping[str, int],
-    content: Mapping[str, list[tuple[int, int]]],
+    content: Mapping[str, list[Content]],
     problems: list[PlanProblem],
 ) -> None:
     racks = listed(load.group.racks)
@@ -123,12 +139,13 @@ def _fill(
         hint = did_you_mean(strange[0], known)
         problems.append(PlanProblem((*load.path, "racks"), message, hint))
         return
+    units = by_rack(load.group.units)
     for rack, count in filled(load.group):
-        if sum(units for _, units in content[rack]) + count > MOST_PER_RACK:
+        if sum(one.number for one in content[rack]) + count > MOST_PER_RACK:
             message = f"the rack '{rack}' would hold more than {MOST_PER_RACK} devices"
             problems.append(PlanProblem((*load.path, "per_rack"), message))
             return
-        content[rack].append((index, count))
+        content[rack].append(Content(index, count, units.get(rack, ())))
     room = len(racks) * load.group.per_rack
     left = load.group.count - room
     if left > 0:

@@ -119,16 +119,21 @@ def build_rack(
     pdus = tuple(catalogue.get(Pdu, feed.pdu) if feed.pdu else None for feed in group.feeds)
     nodes: list[tuple[RackDevice, float | None]] = []
     switches: list[tuple[RackDevice, float | None]] = []
-    for index, count in cls.content:
+    exact: list[tuple[RackDevice, float]] = []
+    for index, count, units in cls.content:
         load = loads[index]
         device = _describe(load, catalogue, rise, group.cooling.mode)
         device = _override_psus(device, load.group, group)
-        (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
-    whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
+        exact += [(device, unit) for unit in units]
+        if not units:
+            (switches if load.is_switch else nodes).extend(
+                [(device, load.group.start_unit)] * count
+            )
+    whole = any(_is_whole_rack(loads[one.load], catalogue) for one in cls.content)
     furniture = fixtures(group, pdus, catalogue, shelves_included=whole)
     door = door_of(group.cooling, catalogue)
     furniture += cooling_fixtures(cls.group, door, site, catalogue, rise)
-    placed = place_devices(nodes, switches, furniture, rack_type.height.value)
+    placed = place_devices(nodes, switches, furniture, rack_type.height.value, exact)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
         placed, len(feeds), shelves_on_feeds(group.shelves, feeds) if group.shelves else None

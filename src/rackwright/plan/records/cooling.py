@@ -153,7 +153,7 @@ class FreezingUnits:
     missing: tuple[str, ...]
 
 
-FitKind = Literal["coil", "class", "door"]
+FitKind = Literal["coil", "class", "door", "plates"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class WaterFit:
     """Water and what it is to cool, or is declared to be.
 
     Attributes:
-        kind: a coil of air handlers, the class of a loop's facility water, or a rear door.
+        kind: a coil of air handlers, the class of a loop's facility water, a rear door, or cold plates.
         machine: words for what the water reaches.
         path: its place in the blueprint.
         water_c: temperature of the water, in °C.

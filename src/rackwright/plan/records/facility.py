@@ -62,6 +62,7 @@ class HallLoad:
         air_supply_cfm: air that all air handlers move, in CFM.
         air_supply_n1_cfm: the same with one of them lost, in CFM.
         supply_cfm: air that the devices draw and what leaks past them, at sea level, in CFM.
+        exhaust_c: temperature of the air behind the racks, by its stated rise or that of the devices, in °C.
         return_c: temperature of the air that returns to the handlers, in °C.
         rated_return_c: temperature of that air at which they have their capacity, in °C.
         returned_n1_w: heat that they carry with air of ``return_c`` and one of them lost, in W.
@@ -91,6 +92,7 @@ class HallLoad:
     air_supply_cfm: float | None = None
     air_supply_n1_cfm: float | None = None
     supply_cfm: float | None = None
+    exhaust_c: float | None = None
     return_c: float | None = None
     rated_return_c: float | None = None
     returned_n1_w: float | None = None

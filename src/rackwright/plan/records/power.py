@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.model.power import SourceKind
+from rackwright.model.power import Conductors, SourceKind
 from rackwright.plan.base import Path
 from rackwright.plan.records.racks import RackClass
 
@@ -71,6 +71,27 @@ class FaultCurrent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VoltageZone:
+    """Sources and circuits that are joined without a transformer, so that they have one voltage.
+
+    Attributes:
+        source: name of the first of its sources.
+        path: its place in the blueprint.
+        highest_v: highest voltage that is stated in it, line to line, in V; None where none is.
+        lowest_v: lowest voltage that is stated in it, line to line, in V; None where none is.
+        highest: words for the source or feed with the highest one.
+        lowest: words for the source or feed with the lowest one.
+    """
+
+    source: str
+    path: Path
+    highest_v: float | None
+    lowest_v: float | None
+    highest: str
+    lowest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LineRating:
     """The conductors of a circuit with what protects them: those to a source, or to the PDUs of a feed.
 
@@ -80,6 +101,7 @@ class LineRating:
         feed: name of the feed; None for conductors to a source.
         path: place of the source or the feed in the blueprint.
         line: words for the conductors, like ``16 mm² of copper``.
+        conductors: what the blueprint states of them.
         breaker_a: rating of the breaker that protects them, or the current of what they may carry, in A.
         carries_a: current that they carry where they are laid, in A.
         protects_a: largest breaker that may protect them, in A; the same but for the NEC's next size up.
@@ -95,6 +117,7 @@ class LineRating:
     feed: str | None
     path: Path
     line: str
+    conductors: Conductors
     breaker_a: float | None
     carries_a: float | None
     protects_a: float | None

@@ -115,6 +115,7 @@ class RackDelivery:
         width_m: width on the way, in m.
         weight_kg: weight on the way, in kg.
         caster_kg: of that, on one caster, in kg.
+        empty_kg: weight of the empty rack, in kg.
         way_height_m: height of the lowest place on the way, in m.
         way_width_m: width of the narrowest one, in m.
         way_rating_kg: most that the way carries, in kg.
@@ -126,6 +127,7 @@ class RackDelivery:
     width_m: float | None
     weight_kg: float | None
     caster_kg: float | None
+    empty_kg: float | None
     way_height_m: float | None
     way_width_m: float | None
     way_rating_kg: float | None

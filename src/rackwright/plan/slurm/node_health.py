@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.catalog.fault_signals import faults_of_node
+from rackwright.catalog.fault_signals import faults_left_to_loop, faults_of_node
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.devices import device_files, device_pattern
 from rackwright.plan.slurm.nodes import NodeSet
@@ -81,6 +81,8 @@ def health_programs(plan: Expansion) -> Mapping[str, Any]:
         found["health_check_services"] = []
     if found:
         found["health_check_faults"] = faults_of_node(plan.faults, operations.drain_on_xids or ())
+    if found and operations.repair is not None:
+        found["health_check_shared"] = faults_left_to_loop(plan.faults)
     return found
 
 

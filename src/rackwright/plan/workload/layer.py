@@ -152,6 +152,11 @@ def _speed(work: Work) -> GemmSpeed:
     return work.accelerator.gemms[work.precision]
 
 
+def _sustained(work: Work) -> float:
+    """Return the time of a product in a long run over that of the table."""
+    return work.software.sustained * work.software.slower.get(work.precision, 1.0)
+
+
 def _there_and_back(gemms: Iterable[Gemm], speed: GemmSpeed, *, frozen: bool) -> float:
     total = 0.0
     for one in gemms:
@@ -169,14 +174,14 @@ def _products(work: Work, gemms: Iterable[Gemm], cast_share: float = 1.0) -> tup
     cast = work.software.cast.get(work.precision, 0.0) * operands * cast_share
     both = _there_and_back(listed, speed, frozen=work.frozen)
     both += cast / (COPIED * work.accelerator.bandwidth)
-    return both * work.software.sustained, sum(map(speed.seconds, listed)) * work.software.sustained
+    return both * _sustained(work), sum(map(speed.seconds, listed)) * _sustained(work)
 
 
 def _grouped(work: Work, rows: float, experts: float) -> tuple[float, float]:
     """Return the seconds of the experts' products: their fixed part is paid once for all of them."""
     gemms = list(work.model.feed_forward_gemms(rows, work.model.expert_feed_forward))
     both, forward = _products(work, gemms, work.software.cast_fused if work.software.fused else 1.0)
-    fixed = _speed(work).fixed * work.software.sustained
+    fixed = _speed(work).fixed * _sustained(work)
     passes = len(gemms) * (2 if work.frozen else 3)
     return (
         experts * (both - passes * fixed) + passes * fixed,
@@ -264,9 +269,9 @@ def _host_wait(work: Work, busy: float, *, routed: bool) -> float:
     products = 3 + 2 * (work.model.shared_feed_forward > 0) + (5 if work.model.latent else 2)
     launch = launches.get(work.accelerator.host, 0.0) * software.launched.get(software.graphs, 1.0)
     launch *= products / 5 if routed else 1.0
-    if software.overlapped and software.graphs != "all":
-        launch *= software.crossed
     if routed and not software.fused:
         local = work.model.experts / work.layout.expert
         launch += software.launch_expert.get(work.accelerator.host, 0.0) * local
+    if software.overlapped and software.graphs != "all":
+        launch *= software.crossed
     return math.sqrt(math.hypot(busy**2, launch**2)) - busy

@@ -189,7 +189,7 @@ def _predicted(
     low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
     value = step.tokens / step.seconds
     speed = Bounds(value * low, value, value * high)
-    slowed = _slowed(step, placement.power) if placement.power < 1 else None
+    slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
         speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
     lost, missing = _lost(plan, workload, placement)
@@ -209,7 +209,7 @@ def _predicted(
     )
 
 
-def _slowed(step: StepTime, power: float) -> Bounds:
+def slowed_by(step: StepTime, power: float) -> Bounds:
     """Return the speed of a step with ``power`` of the accelerators' TDP over that with all of it.
 
     Products and attention draw all that there is (docs/workloads.md has an H100 at its cap). The power of CMOS rises with

@@ -22,6 +22,7 @@ class Software:
     Attributes:
         name: of the program and its release.
         sustained: time of a product in a long run over that of the product alone: clocks, gaps.
+        slower: time of a product over that of the table, by precision; 1 where it is not listed.
         traffic: bytes of element-wise passes over those of the fewest passes that can do it.
         cast: bytes for each operand element of a product in lower precision, by precision.
         tensor: share of a tensor-parallel collective that no product hides.
@@ -51,7 +52,7 @@ class Software:
         biases: traffic of the biases of experts, in bytes for each element of their products.
         offload: bytes in a second that go to the host's memory unnoticed, by kind of host, where
             parameters are sharded.
-        crossed: launches where exchanges are overlapped, over those where they are not.
+        crossed: launches of a layer and its experts where exchanges are overlapped, over those where they are not.
         balanced: the loss counts as work where layers are spread over stages.
         gather: share of the gathers of sharded parameters that no layer hides.
         backward: time of attention backward over forward.
@@ -65,6 +66,7 @@ class Software:
 
     name: str
     sustained: float = 1.06
+    slower: Mapping[Precision, float] = field(default_factory=dict)
     traffic: float = 1.0
     cast: Mapping[Precision, float] = field(default_factory=dict)
     tensor: float = 0.4

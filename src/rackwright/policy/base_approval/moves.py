@@ -99,9 +99,15 @@ def loads_of(site: Mapping[str, Any]) -> Loads:
             found.update((key, part) if field == "group" else (part, key) for key in keys)
 
     def fill(part: Mapping[str, Any], field: str, key: str) -> None:
-        """Count the units of a product, in racks one rack after the other."""
+        """Count the units of a product, in racks one rack after the other or as ``units`` has them."""
         count, most = _number(part, "count", 1), _number(part, "per_rack", 10**9)
         found[key, str(part.get("type", field))] += count
+        stated = part.get("units")
+        if isinstance(stated, Mapping):
+            for names, units in stated.items():
+                for rack in listed_racks({"racks": names}):
+                    found[rack, key] += len(units) if isinstance(units, list) else 0
+            return
         for rack in () if field == "rack_groups" else listed_racks(part):
             found[rack, key] += min(count, most)
             count -= min(count, most)

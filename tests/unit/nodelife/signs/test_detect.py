@@ -30,6 +30,14 @@ def test_faults_without_an_example_are_those_of_the_catalogue_of_xids() -> None:
     assert all(fault.examples or fault.id.startswith("xid-") for fault in TABLE.faults.values())
 
 
+def test_gpu_that_fell_off_the_bus_without_an_xid_is_lost() -> None:
+    """The driver of one node logged no Xid, and tools that count Xids called it healthy."""
+    assert faults(kernel="[812.12] NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.\n") == {"gpu-off-bus"}  # fmt: skip
+    lost = "Unable to determine the device handle for GPU0000:9B:00.0: Unknown Error\n"
+    assert faults(nvidia_smi_text=lost) == {"gpu-off-bus"}
+    assert faults(host="10 gpus_expected 8\n10 gpus 7\n") == {"gpu-init-failed"}
+
+
 def test_every_xid_of_the_catalogue_is_found_with_its_documented_action() -> None:
     actions = {"RESET_GPU": {FaultAction.RESET_GPU, FaultAction.RESET_FABRIC}, "RESTART_BM": {FaultAction.COLD_CYCLE},
                "RESTART_VM": {FaultAction.REBOOT}, "RESTART_APP": {FaultAction.USER, FaultAction.RESET_GPU}}  # fmt: skip

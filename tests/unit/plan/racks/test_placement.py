@@ -30,7 +30,9 @@ def assigned(
     )
     problems: list[PlanProblem] = []
     classes = assign(place_groups(site, PATH), list_loads(site, PATH), problems)
-    return [(tuple(c.racks), c.content) for c in classes], problems
+    return [
+        (tuple(c.racks), tuple((one.load, one.number) for one in c.content)) for c in classes
+    ], problems
 
 
 def test_racks_are_filled_in_the_order_written():

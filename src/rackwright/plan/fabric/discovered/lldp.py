@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from rackwright.plan.fabric.discovered.lldp_cli import is_cli, read_cli, read_cli_json
+from rackwright.plan.fabric.discovered.lldp_records import (
+    Interfaces,
+    Neighbour,
+    SeenInterface,
+    far_end,
+    gbps_of,
+    merge,
+)
 
 _MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([GMT])", re.IGNORECASE)
-_MAU = re.compile(r"(\d+)(G?)(?:ig)?base", re.IGNORECASE)
-"""Rate in the name of a medium: ``1000BaseTFD``, ``100GbaseSR4``, ``10GigBaseLR``."""
 _GBPS = {"G": 1.0, "M": 0.001, "T": 1000.0}
 _MBPS = 0.001
 """Gbps of one Mbps."""
@@ -24,43 +31,11 @@ _LINE = re.compile(
     r"^\s+(SysName|ChassisID|PortID|PortDescr|Current \S+|MAU oper type):[ \t]*(.*?)\s*$",
     re.MULTILINE,
 )
+_CUMULUS = re.compile(
+    r"^\s*(?:Local ?Port|Interface)\s.*(?:Remote ?Port.*Remote ? ?Host|Remote ?Host.*Remote ?Port)"
+)
+"""Heads of ``net show lldp`` and ``nv show interface`` of Cumulus Linux."""
 _RULE = re.compile(r"^-{3,}(\s+-{3,})+\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The device at the far end of a port.
-
-    Attributes:
-        device: its name; that of its chassis where it tells none.
-        named: True if it tells its name.
-        ports: names of its port, the best first; none where it tells a MAC address alone.
-    """
-
-    device: str
-    named: bool
-    ports: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SeenInterface:
-    """An interface of the device that a dump is of.
-
-    Attributes:
-        names: of the interface, the best first.
-        up: True if it has a link; None where the dump does not say it.
-        gbps: rate of its link; None where the dump does not say it.
-        neighbours: that it hears.
-    """
-
-    names: tuple[str, ...]
-    up: bool | None = None
-    gbps: float | None = None
-    neighbours: tuple[Neighbour, ...] = ()
-
-
-Interfaces = Mapping[str, SeenInterface]
-"""Interfaces of one device by their names."""
 
 
 def read_lldp_json(value: Any) -> Iterator[tuple[str, Interfaces]]:
@@ -78,6 +53,8 @@ def read_lldp_json(value: Any) -> Iterator[tuple[str, Interfaces]]:
             return
         value = read_json(text)
     found = _own(value)
+    if found is None and (rows := read_cli_json(value)) is not None:
+        found = _merged(rows)
     if found is not None:
         yield _hostname(value), found
         return
@@ -87,7 +64,7 @@ def read_lldp_json(value: Any) -> Iterator[tuple[str, Interfaces]]:
             yield from ((name, part) for name, part in parts.items() if part is not None)
             return
     raise ValueError(
-        "it is no list of neighbours of lldpctl, SONiC, NVUE or eAPI: it has "
+        "it is no list of neighbours of lldpctl, SONiC, NVUE, eAPI, NX-OS or Junos: it has "
         + (
             ", ".join(f"'{key}'" for key in list(value)[:5])
             if isinstance(value, dict)
@@ -130,25 +107,6 @@ def _merged(interfaces: Any) -> Interfaces:
     return made
 
 
-def merge(first: SeenInterface, second: SeenInterface) -> SeenInterface:
-    """Return what two dumps state of one interface."""
-    return SeenInterface(
-        tuple(dict.fromkeys((*first.names, *second.names))),
-        first.up if second.up is None else second.up,
-        first.gbps if second.gbps is None else second.gbps,
-        tuple(dict.fromkeys((*first.neighbours, *second.neighbours))),
-    )
-
-
-def _neighbour(
-    name: Any, chassis: Any, port: Any, description: Any, *, mac: bool = False
-) -> Neighbour:
-    named = isinstance(name, str) and bool(name.strip())
-    texts = [str(text).strip() for text in (None if mac else port, description) if text]
-    ports = tuple(text for text in texts if text and not _MAC.fullmatch(text))
-    return Neighbour(str(name).strip() if named else str(chassis or "").strip(), named, ports)
-
-
 def _lldpctl(value: Any) -> Interfaces:
     """Return the neighbours in lldpctl's json and json0.
 
@@ -176,7 +134,7 @@ def _lldpctl_interface(name: str, one: Mapping[str, Any]) -> SeenInterface:
         system, chassis = next((str(key), _first(part)) for key, part in chassis.items())
     identity = _first(port.get("id"))
     mac = str(identity.get("type", "")).lower() == "mac"
-    neighbour = _neighbour(
+    neighbour = far_end(
         system,
         _value(chassis.get("id")),
         _value(port.get("id")),
@@ -184,7 +142,7 @@ def _lldpctl_interface(name: str, one: Mapping[str, Any]) -> SeenInterface:
         mac=mac,
     )
     medium = _value(_first(port.get("auto-negotiation")).get("current"))
-    return SeenInterface((name,), up=True, gbps=_of_medium(medium), neighbours=(neighbour,))
+    return SeenInterface((name,), up=True, gbps=gbps_of(medium), neighbours=(neighbour,))
 
 
 def _first(value: Any) -> Mapping[str, Any]:
@@ -201,14 +159,6 @@ def _value(value: Any) -> str | None:
     if isinstance(value, dict):
         value = value.get("value")
     return None if value is None else str(value)
-
-
-def _of_medium(text: str | None) -> float | None:
-    match = _MAU.search(text or "")
-    if match is None:
-        return None
-    number = float(match[1])
-    return number if match[2] else number * _MBPS
 
 
 def _is_nvue(value: Any) -> bool:
@@ -237,7 +187,7 @@ def _nvue(value: Mapping[str, Any]) -> Iterator[SeenInterface]:
             kind = str(port.get("id-type", port.get("type", ""))).lower()
             identity = port.get("id", port.get("name"))
             neighbours.append(
-                _neighbour(
+                far_end(
                     system,
                     chassis.get("chassis-id"),
                     identity,
@@ -266,9 +216,7 @@ def _eapi(body: Mapping[str, Any]) -> Iterator[SeenInterface]:
     if isinstance(heard, list):  # without "detail"
         for one in heard:
             if isinstance(one, dict) and one.get("port"):
-                neighbour = _neighbour(
-                    one.get("neighborDevice"), None, one.get("neighborPort"), None
-                )
+                neighbour = far_end(one.get("neighborDevice"), None, one.get("neighborPort"), None)
                 yield SeenInterface((str(one["port"]),), up=True, neighbours=(neighbour,))
     elif isinstance(heard, dict):
         for name, one in heard.items():
@@ -282,7 +230,7 @@ def _eapi(body: Mapping[str, Any]) -> Iterator[SeenInterface]:
                     '"'
                 )
                 neighbours.append(
-                    _neighbour(info.get("systemName"), info.get("chassisId"), identity,
+                    far_end(info.get("systemName"), info.get("chassisId"), identity,
                                port.get("interfaceDescription"), mac=mac)
                 )  # fmt: skip
             yield SeenInterface((str(name),), True if neighbours else None, None, tuple(neighbours))
@@ -296,27 +244,29 @@ def _eapi(body: Mapping[str, Any]) -> Iterator[SeenInterface]:
 
 def is_lldp_text(text: str) -> bool:
     """Return True for neighbours or states of interfaces as text."""
-    return any(start(text) is not None for start in (_BLOCK.search, _table_head))
+    return any(start(text) is not None for start in (_BLOCK.search, _table_head)) or is_cli(text)
 
 
 def _table_head(text: str) -> int | None:
-    """Return the line of the heads of SONiC's tables; None where there are none."""
+    """Return the line of the heads of SONiC's and Cumulus' tables; None where there are none."""
     for number, line in enumerate(text.splitlines()):
         words = line.split()
-        if words[:2] == ["LocalPort", "RemoteDevice"] or (
-            words[:1] == ["Interface"] and "Lanes" in words
+        if (
+            words[:2] == ["LocalPort", "RemoteDevice"]
+            or (words[:1] == ["Interface"] and "Lanes" in words)
+            or bool(_CUMULUS.search(line))
         ):
             return number
     return None
 
 
 def read_lldp_text(text: str) -> Interfaces:
-    """Return the interfaces of one device in what ``lldpctl`` and SONiC print as text.
+    """Return the interfaces of one device in what ``lldpctl`` and switches print as text.
 
     Raises:
         ValueError: it is none of these, or is cut off.
     """
-    found = [*_blocks(text), *_tables(text)]
+    found = [*_blocks(text), *_tables(text)] or list(read_cli(text))
     if not found and not is_lldp_text(text):
         raise ValueError("it lists no neighbour and no interface")
     return _merged(found)
@@ -342,11 +292,11 @@ def _blocks(text: str) -> Iterator[SeenInterface]:
             continue
         kind, _, port = said["PortID"].partition(" ")
         chassis = said.get("ChassisID", "").partition(" ")[2]
-        neighbour = _neighbour(
+        neighbour = far_end(
             said.get("SysName"), chassis, port, said.get("PortDescr"), mac=kind == "mac"
         )
         medium = next((said[key] for key in said if key.startswith(("MAU", "Current"))), None)
-        yield SeenInterface((match[1],), up=True, gbps=_of_medium(medium), neighbours=(neighbour,))
+        yield SeenInterface((match[1],), up=True, gbps=gbps_of(medium), neighbours=(neighbour,))
 
 
 def _tables(text: str) -> Iterator[SeenInterface]:
@@ -360,7 +310,7 @@ def _tables(text: str) -> Iterator[SeenInterface]:
             heads = {name for name, _, _ in spans}
             row = (
                 _neighbour_row
-                if "RemoteDevice" in heads
+                if "RemoteDevice" in heads or _CUMULUS.search(lines[number - 1])
                 else _status_row
                 if "Lanes" in heads
                 else None
@@ -385,12 +335,22 @@ def _spans(head: str, rule: str) -> list[tuple[str, int, int | None]]:
 
 
 def _neighbour_row(cells: Mapping[str, str]) -> SeenInterface | None:
-    if not cells.get("LocalPort"):
+    cells = {name.replace(" ", ""): text for name, text in cells.items()}
+    local = cells.get("LocalPort") or cells.get("Interface", "").removeprefix("+ ")
+    states = [cells[name].lower() for name in ("State", "OperStatus") if cells.get(name)]
+    if "RemoteHost" in cells:
+        if not local or cells.get("Type", "swp") not in {"swp", "eth"}:
+            return None
+        up = states[0] == "up" if states else True
+        heard = [far_end(cells["RemoteHost"], None, cells.get("RemotePort"), None)]
+        gbps = _gbps(cells.get("Speed")) if up else None
+        return SeenInterface((local,), up, gbps, tuple(heard if cells["RemoteHost"] else ()))
+    if not local:
         return None
-    neighbour = _neighbour(
+    neighbour = far_end(
         cells.get("RemoteDevice"), None, cells.get("RemotePortID"), cells.get("RemotePortDescr")
     )
-    return SeenInterface((cells["LocalPort"],), up=True, neighbours=(neighbour,))
+    return SeenInterface((local,), up=True, neighbours=(neighbour,))
 
 
 def _status_row(cells: Mapping[str, str]) -> SeenInterface | None:

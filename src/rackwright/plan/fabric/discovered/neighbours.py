@@ -9,7 +9,8 @@ from functools import cached_property
 
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.discovered.dump import Discovery, End, Rate
-from rackwright.plan.fabric.discovered.lldp import Interfaces, best_neighbour
+from rackwright.plan.fabric.discovered.lldp import best_neighbour
+from rackwright.plan.fabric.discovered.lldp_records import Interfaces
 from rackwright.plan.fabric.discovered.port_numbers import PortNumbers, is_management
 from rackwright.plan.fabric.layout import Layout
 

@@ -1,6 +1,6 @@
 """Numbers of ports, which makers of switches name in different ways.
 
-``swp21``, ``Ethernet21/1``, ``Ethernet1/21``, ``et-0/0/21``, ``Ethernet160`` and ``etp21`` may all be the 21st port of a
+``swp21``, ``Ethernet21/1``, ``Ethernet1/21``, ``et-0/0/21``, ``Ethernet160``, ``ethernet1/1/21`` and ``etp21`` may all be the 21st port of a
 switch. Which way a switch names its ports follows from the names themselves; where several ways fit, from the
 cables: it is the way by which most of them lead to the device that the plan has there.
 """
@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from rackwright.plan.fabric.layout import Tier
 
-_NAME = re.compile(r"([A-Za-z][A-Za-z_-]*?)[- ]?(\d+(?:[/:]\d+)*)(?:(s|[a-h])(\d*))?")
-_MANAGEMENT = re.compile(r"eth\d+|(mgmt|ma|management|fxp|em|me|oob|vme)-?\d*(/.*)?", re.IGNORECASE)
+_NAME = re.compile(r"(\d*[A-Za-z][A-Za-z_-]*?)[- ]?(\d+(?:[/:]\d+)*)(?:(s|[a-h])(\d*))?")
+_MANAGEMENT = re.compile(
+    r"eth\d+|(mgmt|ma|management|fxp|em|me|oob|vme)[- ]?\d*(/.*)?", re.IGNORECASE
+)
 _LANES = 8
 """Lanes of a port, by which EOS names its parts."""
 _STRIDES = (8, 4, 2, 1)
@@ -78,25 +80,31 @@ def _numberings(names: Sequence[_PortName], parts: Iterable[int]) -> Iterable[Nu
     strides = [step for step in _STRIDES if all(number % step == 0 for number in plain)] or [1]
     lead = {name.numbers[0] for name in names if len(name.numbers) > 1}
     by_slot = (True, False) if len(lead) == 1 else (False, True)
+    three = any(len(name.numbers) == 3 for name in names)
     for count in parts:
+        if three:
+            yield _numbering(count, slotted=True, step=0, last=True)
         for slotted in by_slot if lead else (True,):
             for step in (*strides, 0) if plain else (0,):
                 yield _numbering(count, slotted=slotted, step=step)
 
 
-def _numbering(parts: int, *, slotted: bool, step: int) -> Numbering:
+def _numbering(parts: int, *, slotted: bool, step: int, last: bool = False) -> Numbering:
     """Return a way of numbering.
 
     Args:
         parts: that each port is split into.
         slotted: the first of several numbers is that of a slot; else the last is that of a lane.
         step: by which SONiC counts, from 0; zero counts ports from 1.
+        last: the last of three numbers is that of the port, as of OS10's ethernet1/1/21:1.
     """
 
     def number(name: _PortName) -> int | None:
         first, *more = name.numbers
-        if name.word == "et" and len(name.numbers) == 3:  # Junos: et-0/0/21, counted from 0
+        if name.word in {"et", "xe", "ge"} and len(name.numbers) == 3:  # Junos counts from 0
             return _port(name.numbers[2] + 1, name.part, parts)
+        if last and len(name.numbers) == 3:
+            return _port(name.numbers[2], None if name.part is None else name.part - 1, parts)
         if not more:
             if step and name.word == "ethernet":
                 return first // step + 1

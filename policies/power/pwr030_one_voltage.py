@@ -1,0 +1,61 @@
+"""PWR-030: what no transformer parts has one voltage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.plan.records.power import VoltageZone
+
+
+@rule(
+    "PWR-030",
+    "A circuit has the voltage of what feeds it",
+    Severity.CRITICAL,
+    since="0.5",
+    stage="design",
+    profile=Profile.LAB,
+)
+class OneVoltage(Policy):
+    """Sources and circuits that are joined without a transformer state one nominal voltage."""
+
+    most_percent: Annotated[float, Field(gt=0, le=20)] = 10.0
+    """Largest difference of two stated voltages of one system: 380, 400 and 415 V name the same one."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Yield a measure for each set of sources and feeds that no transformer parts."""
+        for site in plan.onprem:
+            for zone in site.power.voltage_zones:
+                yield self._zone(site, zone)
+
+    def _zone(self, site: SitePlan, zone: VoltageZone) -> Measure:
+        high, low = zone.highest_v, zone.lowest_v
+        known = high is not None and low is not None
+        return Measure(
+            Subject(f"{site.name} source {zone.source}", zone.path),
+            value=100 * (high / low - 1) if high is not None and low is not None else None,
+            limit=self.most_percent,
+            unit="%",
+            what=f"difference between the voltage of {zone.highest} ({high:g} V) and that of "
+            f"{zone.lowest} ({low:g} V), without a transformer between them,"
+            if known
+            else "difference of the voltages of what it feeds",
+            fix="correct the voltage, or state the transformer between them",
+            missing=()
+            if known
+            else (Missing(f"'voltage' of '{zone.source}'", (*zone.path, "voltage")),),
+        )
