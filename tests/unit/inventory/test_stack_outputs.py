@@ -335,7 +335,7 @@ def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> Non
     found = host_variables(made, "login-1")
     assert found is not None
     assert found["lustre_client_unknown"] == [
-        "'lustre_client' of a software bill",
+        "'lustre_client' of a software entry",
         "the address of 'scratch' in the outputs",
     ]
     assert found["lustre_client_mounts"] == []
