@@ -232,12 +232,12 @@ def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[st
         yield f"  rack positions: {free:,} are free, and {kept:,} are to stay so"
     results = best.results
     if best.ending == "unknown":
-        yield "what nobody has said:"
+        yield "not set:"
         yield from _to_fill_in(outcome, best.results)
         yield from (f"  {text}" for text in best.missing)
         return
     if best.survey.unjudged:
-        yield "racks that are left out, since nobody has said:"
+        yield "racks left out, since not set:"
         yield from _to_fill_in(outcome, best.survey.unjudged)
     if results:
         yield "what blocks it:"
