@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, rule
-from rackwright.harmless import counted
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.links import TierLink
@@ -44,7 +43,7 @@ def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
     needed = needed_switches(layout)
     missing = unknown_ports(layout, found.path)
     if len(layout.tiers) > 3:
-        what = f"how to size a tree of {counted(len(layout.tiers), 'tier')}"
+        what = f"how to size a tree of {len(layout.tiers)} tiers"
         missing += (Missing(what, (*found.path, "tiers")),)
     for index, tier in enumerate(layout.tiers):
         limit = None if needed is None or missing else needed[index]
@@ -62,7 +61,9 @@ def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
 
 
 def _provide(layout: Layout, tier: int, count: int) -> str:
-    fix = f"provide {counted(count, 'switch')} {layout.tiers[tier].type} in tier '{layout.tiers[tier].name}'"
+    fix = (
+        f"provide {count:,} switches {layout.tiers[tier].type} in tier '{layout.tiers[tier].name}'"
+    )
     if tier == 0 and (racks := racks_short_of_leaves(layout)):
         others = f" and {len(racks) - 1:,} more" if len(racks) > 1 else ""
         fix += f": those of the racks '{compress_hostlist(racks[0])}'{others} are too few"

@@ -19,7 +19,6 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.harmless import counted
 from rackwright.model.reliability import Reliability
 from rackwright.model.units import Percent
 from rackwright.plan.reliability.failures import DAY, GroupHosts, daily_rate, spares_needed
@@ -74,7 +73,7 @@ class Spares(Policy):
                 missing.append(Missing(words, *(("reliability", name) for name in names)))
             else:
                 fix = (
-                    f"keep {counted(needed, 'host')} free or on the shelf, or repair sooner: "
+                    f"keep {needed:,} hosts free or on the shelf, or repair sooner: "
                     f"{mean:,.3g} of {group.hosts:,} are down on average"
                 )
         return Measure(

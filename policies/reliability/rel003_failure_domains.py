@@ -20,7 +20,6 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.harmless import counted
 from rackwright.model.power import SourceKind
 from rackwright.model.units import Percent
 from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
@@ -110,7 +109,7 @@ def _fix(loss: Loss, limit: float) -> str:
             most = math.floor(loss.of * limit / 100 + 1e-9)
             if most:
                 return f"place at most {most:,} in a rack, over {math.ceil(loss.of / most):,} racks"
-            return f"use {counted(needed, 'unit')} or more" if needed else "allow some loss"
+            return f"use {needed:,} units or more" if needed else "allow some loss"
         case "leaf":
             return f"spread the group over {needed:,} leaves or more" if needed else "allow a loss"
         case "power source":

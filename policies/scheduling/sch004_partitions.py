@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, Suggestion, rule
-from rackwright.harmless import counted
 from rackwright.model.job_time import job_seconds
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.slurm.checks import defaults, idle_sets, shared_tiers
@@ -41,7 +40,7 @@ def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[
             fix=did_you_mean(entry.unknown[0], known) or f"name one of: {', '.join(known)}",
         )
         return
-    yield Finding(at, ok=True, message=f"it has {counted(entry.hosts, 'host')}")
+    yield Finding(at, ok=True, message=f"it has {entry.hosts:,} hosts")
     kinds = sorted({str(nodes.gres) for nodes in entry.sets})
     if len(kinds) > 1:
         yield Finding(
@@ -70,7 +69,7 @@ def _judge_groups(
     idle = {nodes.group for nodes in idle_sets(sets, partitions)}
     for nodes in sets:
         at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
-        hosts = f"{counted(nodes.count, 'host')}"
+        hosts = f"{nodes.count:,} hosts"
         if nodes.group in idle:
             remedy = f"add '{nodes.group}' to the groups of a partition whose state is UP"
             message = f"no partition sends jobs to its {hosts}"

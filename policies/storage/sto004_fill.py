@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
-from rackwright.harmless import counted
 from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Percent
 from rackwright.plan.storage.filesystem import FileSystem, fsx_capacity
@@ -87,4 +86,4 @@ def _fix(system: FileSystem, data: float | None, fullest: float) -> str | None:
     if objects is None or not objects.size:
         return f"provide {format_quantity(needed, 'GiB')}"
     count = math.ceil(needed / objects.size - 1e-9)
-    return f"use {counted(count, 'target')} of {format_quantity(objects.size, 'GiB')}"
+    return f"use {count:,} targets of {format_quantity(objects.size, 'GiB')}"

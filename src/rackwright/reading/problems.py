@@ -287,8 +287,8 @@ class _Reader:
             if (item := self.tree.find((*path[:-1], index))) and item.file == base
         ]
         name = named.get(path[-1])
-        if name is None and not named:
-            return None  # a list whose items have no names
+        if name is None and path[-2] == "facts":
+            return None  # facts are told apart by product and field
         if name is None:
             return "a layer names the item that it changes: begin it with '- name: …'"
         if not below:

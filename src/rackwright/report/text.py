@@ -249,7 +249,8 @@ def render_hygiene(hygiene: ExceptionReport, waived: int, *, whole: bool = False
     counts += [
         f"{number} {_word(kind)}"
         for kind in NoticeKind
-        if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
+        if kind not in {*_COUNTED, *BASELINE, NoticeKind.EXAMPLE_FILE}
+        and (number := hygiene.count(kind))
     ]
     if examples:
         first = f"{examples[0].location}: " if examples[0].location else ""

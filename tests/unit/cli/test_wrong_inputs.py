@@ -148,6 +148,10 @@ def test_missing_file_names_the_one_beside_it(
             "leave the key out while the value is not",
         ),
         ("sites:\n  - name: sjc1\n    altitude: ?\n", "leave the key out while the value is not"),
+        (
+            "sites: [{name: sjc1, altitude: 1,200 m}]\n",
+            "a comma cuts a number: write '1200 m' for 1,200 m",
+        ),
     ],
 )
 def test_layer_that_is_filled_in_wrongly_has_a_cure(tmp_path: Path, layer: str, hint: str) -> None:

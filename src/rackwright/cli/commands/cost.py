@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rackwright.plan.cost.comparison import RentComparison
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.cost.weather import WeatherYear
-    from rackwright.plan.expansion import Plan
     from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
     from rackwright.render.todo import Wanted
 
 
