@@ -221,7 +221,7 @@ def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:
     names = compress_hostlist([host.inventory_name for host in lost])
     if lost and known:
         yield (
-            f"{counted(len(lost), 'host')} of node groups without an instance that has an address:"
+            f"no instance with an address for {counted(len(lost), 'host')} of node groups:"
             f" {names}; see 'rackwright hosts'"
         )
     elif lost:

@@ -272,8 +272,10 @@ def _word(kind: NoticeKind) -> str:
 
 def _notice(notice: Notice) -> str:
     """Return the notice about a waiver, the baseline or a file."""
-    if notice.id == (notice.location and notice.location.file):
-        return f"{printable(notice.id)}: {printable(notice.message)}"
+    if notice.location and notice.id == notice.location.file:
+        of_file = notice.kind is NoticeKind.EXAMPLE_FILE
+        place = printable(notice.id if of_file else str(notice.location))
+        return f"{place}: {printable(notice.message)}"
     where = f"{printable(str(notice.location))}  " if notice.location else ""
     word = _word(notice.kind)
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"

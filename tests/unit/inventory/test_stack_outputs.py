@@ -75,7 +75,7 @@ def test_nodes_get_their_addresses_and_one_without_an_instance_none_that_works(
     hosts = made["_meta"]["hostvars"]
     assert hosts[every[0]] == {"ansible_host": "10.20.1.1"}
     assert hosts[every[-1]] == {"ansible_host": f"{every[-1]}.invalid"}
-    assert line.startswith("1 host of node groups without an instance")
+    assert line.startswith("no instance with an address for 1 host of node groups")
     assert every[-1] in line
 
     path = write(tmp_path, SERVERS, **some_nodes(*every))
