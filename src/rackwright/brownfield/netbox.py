@@ -25,6 +25,7 @@ from rackwright.brownfield.records import (
     refused,
 )
 from rackwright.errors import Location
+from rackwright.harmless import counted
 from rackwright.reading.sheet_reader import CsvSheet
 from rackwright.reading.tree import Item
 from rackwright.reading.yaml_reader import read_text
@@ -210,7 +211,7 @@ def devices_of_rows(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found
     devices = devices_of(racked, _device)
     for status, count in absent.items():
         notices.append(
-            SourceNotice(f"{count:,} devices are left out, since their status is '{status}'")
+            SourceNotice(f"left out: {counted(count, 'device')} with the status '{status}'")
         )
     if homeless:
         first, name = homeless[0]

@@ -222,7 +222,7 @@ class Cluster(pulumi.ComponentResource):
         return member(ids, name)
 
     def _parameter(self, what: str, value: Mapping[str, Any]) -> None:
-        """The stack's outputs as a parameter, for the configuration step and the instances."""
+        """Return the stack's outputs as a parameter, for the configuration step and the instances."""
         args = self._args
         name = args.name("parameter", what)
         aws.ssm.Parameter(

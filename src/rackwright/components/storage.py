@@ -109,7 +109,7 @@ class Storage(pulumi.ComponentResource):
         key: pulumi.Input[str],
         rules: list[pulumi.Resource],
     ) -> None:
-        """The file systems of FSx that are made, with their buckets."""
+        """Return the file systems of FSx that are made, with their buckets."""
         site = self._args.plan
         made = {name: self._bucket(name) for name in site.bucket_names}
         self.buckets = {name: bucket.bucket for name, bucket in made.items()}

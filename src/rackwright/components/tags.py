@@ -89,7 +89,7 @@ def retained_options(
     protect: bool,
     **more: Any,
 ) -> pulumi.ResourceOptions:
-    """The options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack.
+    """Return the options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack.
 
     One that is taken over is taken as it is: the next run brings it to what the blueprint says.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.plan.aws.site import AwsSitePlan
 
 PUBLIC = "rackwright_public_address"
@@ -64,7 +65,7 @@ def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> It
     lacking = [name for name, known in hosts.items() if INSTANCE not in known]
     if connect in _BY_INSTANCE and lacking:
         yield (
-            f"the outputs do not tell the instances of {len(lacking):,} hosts of '{site.name}', "
+            f"the outputs do not tell the instances of {counted(len(lacking), 'host')} of '{site.name}', "
             f"which are not reached by '{connect}': write them again with 'rackwright status --json'"
         )
 

@@ -16,6 +16,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.inventory.aws_connection import (
     INSTANCE,
     PUBLIC,
@@ -228,11 +229,11 @@ def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:
     names = compress_hostlist([host.inventory_name for host in lost])
     if lost and known:
         yield (
-            f"{len(lost):,} hosts of node groups have no instance with an address and cannot be reached:"
+            f"no instance with an address for {counted(len(lost), 'host')} of node groups:"
             f" {names}; see 'rackwright hosts'"
         )
     elif lost:
         yield (
-            f"the outputs do not tell the addresses of {len(lost):,} hosts of node groups, which"
+            f"the outputs do not tell the addresses of {counted(len(lost), 'host')} of node groups, which"
             f" are reached by name: {names}"
         )

@@ -130,7 +130,7 @@ def preview(
         target: where it is provisioned.
         say: takes lines about the progress.
         plans: folder that the plan of each stack is saved in.
-        refresh: compare with what is really there, not with what is recorded.
+        refresh: read the present state from AWS first, not with what is recorded.
         kinds: the stacks that are looked at.
         adopt: finds what the storage stack takes over.
     """

@@ -189,7 +189,7 @@ class _References:
 
 
 def _pick(stack: str, outputs: dict[str, Any] | None, name: str) -> Any:
-    """One output; in a preview, an output that is still to come is unknown.
+    """Return one output; in a preview, an output that is still to come is unknown.
 
     Raises:
         RunError: the stack has no such output, and this is no preview.

@@ -175,7 +175,9 @@ def test_hosts_of_one_name_are_not_one_host(tmp_path: Path) -> None:
     text += 'Ca\t1 "H-a3"\t\t# "n3 HCA-1"\n'
     made = take_over(tmp_path, {"dump.txt": text})
     assert [one["name"] for one in made.data["sites"][0]["node_groups"]] == ["n"]
-    assert "2 devices that state no name of a host" in " ".join(one.text for one in made.notices)
+    assert "left out: 2 devices without the name of a host" in " ".join(
+        one.text for one in made.notices
+    )
 
 
 def test_switches_keep_their_names_so_that_their_dump_is_as_planned(tmp_path: Path) -> None:

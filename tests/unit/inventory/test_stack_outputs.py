@@ -75,7 +75,7 @@ def test_nodes_get_their_addresses_and_one_without_an_instance_none_that_works(
     hosts = made["_meta"]["hostvars"]
     assert hosts[every[0]] == {"ansible_host": "10.20.1.1"}
     assert hosts[every[-1]] == {"ansible_host": f"{every[-1]}.invalid"}
-    assert line.startswith("1 hosts of node groups have no instance")
+    assert line.startswith("no instance with an address for 1 host of node groups")
     assert every[-1] in line
 
     path = write(tmp_path, SERVERS, **some_nodes(*every))
@@ -335,7 +335,7 @@ def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> Non
     found = host_variables(made, "login-1")
     assert found is not None
     assert found["lustre_client_unknown"] == [
-        "'lustre_client' of a software bill",
+        "'lustre_client' of a software entry",
         "the address of 'scratch' in the outputs",
     ]
     assert found["lustre_client_mounts"] == []

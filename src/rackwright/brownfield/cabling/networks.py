@@ -13,6 +13,7 @@ from rackwright.brownfield.cabling.files import device_of, neighbour_tables, tex
 from rackwright.brownfield.names import by_spelling, host_of, short_of
 from rackwright.brownfield.records import FoundCable, FoundNetwork, SourceNotice, refused
 from rackwright.errors import Location, UsageError
+from rackwright.harmless import counted
 from rackwright.plan.fabric.discovered.dump import Discovery
 from rackwright.plan.fabric.discovered.exports import is_list, is_tables, read_subnet
 from rackwright.plan.fabric.discovered.listings import is_link_list, is_report
@@ -143,7 +144,7 @@ def _switch_names(discovery: Discovery) -> dict[str, tuple[str, str]]:
 def _without_names(nameless: set[str], at: Location) -> Iterator[SourceNotice]:
     if nameless:
         first = min(nameless)
-        text = f"{len(nameless):,} devices that state no name of a host are left out, such as '{first}'"
+        text = f"left out: {counted(len(nameless), 'device')} without the name of a host, such as '{first}'"
         yield SourceNotice(text, at)
 
 

@@ -32,6 +32,7 @@ from rackwright.brownfield.slurm_files.lines import (
 from rackwright.brownfield.slurm_files.options import ClusterOptions
 from rackwright.brownfield.slurm_files.shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.harmless import counted
 from rackwright.model.job_time import job_minutes
 from rackwright.model.names import HOST
 
@@ -219,7 +220,7 @@ class _Reader:
         if len(words) == 1:
             words *= len(names)
         if len(words) != len(names):
-            raise refused(f"'{key}' has {len(words):,} words for {len(names):,} nodes", at,
+            raise refused(f"'{key}' has {counted(len(words), 'word')} for {counted(len(names), 'node')}", at,
                           "write one for each node")  # fmt: skip
         return dict(zip(names, words, strict=True))
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from rackwright.brownfield.records import SourceNotice
 from rackwright.brownfield.slurm_files.lines import SlurmLine, as_option
 from rackwright.errors import Location, SpecError
-from rackwright.harmless import visible
+from rackwright.harmless import counted, visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
 from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS, refused_option
@@ -254,7 +254,9 @@ class ClusterOptions:
         if flags:
             made["PrologFlags"] = ",".join(flags)
         if left:
-            text = f"{len(left)} options are written otherwise by 'render': {', '.join(left)}"
+            text = (
+                f"{counted(len(left), 'option')} that 'render' writes otherwise: {', '.join(left)}"
+            )
             self.notices.append(SourceNotice(text, next(iter(self._options.values())).at))
         return made
 

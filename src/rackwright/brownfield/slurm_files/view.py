@@ -74,7 +74,7 @@ class SlurmView:
         return self._lines[names[0]].said, self._partitions.get(names[0], ())
 
     def absent(self, standing: set[str]) -> dict[tuple[str, Hashable], tuple[str, ...]]:
-        """Nodes that are not among those that stand somewhere, by what their names begin with and their key."""
+        """Return nodes that are not among those that stand somewhere, by what their names begin with and their key."""
         found: dict[tuple[str, Hashable], list[str]] = {}
         for name in self._lines:
             if name not in standing:

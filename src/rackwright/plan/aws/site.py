@@ -335,7 +335,7 @@ class AwsSitePlan:
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
-        """Tags of every resource of the site; the site's own come first."""
+        """Return tags of every resource of the site; the site's own come first."""
         own = {"rackwright:cluster": cluster, "rackwright:site": self.spec.name}
         if owner is not None:
             own["rackwright:owner"] = owner

@@ -216,7 +216,7 @@ def _check_own(vpc: IPv4Network, own: Sequence[IPv4Network], cut: Sequence[Subne
 
 
 def _small_subnets(network: AwsNetwork, public_servers: int) -> list[tuple[str, Tier, str, int]]:
-    """Name, tier, zone and needed addresses of every subnet but the cluster's."""
+    """Return name, tier, zone and needed addresses of every subnet but the cluster's."""
     endpoints = len(interface_endpoints(network))
     rows: list[tuple[str, Tier, str, int]] = []
     for index, zone in enumerate(network.availability_zones):

@@ -275,7 +275,7 @@ class _Walk:
         there: Sequence[Any] | None,
         path: Path,
     ) -> None:
-        """Statements by what they are about."""
+        """Return statements by what they are about."""
         now = made.get(name) or {}
         versions = [b for b in there or () if isinstance(b, Mapping)]
         found = {}

@@ -104,7 +104,7 @@ def parameter(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def key(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Keys with the description and all the tags; a key has no name.
+    """Return keys with the description and all tags; a key has no name.
 
     Raises:
         UnclearError: the creation gives no tags.
@@ -182,7 +182,7 @@ def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def lustre(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Lustre file systems of the subnet with all the tags.
+    """Return Lustre file systems of the subnet with all the tags.
 
     Raises:
         UnclearError: one of them failed, or the creation gives no tags.
@@ -284,7 +284,7 @@ def _deletion(noun: str, identity: str) -> str:
 
 
 def zone(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
+    """Return zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
 
     Raises:
         UnclearError: one is there whose tags say that it is another's.
