@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rackwright.harmless import counted
 from rackwright.model.hardware import Accelerators, fact_value
 from rackwright.model.reliability import JobProfile
 from rackwright.model.storage import Checkpoint
@@ -293,7 +294,9 @@ def _laid_out(
                 f"{f'; nearest that one divides: {near}' if near else ''}"
             )
         memory = accelerator.memory / 1e9
-        return f"no layout of {workload.model} fits {count:,} accelerators of {memory:.0f} GB"
+        return (
+            f"no layout of {workload.model} fits {counted(count, 'accelerator')} of {memory:.0f} GB"
+        )
     layout = ModelLayout(**workload.layout.model_dump())
     wrong = "; ".join(mistakes(job.model, layout, count, job.sequences))
     if not wrong:
@@ -303,7 +306,7 @@ def _laid_out(
         wrong = _too_large(step, accelerator)
     near = nearest(job, layout, count, accelerator, links, software)
     if not near:
-        return f"{wrong}; no layout of {workload.model} fits {count:,} accelerators"
+        return f"{wrong}; no layout of {workload.model} fits {counted(count, 'accelerator')}"
     return f"{wrong}; nearest that fit: {' | '.join(map(str, near))}"
 
 
