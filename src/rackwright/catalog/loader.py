@@ -182,7 +182,7 @@ class Catalogue:
         return tuple(sorted(self.files.get(kind, {})))
 
     def patched(self, patches: Mapping[str, Mapping[str, Any]]) -> Catalogue:
-        """This catalogue with fields of some products changed; ``None`` makes one unknown.
+        """Return this catalogue with fields of some products changed; ``None`` makes one unknown.
 
         Raises:
             UnknownEntryError: a product to change is not in the catalogue.

@@ -285,7 +285,7 @@ def _cites(value: Any) -> bool:
 
 
 def _body(device: DeviceType, left: list[str], module: SupplyModule | None) -> dict[str, Any]:
-    """Height, weight, air and power supplies."""
+    """Return height, weight, air and power supplies."""
     made: dict[str, Any] = {}
     if device.u_height:
         made["height"] = _fact(f"{device.u_height:g} U")

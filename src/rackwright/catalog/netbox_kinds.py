@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from rackwright.harmless import counted
+
 ImportKind = Literal["nodes", "switches", "racks"]
 
 MANY_PORTS = 16
@@ -60,7 +62,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
     if outlets := len(_listed(data, "power-outlets")):
         return (
             None,
-            f"it is a PDU or UPS with {outlets} outlets: a device type has no voltage and current of its input",
+            f"it is a PDU or UPS with {counted(outlets, 'outlet')}: a device type has no voltage and current of its input",
             "'rackwright catalogue new pdus/ID' begins an entry; the data sheet has the numbers",
         )
     for words, what, folder in _NAMED:

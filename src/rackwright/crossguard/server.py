@@ -72,7 +72,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._by_type = _index(self._rules)
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing to agree on."""
+        """Accept the handshake."""
         return analyzer_pb2.AnalyzerHandshakeResponse()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -103,7 +103,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return info
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Takes enforcement levels; parameters belong in the blueprint, where they are reviewed.
+        """Take enforcement levels; parameters belong in the blueprint, where they are reviewed.
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
@@ -116,15 +116,15 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return empty_pb2.Empty()
 
     def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing depends on the stack's configuration."""
+        """Accept any configuration of the stack."""
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing runs in the background."""
+        """Cancel nothing: no work runs in the background."""
         return empty_pb2.Empty()
 
     def Remediate(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing: what is deployed is what was reviewed."""
+        """Return no remediation: what is deployed is what was reviewed."""
         return analyzer_pb2.RemediateResponse()
 
     def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -145,7 +145,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return response
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing more: every rule has judged the inputs, when it could still prevent harm."""
+        """Return no further finding: every rule has checked the inputs, when it could still prevent harm."""
         return analyzer_pb2.AnalyzeResponse()
 
     def _defaults(self) -> dict[str, Level]:
@@ -335,6 +335,6 @@ def _team_catalogue(environment: Mapping[str, str]) -> Catalogue | None:
 
 
 def main() -> int:
-    """Entry point of ``rackwright-analyzer``, an executable policy pack."""
+    """Run ``rackwright-analyzer``, an executable policy pack."""
     serve()
     return 0

@@ -32,7 +32,7 @@ def draw(
     lost: str | None = None,
     results: Sequence[Result] = (),
 ) -> Iterator[tuple[str, Drawing]]:
-    """Name of the file and drawing of each thing of a kind.
+    """Yield name of the file and drawing of each thing of a kind.
 
     Args:
         plan: what is drawn.

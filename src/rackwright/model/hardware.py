@@ -13,6 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
+from rackwright.harmless import counted
 from rackwright.model.base import Model, Prose
 from rackwright.model.field_kinds import LABEL, Claim
 from rackwright.model.switching import PortPattern, SwitchSystem
@@ -220,7 +221,9 @@ class NetworkPort(Model):
     def _one_name_a_port(self) -> NetworkPort:
         for listed in (self.names, self.cages):
             if listed and len(listed) != self.count:
-                raise ValueError(f"{len(listed)} names are given for {self.count} ports")
+                raise ValueError(
+                    f"{counted(len(listed), 'name')} for {counted(self.count, 'port')}"
+                )
         return self
 
 

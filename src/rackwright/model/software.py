@@ -1,4 +1,4 @@
-"""The software bill of materials: which versions a site's nodes run."""
+"""The software entry of materials: which versions a site's nodes run."""
 
 from __future__ import annotations
 

@@ -187,13 +187,7 @@ def _shape(value: Any) -> str:
     """Return the words for a value that no quantity is written as."""
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    return (
-        "a list"
-        if isinstance(value, (list, tuple))
-        else "a mapping"
-        if value is not None
-        else "nothing"
-    )
+    return "a list" if isinstance(value, (list, tuple)) else "a mapping"
 
 
 def _number(value: Decimal) -> str:
@@ -222,7 +216,9 @@ class Quantity:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise PydanticCustomError(
                 "quantity",
-                "{given} is not {noun}; write it like '{example}'",
+                "{given} is not {noun}; write it like '{example}'"
+                if value is not None
+                else "no value is set; write it like '{example}'",
                 {"given": _shape(value), "noun": dimension.noun, "example": dimension.example},
             )
         if isinstance(value, str):

@@ -23,7 +23,7 @@ LEAST_NODES, LEAST_SHARE = 2, 0.5
 """Our judgement: a part is named as what nodes share when that many of them, and that share of the nodes
 that hang on it, are out of service."""
 BILLED = "version "
-"""How items of the software bill begin among those that hosts are compared by."""
+"""How items of the software entry begin among those that hosts are compared by."""
 
 PartKind = Literal["rack", "leaf", "loop", "feed"]
 _KINDS: tuple[PartKind, ...] = ("rack", "leaf", "loop", "feed")
@@ -63,7 +63,7 @@ class SiteStatus:
         missing: nodes of the blueprint that Slurm does not know.
         shared: what several of the two have in common.
         alone: the others of them.
-        differs: what differs from the software bill, by host.
+        differs: what differs from the software entry, by host.
         silent: hosts that did not tell what they have, with the reason.
         repairs: state of each node that is under repair, by the journal, with the reason.
         work: tasks for hands in the hall, in the order of a walk.
@@ -210,7 +210,7 @@ def _lines(status: SiteStatus) -> Iterator[str]:
         yield "out of service by themselves:"
         yield from _reasons(status, status.alone)
     if status.differs:
-        yield "other than the software bill:"
+        yield "other than the software entry:"
         for host, items in status.differs.items():
             yield f"  {host}: {'; '.join(items)}"
     for host, reason in status.silent.items():

@@ -163,7 +163,7 @@ def _source_row(one: Box) -> SourceRow:
 
 
 def _states(site: SitePlan, boxes: Sequence[Box]) -> dict[str, Any]:
-    """By the lost source: words, share and what is wrong of each box that looks otherwise."""
+    """Return, by lost source, words, share and what is wrong of each box that looks otherwise."""
     sources = [one for one in boxes if one.members]
     keys = {visible(name): visible(one.key) for one in sources for name in one.members}
     if len(sources) ** 2 > MOST_STATES:

@@ -12,6 +12,7 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.files import AnyPath
+from rackwright.harmless import counted
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.template_marks import refuse_templates
 from rackwright.plan.derivation.derive import Derived, derive, named_rules
@@ -71,7 +72,7 @@ class LoadedPlan:
         by_site = {member.spec.site: member for member in plan.members}
         if site is None:
             raise UsageError(
-                f"the blueprint federates {len(by_site)} clusters",
+                f"the blueprint federates {counted(len(by_site), 'cluster')}",
                 hint=f"name the site of one with --site: {', '.join(by_site)}",
             )
         if site not in by_site:

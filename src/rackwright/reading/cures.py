@@ -168,6 +168,8 @@ def of_key(key: object) -> str | None:
     parts = text.split(".")
     if len(parts) > 1 and all(re.fullmatch(r"[\w-]+", part) for part in parts):
         return f"write '{parts[0]}:', and '{'.'.join(parts[1:])}' inside it: a layer is nested as the blueprint is"
+    if text in {"layer", "layers"}:
+        return "write 'layers: [facility.yaml]' at the top of the blueprint"
     return _of_word(text) if _VARIABLE.search(text) else None
 
 

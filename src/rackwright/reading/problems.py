@@ -246,7 +246,9 @@ class _Reader:
             message, hint = self._unknown_key(detail, place.path)
         elif kind == "missing":
             message = f"'{path[-1]}' is missing"
-            hint = self._added_by_a_layer(path[:-1]) or _instead(detail, str(path[-1]))
+            hint = self._added_by_a_layer(path[:-1]) or _instead(
+                detail, str(path[-1]), self._known(detail["loc"], place.path)
+            )
         else:
             message, hint = _explain(detail, place)
             if not path and _is_scalar(detail.get("input")):
@@ -285,6 +287,8 @@ class _Reader:
             if (item := self.tree.find((*path[:-1], index))) and item.file == base
         ]
         name = named.get(path[-1])
+        if name is None and path[-2] == "facts":
+            return None  # facts are told apart by product and field
         if name is None:
             return "a layer names the item that it changes: begin it with '- name: …'"
         if not below:
@@ -297,6 +301,9 @@ class _Reader:
         message = f"unknown key '{path[-1]}'"
         given = _value_at(self.data, path[:-1])
         if before := _cut_number(given, path[-1]):
+            if re.match(r"\d{3}(?!\d)", str(path[-1])):
+                number = f"{before}: {given[before]}{path[-1]}"
+                return message, f"write thousands without a separator: '{number}'"
             number = f"{before}: {given[before]}.{path[-1]}"
             return message, f"decimals stand behind a point: '{number}'"
         if cure := cures.of_key(path[-1]):
@@ -328,10 +335,10 @@ def _cut_number(given: object, key: object) -> str | None:
     return str(before) if cut else None
 
 
-def _instead(detail: Mapping[str, Any], key: str) -> str | None:
-    """Return the hint for a missing key of which a mapping has a synonym."""
+def _instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | None:
+    """Return the hint for a missing key of which a mapping has a synonym that is no key of its own."""
     given = detail.get("input")
-    words = given if isinstance(given, Mapping) else {}
+    words = set(map(str, given)).difference(known) if isinstance(given, Mapping) else set()
     found = [word for word in words if word != key and key in cures.synonyms(str(word))]
     return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 

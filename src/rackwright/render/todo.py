@@ -404,7 +404,7 @@ def _short_way(blueprint: Blueprint, path: Path, written: Any) -> tuple[list[_St
 
 
 def _inside(hint: Any, value: Any, part: str | int, steps: list[_Step]) -> tuple[Any, Any] | None:
-    """Type and value behind a key or an index, whose step is noted; None where there is no way."""
+    """Return type and value behind a key or an index, whose step is noted; None where there is no way."""
     model = type(value) if isinstance(value, Model) else _model(hint)
     if isinstance(part, int):
         items = value if isinstance(value, tuple) else ()

@@ -127,14 +127,23 @@ def _tokens(prices: Sequence[TokenPrice]) -> list[dict[str, Any]]:
 
 
 def amount_text(amount: Amount) -> str:
-    """Like ``12.50 USD/h, 109,500.00 USD/year``, or a lower bound with the word unknown."""
+    """Return both rates, such as ``12.50 USD/h, 109,500.00 USD/year``, or what is known of them."""
+    if _is_open(amount):
+        return "unknown"
     hour, year = _cents(amount.at_least_per_hour), _cents(amount.at_least_per_year)
     if amount.missing:
         return f"unknown, at least {hour} USD/h, {year} USD/year"
     return f"{hour} USD/h, {year} USD/year"
 
 
+def _is_open(amount: Amount) -> bool:
+    """Return True if no part of an amount is known."""
+    return bool(amount.missing) and not amount.at_least_per_year
+
+
 def _columns(amount: Amount) -> tuple[str, str]:
+    if _is_open(amount):
+        return "unknown", "unknown"
     bound = ">= " if amount.missing else ""
     return (
         f"{bound}{_cents(amount.at_least_per_hour)}",
@@ -158,7 +167,7 @@ def _prices(summary: CostSummary) -> Iterator[str]:
     )
     yield from used
     if not used:
-        yield "none is known"
+        yield "no price is set"
 
 
 def _price_text(price: UsedPrice) -> str:

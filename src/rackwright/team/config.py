@@ -74,7 +74,7 @@ class Pin(Model):
         return self.path or self.package or ""
 
     def folder(self, top: Path, listing: Listing) -> Path:
-        """Folder of the entry.
+        """Return folder of the entry.
 
         Args:
             top: the folder of the configuration.

@@ -72,7 +72,7 @@ def test_a_height_that_is_not_the_products_is_told(tmp_path: Path) -> None:
         ("c1,1,,a", "this row has no product"),
         (",1,dgx-h100,a", "this row has no rack"),
         ("c1,1,dgx-h100,b@a", "'b@a' is no name of a host"),
-        ("c1,1,gb200-nvl72,a", "names 1 hosts; one 'gb200-nvl72' has 18"),
+        ("c1,1,gb200-nvl72,a", "names 1 host; one 'gb200-nvl72' has 18"),
         ("c1,1,dgx-h100,a-1 … b-2", "does not say which names are between"),
         ("c1,1,dgx-h10,a", "did you mean 'dgx-h100'?"),
         ("c1,1,dgx-h100,a,x", "has more cells than there are columns"),

@@ -61,10 +61,10 @@ def test_nothing_is_left_out_in_silence(tmp_path: Path) -> None:
     made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, only="DC 1")
     told = "\n".join(map(str, made.notices))
     for words in (
-        "1 devices are left out, since their status is 'planned'",
-        "1 devices are left out, since their status is 'inventory'",
+        "left out: 1 device with the status 'planned'",
+        "left out: 1 device with the status 'inventory'",
         "netbox_devices.csv:11:1: left out, since they stand in no rack: 'spare'",
-        "1 devices of other sites are left out",
+        "left out: 1 device of other sites",
         "the site 'DC 1' is called 'dc-1'",
         "the rack 'A-01' is called 'a-01', and 1 more in the same way",
         "the order of the racks is unknown",
@@ -81,7 +81,7 @@ def test_a_product_that_is_not_known_is_told_with_what_to_do(tmp_path: Path) -> 
     assert error.location.line == 12
     assert "rackwright catalogue import" in (error.hint or "")
     made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, left_out=["x-9"])
-    assert "1 devices 'X-9' are left out, as you said" in {one.text for one in made.notices}
+    assert "left out as asked: 1 device 'X-9'" in {one.text for one in made.notices}
     made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, products={"X-9": "sn2201"})
     assert [site["name"] for site in made.data["sites"]] == ["dc-1", "branch"]
 
@@ -272,8 +272,8 @@ def test_unknown_products_are_left_out_with_their_number(tmp_path: Path) -> None
     products = Products(CATALOGUE, {}, [], roles={"Leaf": "leave out"}, leave_out_unknown=True)
     made = make_blueprint([read_standing(path)], products)
     told = {one.text for one in made.notices}
-    assert "2 devices of 1 products that are not known are left out: X-9 (2)" in told
-    assert "2 devices 'QM9700' are left out, as you said" in told
+    assert "left out: 2 devices of 1 unknown product: X-9 (2)" in told
+    assert "left out as asked: 2 devices 'QM9700'" in told
     assert "fabrics" not in made.data["sites"][0]
 
 

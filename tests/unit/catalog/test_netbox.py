@@ -242,7 +242,7 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
     [
         (
             {"power-outlets": [{"name": "1", "type": "iec-60320-c13"}]},
-            "it is a PDU or UPS with 1 outlets",
+            "it is a PDU or UPS with 1 outlet",
         ),
         ({"model": "LCS-SCDU-250L"}, "it is a cooling unit"),
         ({"model": "Rack ATS 30A", "interfaces": None}, "it is a part of the power supply"),

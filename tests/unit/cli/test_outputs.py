@@ -14,7 +14,7 @@ from rackwright.cli.options.outputs import run_link
 from rackwright.render.blueprints import find_template, write_blueprint
 
 VERDICT = re.compile(
-    r": refused for run; [0-9]+ hazards not judged \('rackwright explain hazards'\)$", re.MULTILINE
+    r": blocked for run; [0-9]+ hazards not checked \('rackwright explain hazards'\)$", re.MULTILINE
 )
 
 
@@ -70,7 +70,7 @@ def test_exit_zero_forgives_a_refusal_and_nothing_else(
     refused: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*refused, "--exit-zero"]) == 0
-    assert ": refused" in capsys.readouterr().out
+    assert ": blocked" in capsys.readouterr().out
     assert main(["check", "nowhere.yaml", "--exit-zero"]) == 2
 
 

@@ -122,7 +122,7 @@ def test_what_is_wrong_is_told_for_people_and_for_programs(plan: Plan) -> None:
         "out of service by themselves:",
         f"  dgx-40: {BAD}",
         "  dgx-64: unknown to Slurm",
-        "other than the software bill:",
+        "other than the software entry:",
         "  dgx-01: driver is 565, wanted 570",
         "not known of dgx-05: timed out",
     ]

@@ -311,7 +311,7 @@ def test_page_names_file_revision_and_day(tmp_path: Path) -> None:
         run_here(tmp_path, *arguments)
         return (tmp_path / "page.html").read_text(encoding="utf-8")
 
-    assert "b.yaml, in no revision, 2026-11-27" in said()
+    assert "b.yaml, not committed, 2026-11-27" in said()
     for words in (("init", "-q"), ("add", "b.yaml"), ("commit", "-q", "-m", "x")):
         git(tmp_path, *words)
     commit = git(tmp_path, "rev-parse", "HEAD")[:12]

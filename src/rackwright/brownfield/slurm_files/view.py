@@ -74,7 +74,7 @@ class SlurmView:
         return self._lines[names[0]].said, self._partitions.get(names[0], ())
 
     def absent(self, standing: set[str]) -> dict[tuple[str, Hashable], tuple[str, ...]]:
-        """Nodes that are not among those that stand somewhere, by what their names begin with and their key."""
+        """Return nodes that are not among those that stand somewhere, by what their names begin with and their key."""
         found: dict[tuple[str, Hashable], list[str]] = {}
         for name in self._lines:
             if name not in standing:
@@ -155,7 +155,13 @@ def complete(
     switches = tuple(
         switch for one in told for switch in _of_known_nodes(one.switches, known, one.at, notices)
     )
-    return replace(slurm, nodes=tuple(nodes), settings=settings, switches=switches)
+    topology = next((one.topology for one in told if one.topology is not None), slurm.topology)
+    if switches and topology != "tree":
+        text = f"the switches beside it are left out: its topology is '{topology}', and Slurm does not read them"
+        notices.append(SourceNotice(text, slurm.at))
+    return replace(
+        slurm, nodes=tuple(nodes), settings=settings, switches=switches, topology=topology
+    )
 
 
 def _of_known_nodes(

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from rackwright.plan.cost.comparison import RentComparison
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.cost.weather import WeatherYear
-    from rackwright.plan.expansion import Plan
     from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
     from rackwright.render.todo import Wanted
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``cost``."""
     add_blueprint(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON, with every line")
+    parser.add_argument("--json", action="store_true", help="print every line as JSON")
     parser.add_argument(
         "--compare",
         action="store_true",

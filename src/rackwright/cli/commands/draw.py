@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rackwright.cli.options.arguments import add_blueprint, add_packs
+from rackwright.cli.options.arguments import add_blueprint, add_json, add_packs
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.drawings.collection import DrawingKind
@@ -35,18 +36,19 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_packs(parser)
     add_isolated(parser)
-    parser.add_argument("--site", help="draw this site alone")
-    parser.add_argument("--name", help="draw this rack, hall or fabric alone")
+    parser.add_argument("--site", help="draw only this site")
+    parser.add_argument("--name", help="draw only this rack, hall or fabric")
     parser.add_argument(
         "--colour",
         choices=("power", "heat", "weight", "headroom"),
         default="power",
-        help="what the racks of a floor are coloured by",
+        help="quantity that colours the racks of a floor",
     )
     parser.add_argument("--lost", metavar="SOURCE", help="draw power after the loss of this source")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="folder for SVG files; else stdout"
     )
+    add_json(parser, "the drawings, or with --output the files,")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     if not drawn:
         raise UsageError(f"there is {_nothing(arguments)} to draw")
-    _write(drawn, arguments.output)
+    _write(drawn, arguments.output, as_json=arguments.json)
     return ExitCode.CLEAN
 
 
@@ -111,7 +113,14 @@ def _nothing(arguments: argparse.Namespace) -> str:
     return "no bare-metal site with something"
 
 
-def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None) -> None:
+def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        entries = [{"file": name, "svg": drawing.standalone()} for name, drawing in drawn]
+        if folder is not None:
+            for entry in entries:
+                write_file(folder / entry["file"], entry.pop("svg"))
+        sys.stdout.write(json_text({"schema": "rackwright.drawings/v1", "drawings": entries}))
+        return
     if folder is None:
         if len(drawn) > 1:
             raise UsageError(

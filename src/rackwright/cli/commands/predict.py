@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``predict``."""
     add_blueprint(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--write-astra",
         type=Path,
         metavar="DIR",
         help="write inputs of ASTRA-sim for each workload into a folder of this directory",
     )
-    parser.add_argument("--workload", metavar="NAME", help="predict this workload alone")
+    parser.add_argument("--workload", metavar="NAME", help="predict only this workload")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,7 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
     if not plan.workloads:
         raise UsageError(
-            "the blueprint has no 'workloads'", hint="docs/workloads.md shows how to state one"
+            "the blueprint has no 'workloads'",
+            hint="add a job, with a site and a node group of yours:\n"
+            "workloads:\n"
+            "  - {name: pretrain, model: llama3.1-405b, site: sjc1, group: dgx, precision: fp8,\n"
+            "     sequence: 8192, batch: 12.58 M tokens}",
         )
     wanted = arguments.workload
     found = [one for one in plan.predictions if wanted in (None, one.workload.name)]

@@ -15,6 +15,7 @@ from rackwright.cli.options.telling import tell_progress
 from rackwright.cli.options.waves import add_max_failures, add_waves, check_max_failures
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,11 +36,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_gate(parser)
     add_reach(parser)
-    parser.add_argument("--site", help="the bare-metal site, where the blueprint has several")
+    parser.add_argument("--site", help="the bare-metal site, if the blueprint has several")
     parser.add_argument(
         "--hosts",
         metavar="LIST",
-        help="these hosts alone, like dgx-[01-08]; all of the site if omitted",
+        help="only these hosts, like dgx-[01-08] (default: all of the site)",
     )
     parser.add_argument(
         "--until",
@@ -48,15 +49,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="last step: enrolled, inspected, firmware, cleaned, imaged, secure, reached, attested, configured or accepted",
     )
     mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="show hosts and waves, start nothing")
     mode.add_argument(
-        "--dry-run", action="store_true", help="show hosts and waves; nothing is asked or begun"
+        "--status", action="store_true", help="show the step of each host, start nothing"
     )
-    mode.add_argument(
-        "--status", action="store_true", help="show how far hosts are; nothing is asked or begun"
-    )
-    parser.add_argument(
-        "--retry", action="store_true", help="go on with hosts that were left alone after a failure"
-    )
+    parser.add_argument("--retry", action="store_true", help="retry hosts that failed before")
     parser.add_argument("--json", action="store_true", help="print the hosts as JSON")
     add_max_failures(parser, "share of a wave's hosts that may fail before the renewal stops")
     add_waves(parser)
@@ -65,7 +62,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         type=float,
         default=5.0,
         metavar="SECONDS",
-        help="seconds between two looks at Ironic (default: 5)",
+        help="seconds between polls of Ironic (default: 5)",
     )
 
 
@@ -224,7 +221,7 @@ def _show_waves(plans: tuple[HostPlan, ...], limits: Any, *, as_json: bool) -> i
         return ExitCode.CLEAN
     for number, wave in enumerate(found, 1):
         print(f"wave {number}: {', '.join(wave)}")
-    print(f"{len(plans):,} hosts, at most {max(map(len, found))} switched on together")
+    print(f"{counted(len(plans), 'host')}, at most {max(map(len, found))} switched on together")
     return ExitCode.CLEAN
 
 

@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_today(listing)
     listing.add_argument("--json", action="store_true", help="as JSON")
 
-    checking = _action(actions, "check", "say what is wrong with the waivers; 7 when something is")
+    checking = _action(
+        actions, "check", "report problems of the waivers; exit with 7 if there are any"
+    )
     _add_judged(checking)
     add_judging(checking)
     checking.add_argument("--json", action="store_true", help="as JSON")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
@@ -52,7 +53,7 @@ def write_questions(path: Path, report: Report) -> None:
     rows.writerow(QUESTIONS)
     rows.writerows(map(cell, cells) for cells in asked)
     write_file(path, text.getvalue())
-    tell(f"wrote {path}: {len(asked)} questions\n")
+    tell(f"wrote {path}: {counted(len(asked), 'question')}\n")
 
 
 def refuse_existing(path: Path | None) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rackwright.catalog.fault_table import FaultTable
 from rackwright.errors import ExternalToolError
+from rackwright.harmless import counted
 from rackwright.model.faults import BY_HAND, PASSIVE, Fault, FaultAction, FaultSeverity
 from rackwright.nodelife.repair.actuator import ActionError, Actuator, NodeView, Progress, Validator
 from rackwright.nodelife.repair.budgets import (
@@ -265,9 +266,7 @@ class RepairController:
         }
         self._storm = None
         if is_storm(self.limits, news, now):
-            self._storm = (
-                f"storm: {len(news)} nodes have a new fault within {self.limits.storm_s:g} s"
-            )
+            self._storm = f"storm: a new fault on {counted(len(news), 'node')} within {self.limits.storm_s:g} s"
             self.told.append(self._storm)
 
     def _power_off(self, record: NodeRecord, now: float) -> None:

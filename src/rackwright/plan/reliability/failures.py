@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
+from rackwright.harmless import counted
 from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import NodeGroup
@@ -181,7 +182,9 @@ def check_reliability(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanPr
             named.append((where, part.site, part.group))
             most = hosts.get((part.site, part.group))
             if most is not None and part.hosts > most:
-                message = f"'{part.group}' has {most:,} hosts; the job takes {part.hosts:,}"
+                message = (
+                    f"'{part.group}' has {counted(most, 'host')}; the job takes {part.hosts:,}"
+                )
                 hint = f"take at most {most:,}" if most else None
                 problems.append(PlanProblem((*where, "hosts"), message, hint))
     for where, site, group in named:

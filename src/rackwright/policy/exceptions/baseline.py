@@ -263,7 +263,7 @@ def _records(entries: Iterable[BaselineEntry]) -> _Records:
 
 
 def _marks(item: BaselineEntry | Result) -> _Rank:
-    """Its number and limit; empty without a number."""
+    """Return its number and limit; empty without a number."""
     if item.value is None or item.limit is None:
         return ()
     return (Mark(item.value, item.limit),)

@@ -51,7 +51,7 @@ def _against(what: str, value: float | None, limit: float | None, unit: str) -> 
 
 
 def _elevation(view: RackView) -> Iterator[str]:
-    """Blocks from the top: a device is as many lines as it has units, but no more than a few."""
+    """Yield blocks from the top: a device has as many lines as units, but no more than a few."""
     top = int(view.racks.kind.height_u)
     yield f"     ┌{'─' * _WIDTH}┐"
     unit = top
