@@ -71,7 +71,7 @@ def test_tpm_is_attested_with_its_values_and_refused_by_name_when_a_register_has
 
 
 def test_quote_is_one_for_the_checker_of_tpm2_tools(tpm: TpmMachine) -> None:
-    """What attestation takes as signed, the tool of others takes as well."""
+    """Ask a checker that shares no code with attestation."""
     said = tpm(
         "cd /run && tpm2_createek -Q -G rsa -c ek.ctx && "
         "tpm2_createak -Q -C ek.ctx -c ak.ctx -G ecc -g sha256 -s ecdsa -u ak.pub -f pem && "
