@@ -23,6 +23,7 @@ from typing import Any
 import yaml
 
 from rackwright.brownfield.cabling.networks import is_neighbours, is_subnet, read_network, views_of
+from rackwright.brownfield.netbox_dumps import is_netbox_dump
 from rackwright.catalog.netbox import import_device
 from rackwright.cli import main as rackwright
 from rackwright.errors import RackwrightError, SpecErrors
@@ -69,7 +70,7 @@ def outcome_of(path: Path) -> Outcome | None:
             _device_type,
         ),
         (is_subnet(text) or is_neighbours(text), _cables),
-        (_is_netbox(text), _netbox),
+        (_is_netbox(text) or is_netbox_dump(text), _netbox),
     ]
     for fits, read in readers:
         if fits:

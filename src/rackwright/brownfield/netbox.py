@@ -69,7 +69,7 @@ def read_netbox_sheet(sheet: CsvSheet) -> Found:
         if meaning not in columns:
             hint = "choose it under 'Configure table' of NetBox's list of devices, and export again"
             raise refused(f"the export has no column '{shown}'", at, hint)
-    return _devices(
+    return devices_of_rows(
         (at, {meaning: cells[name] for meaning, name in columns.items() if name in cells})
         for at, cells in sheet.rows
     )
@@ -101,7 +101,7 @@ def read_netbox_json(text: str, path: Path) -> Found:
     for item in listed.value:
         if not isinstance(item.value, dict):
             raise refused("this is no device", item.location, "write what the API answers")
-    return _devices((item.location, _of_json(item)) for item in listed.value)
+    return devices_of_rows((item.location, _of_json(item)) for item in listed.value)
 
 
 def _read_snapshot(root: Item) -> Found:
@@ -119,7 +119,7 @@ def _read_snapshot(root: Item) -> Found:
                 f"'{name}' is no list of objects", (item or root).location, "pull it again"
             )
         lists[name] = rows
-    found = _devices((item.location, _of_json(item)) for item in lists["devices"])
+    found = devices_of_rows((item.location, _of_json(item)) for item in lists["devices"])
     networks = tuple(_networks(lists["cables"], root.location))
     notices = list(found.notices)
     for name, what in (("power_feeds", "power feeds"), ("ip_addresses", "addresses")):
@@ -189,7 +189,7 @@ def _field(item: Item, *keys: str) -> Item | None:
     return item
 
 
-def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
+def devices_of_rows(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
     """Return the devices of rows.
 
     Raises:

@@ -163,6 +163,7 @@ class SlurmBeside:
         detect: what slurmd asks for GPUs, likewise.
         switches: of a ``topology.conf``, as a blueprint has them.
         cgroup: of a ``cgroup.conf``, as a blueprint has it.
+        topology: kind of a ``topology.yaml``, which goes before ``TopologyPlugin``; None of other files.
     """
 
     at: Location
@@ -170,6 +171,7 @@ class SlurmBeside:
     detect: tuple[tuple[frozenset[str] | None, str], ...] = ()
     switches: tuple[Mapping[str, Any], ...] = ()
     cgroup: Mapping[str, Any] = field(default_factory=dict)
+    topology: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,17 @@ class SiteArgs(Model):
         return self.plan.tags(self.cluster, self.owner)
 
 
+def member(known: pulumi.Output[Any], name: str) -> pulumi.Output[Any]:
+    """Return an entry of a mapping that another stack has; one that this change adds there is unknown in a preview."""
+
+    def pick(entries: Mapping[str, Any]) -> Any:
+        if name not in entries and pulumi.runtime.is_dry_run():
+            return pulumi.UNKNOWN
+        return entries[name]
+
+    return known.apply(pick)
+
+
 def child_options(
     parent: pulumi.Resource, args: SiteArgs, name: str, **more: Any
 ) -> pulumi.ResourceOptions:

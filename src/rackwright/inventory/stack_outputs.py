@@ -17,7 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.harmless import counted
-from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
+from rackwright.inventory.aws_connection import (
+    INSTANCE,
+    PUBLIC,
+    SHARED,
+    connections,
+    unreachable,
+)
 from rackwright.inventory.expectations import group_name
 from rackwright.inventory.inventory import Inventory, InventoryError
 from rackwright.inventory.role_variables.filesystems import DEVICE
@@ -129,6 +135,8 @@ def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
                     found[DEVICE] = by_id(volumes[name])
                 if name in public:
                     found[PUBLIC] = str(ip_address(public[name]))
+                if "shared_ip" in servers:
+                    found[SHARED] = str(ip_address(servers["shared_ip"]))
                 yield name, found
 
 

@@ -42,7 +42,11 @@ class IronicError(ExternalToolError):
 
 @dataclass(frozen=True, slots=True)
 class IronicNode:
-    """Node as Ironic has it; the attributes are fields of its API."""
+    """Node as Ironic has it; the attributes are fields of its API.
+
+    Attributes:
+        updated: time of the last change of ``provision_state``, in Ironic's words.
+    """
 
     uuid: str
     name: str
@@ -54,6 +58,7 @@ class IronicNode:
     inspected: bool
     instance_info: Mapping[str, Any]
     extra: Mapping[str, Any]
+    updated: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,7 @@ def _node(row: Mapping[str, Any]) -> IronicNode:
         inspected=row.get("inspection_finished_at") is not None,
         instance_info=row.get("instance_info") or {},
         extra=row.get("extra") or {},
+        updated=str(row.get("provision_updated_at") or ""),
     )
 
 

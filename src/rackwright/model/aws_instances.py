@@ -55,11 +55,11 @@ class OnDemand(Model):
 class Reservation(Model):
     """A targeted on-demand capacity reservation (ODCR)."""
 
-    kind: Annotated[Literal["reservation"], HARDWARE]
+    kind: Annotated[Literal["reservation"], Claim(looser="either")]
     """An on-demand capacity reservation."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the reservation."""
-    placement_group: Annotated[str | None, HARDWARE] = None
+    placement_group: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Placement group that the reservation was made in; nodes may use no other."""
     instances: Annotated[int | None, Field(gt=0), Claim(looser="higher"), POLICIES_ONLY] = None
     """Instances it reserves, as recorded. Unknown if omitted."""
@@ -79,7 +79,7 @@ Amazon EKS"). No document that was read says so of ``trn2u.``."""
 class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
-    kind: Annotated[Literal["capacity-block"], HARDWARE]
+    kind: Annotated[Literal["capacity-block"], Claim(looser="either")]
     """A capacity block, bought for some days."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the block's capacity reservation."""
@@ -230,6 +230,22 @@ class AwsServer(Model):
         OnChange("replace", "a volume cannot shrink: the instance is replaced", event="shrunk"),
     ]
     """Size of each root volume, in GiB."""
+
+
+class AwsLogin(AwsServer):
+    """Login instances, where users have shells."""
+
+    address: Annotated[
+        Literal["elastic", "load-balancer"] | None,
+        HARDWARE,
+        OnChange(
+            "in place",
+            "users reach the login nodes by other addresses; login nodes that move to another subnet are listed apart",
+        ),
+    ] = None
+    """Public address that stays when login nodes are stopped or replaced: ``elastic`` gives each node one of its own,
+    ``load-balancer`` all of them one in common, and none of their own. Applies where ``ssh_from`` names public
+    networks. EC2 gives another address at each start if omitted."""
 
 
 class ImageRecord(Model):

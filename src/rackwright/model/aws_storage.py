@@ -57,13 +57,13 @@ class ExistingLustre(Model):
     """Throughput of each TiB in MB/s/TiB, as recorded. Unknown if omitted."""
 
 
-_DAY = 86_400
+DAY = 86_400
 TIER_DAYS = (1, 7, 14, 30, 60, 90, 180, 270, 365)
 """Days without access after which EFS moves a file (Amazon EFS API Reference, ``LifecyclePolicy``)."""
 
 
 def _check_days(seconds: float) -> float:
-    if seconds not in [days * _DAY for days in TIER_DAYS]:
+    if seconds not in [days * DAY for days in TIER_DAYS]:
         days = ", ".join(map(str, TIER_DAYS[:-1]))
         raise ValueError(f"files move after {days} or {TIER_DAYS[-1]} days")
     return seconds
@@ -198,8 +198,8 @@ class LustreSize(NamedTuple):
 
 
 def _check_whole_days(seconds: float) -> float:
-    if seconds < _DAY or seconds % _DAY:
-        raise ValueError("versions are kept for whole days, at least one")
+    if seconds < DAY or seconds % DAY:
+        raise ValueError("a time of whole days is expected, at least one")
     return seconds
 
 

@@ -82,7 +82,7 @@ class Blueprint(Model):
         OnChange("drain", "the whole site is removed", event="removed", keeps_data=True),
     ]
     """Regions of AWS and places with halls."""
-    interconnects: Annotated[tuple[Interconnect, ...], PART, POLICIES_ONLY] = ()
+    interconnects: Annotated[tuple[Interconnect, ...], STATEMENT, POLICIES_ONLY] = ()
     """Lines between the sites."""
     scheduler: Annotated[
         Scheduler | None,

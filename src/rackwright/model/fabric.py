@@ -133,7 +133,7 @@ class Attachment(Model):
     """Ports of the product by their role. Those of the fabric's own role if omitted."""
     interfaces: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Interfaces of each host on this fabric. All ports that the catalogue lists for the role if omitted."""
-    rate: Annotated[GigabitsPerSecond | None, HARDWARE] = None
+    rate: Annotated[GigabitsPerSecond | None, Claim(looser="either", absent="elsewhere")] = None
     """Data rate of each interface in Gbps, where the catalogue does not list it or it runs slower."""
     split: Annotated[int, Field(gt=0, le=8), HARDWARE] = 1
     """Each port of a host is split into this many interfaces, which share its rate and go to

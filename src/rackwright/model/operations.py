@@ -191,7 +191,9 @@ class Operations(Model):
     """Xid errors of the GPU driver for which a node is drained besides those of the table of faults."""
     software: Annotated[tuple[SoftwareBill, ...], PART, FOR_REVIEW] = ()
     firmware: Annotated[
-        tuple[FirmwareBaseline, ...], PART, OnChange("drain", "firmware is written on idle nodes")
+        tuple[FirmwareBaseline, ...],
+        STATEMENT,
+        OnChange("drain", "firmware is written on idle nodes"),
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None

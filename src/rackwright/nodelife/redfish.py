@@ -461,3 +461,14 @@ def _has_message(body: Any, name: str) -> bool:
         for one in infos
         if isinstance(one, dict)
     )
+
+
+def restart_manager(session: Redfish, manager: Mapping[str, Any]) -> None:
+    """Ask a controller to restart itself; its machine runs on.
+
+    Raises:
+        BmcError: it does not answer, or refuses.
+    """
+    action = (manager.get("Actions") or {}).get("#Manager.Reset") or {}
+    own = f"{str(link_of(manager)).rstrip('/')}/Actions/Manager.Reset"
+    session.post(str(action.get("target") or own), {"ResetType": "GracefulRestart"})

@@ -36,6 +36,7 @@ PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "AwsNodeGroup": {"type": ["instances"]},
     "AwsHead": {"type": ["instances"]},
     "AwsServer": {"type": ["instances"]},
+    "AwsLogin": {"type": ["instances"]},
     "Cables": {"cable": ["cables"], "upper_cable": ["cables"]},
     "CoolingLoop": {"cdu": ["cdus"]},
     "Fabric": {"switch": ["switches"]},

@@ -76,6 +76,16 @@ def test_absolute_include_is_read_from_its_copy_beside_the_file(tmp_path: Path) 
     assert scheduler_of(tmp_path, text)["partitions"][0]["groups"] == ["n"]
 
 
+def test_option_that_slurm_does_not_have_is_refused_at_its_line(tmp_path: Path) -> None:
+    """It was written into the blueprint, which 'check' then refused at a line that nobody had written."""
+    text = "NodeName=n1\nMaxJobsPerUser=4\nPartitionName=p Nodes=ALL\n"
+    with pytest.raises(SpecErrors, match="has no option 'MaxJobsPerUser'") as caught:
+        scheduler_of(tmp_path, text)
+    (error,) = caught.value.errors
+    assert error.location is not None
+    assert (Path(error.location.file).name, error.location.line) == ("slurm.conf", 4)
+
+
 def test_absolute_include_without_a_copy_says_where_to_put_it(tmp_path: Path) -> None:
     with pytest.raises(SpecErrors) as caught:
         scheduler_of(tmp_path, "include /opt/slurm/etc/nodes.conf\n")

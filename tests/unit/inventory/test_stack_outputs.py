@@ -452,6 +452,15 @@ def test_private_hosts_are_reached_by_way_of_a_login_node(tmp_path: Path) -> Non
     assert hosts["train-2"]["ansible_user"] == "ubuntu"
 
 
+def test_hosts_are_reached_by_the_one_address_of_the_load_balancer(tmp_path: Path) -> None:
+    shared = {**SERVERS["login"], "public_ips": {}, "shared_ip": "203.0.113.77"}
+    hosts, missing = reached(tmp_path, {**SERVERS, "login": shared}, user="ubuntu", connect="jump")
+    assert missing == ()
+    for host in ("head-1", "login-1", "train-1"):
+        assert hosts[host]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.77"
+    assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
+
+
 def test_without_a_public_login_node_nothing_is_jumped_from(tmp_path: Path) -> None:
     inside = {**SERVERS, "login": {**SERVERS["login"], "public_ips": {}}}
     hosts, (missing,) = reached(tmp_path, inside, connect="jump")

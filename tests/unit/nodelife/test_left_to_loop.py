@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,7 +51,8 @@ class OneSlurm(SlurmHere):
         told = f" Comment={node['Comment']}" if node["Comment"] else ""
         return f"NodeName={name} Arch=x86_64 State={node['State']} ThreadsPerCore=2 ExtSensorsTemp=n/s{why}{told}"
 
-    def _ask(self, program: str, *arguments: str, unknown: bool = False) -> str:
+    def _ask(self, *words: str, unknown: bool = False) -> str:
+        program, *arguments = words
         if program == "squeue":
             return ""
         if "show" in arguments:
@@ -70,14 +71,15 @@ class OneSlurm(SlurmHere):
 class Hall:
     """Nodes with their health checks, and the loop."""
 
-    def __init__(self, plan: Plan, health: ModuleType, folder: Path) -> None:
-        self.health, self.folder = health, folder
+    def __init__(self, plan: Plan, health: Any, folder: Path) -> None:
+        self.health = health
+        self.folder = folder
         self.parts = part_map(plan)
         self.names = sorted({node for nodes in self.parts.parts.values() for node in nodes})
         self.slurm = OneSlurm(self.names)
         self.ports = dict.fromkeys(self.names, 8)
         self.now = 1000.0
-        health.time = SimpleNamespace(monotonic=lambda: self.now)
+        self.health.time = SimpleNamespace(monotonic=lambda: self.now)
         self.connection = open_journal()
         self.controller = RepairController(
             TABLE, Journal(self.connection), SlurmActuator(self.slurm, self), self,

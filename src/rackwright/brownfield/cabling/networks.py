@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from rackwright.brownfield.cabling.files import device_of, neighbour_tables, text_of
 from rackwright.brownfield.names import by_spelling, host_of, short_of
@@ -37,6 +38,8 @@ _LLDP_WORDS = re.compile(
 _UFM_WORDS = re.compile(r'"(source_guid|peer_guid|active_width)"\s*:')
 _LOOKED_AT = 200_000
 """Characters of a file in which its kind is looked for."""
+_MANY_MORE = 4
+"""Times as many hosts as on a switch above them that the leaves have at least."""
 TIERS = ("leaf", "spine", "core")
 """Names of tiers, from the hosts upwards."""
 
@@ -254,6 +257,21 @@ def views_of(networks: Iterable[FoundNetwork], known: Mapping[str, str]) -> list
     return [_view(technology, parts) for technology, parts in by_technology.items()]
 
 
+def _above(lowest: set[str], beside: Mapping[str, set[str]], switches: set[str]) -> set[str]:
+    """Return the switches that a few hosts are on, like a manager of the fabric, and that are above the leaves.
+
+    All switches beside such a one have hosts, and most have many more.
+    """
+    found = set()
+    for name in lowest:
+        near = beside[name] & switches
+        if len(near) > 1 and near <= lowest:
+            usual = median(len(beside[other] - switches) for other in near)
+            if usual >= _MANY_MORE * len(beside[name] - switches):
+                found.add(name)
+    return found
+
+
 def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
     switches = {name: model for part in parts for name, model in part.switches.items()}
     cables = list(dict.fromkeys(cable for part in parts for cable in part.cables))
@@ -269,9 +287,8 @@ def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
             elif other in switches:
                 hosts.setdefault(one, set()).add(port)
     occupied = frozenset[str]().union(*(part.occupied for part in parts))
-    levels = {
-        name: 1 for name, others in beside.items() if others - set(switches) or name in occupied
-    }
+    lowest = {name for name, others in beside.items() if others - set(switches) or name in occupied}
+    levels = dict.fromkeys(lowest - _above(lowest - occupied, beside, set(switches)), 1)
     last, level = set(levels), 1
     while last:
         level += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -135,8 +136,11 @@ class _Reader:
                     self._partition, words, names, line.at, known, accounting=database is not None
                 ),
             )
-        if self._errors:
-            raise SpecErrors(self._errors)
+        settings = said.settings(accounting=database is not None)
+        if errors := [*said.errors, *self._errors]:
+            raise SpecErrors(errors)
+        if said.whole_nodes:
+            made = [_exclusive(one) for one in made]
         slurm = FoundCluster(
             at=Location(str(self._path), 1, 1),
             name=said.get("clustername"),
@@ -146,7 +150,7 @@ class _Reader:
             topology=said.topology,
             database=database,
             enforced=tuple(said.enforced()),
-            settings=said.settings(accounting=database is not None),
+            settings=settings,
         )
         return Found(slurm=slurm, notices=(*self._notices, *said.notices))
 
@@ -173,6 +177,13 @@ class _Reader:
         shape = shape_of(words, at)
         extra = dict(shape.extra)
         for key, value in words.items():
+            if key == "topology" and value:
+                self._notices.append(
+                    SourceNotice(
+                        f"the nodes' 'Topology={value}' is left out: a cluster has one", at
+                    )
+                )
+                continue
             idle = key == "state" and value.lower() in _IDLE
             if key not in _READ_OF_NODES and key not in _FOR_EACH and not idle and value:
                 extra[spelled[key]] = as_option(value)
@@ -292,6 +303,13 @@ class _Reader:
         for key, text in words.items():
             if key in {"partitionname", "nodes"} or not text:
                 continue
+            if key == "topology":
+                self._notices.append(
+                    SourceNotice(
+                        f"the partition's 'Topology={text}' is left out: a cluster has one", at
+                    )
+                )
+                continue
             made = _field(key, text, at, accounting=accounting)
             if made is None:
                 extra["OverSubscribe" if key == "shared" else spelled[key]] = as_option(text)
@@ -313,6 +331,13 @@ class _Reader:
             raise refused(str(error), at) from None
         self._hosts += len(names)
         return names
+
+
+def _exclusive(partition: SlurmPartition) -> SlurmPartition:
+    """Return a partition whose jobs have whole nodes, unless its nodes are shared."""
+    if "OverSubscribe" in partition.fields.get("extra", ()):  # type: ignore[operator]
+        return partition
+    return replace(partition, fields={**partition.fields, "exclusive": True})
 
 
 def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, Any] | None:

@@ -155,7 +155,13 @@ def complete(
     switches = tuple(
         switch for one in told for switch in _of_known_nodes(one.switches, known, one.at, notices)
     )
-    return replace(slurm, nodes=tuple(nodes), settings=settings, switches=switches)
+    topology = next((one.topology for one in told if one.topology is not None), slurm.topology)
+    if switches and topology != "tree":
+        text = f"the switches beside it are left out: its topology is '{topology}', and Slurm does not read them"
+        notices.append(SourceNotice(text, slurm.at))
+    return replace(
+        slurm, nodes=tuple(nodes), settings=settings, switches=switches, topology=topology
+    )
 
 
 def _of_known_nodes(

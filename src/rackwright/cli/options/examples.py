@@ -179,6 +179,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "provision site/blueprint.yaml --hosts dgx-[01-08] --until imaged",
         "provision site/blueprint.yaml --status --json",
         "provision site/blueprint.yaml --retry",
+        "provision site/blueprint.yaml --waves rack --wave-limit 10%",
     ),
     "decommission": ("decommission site/blueprint.yaml --hosts dgx-[01-08] --yes",),
     "configure": (

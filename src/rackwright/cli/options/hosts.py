@@ -49,6 +49,13 @@ def add_reach(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--forks", type=int, default=50, help="hosts configured in parallel")
 
 
+def reach_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments by which another command reaches hosts in the same way."""
+    words = [word for path in arguments.inventory for word in ("--inventory", str(path))]
+    words += [] if arguments.lab is None else ["--lab", arguments.lab]
+    return [*words, "--forks", str(arguments.forks)]
+
+
 def add_cluster(parser: argparse.ArgumentParser) -> None:
     """Add the argument that chooses a cluster of a federation."""
     parser.add_argument("--site", help="site of the cluster, if the blueprint federates several")

@@ -303,7 +303,12 @@ def begin(
 
 
 def go_on(
-    before: RolloutProgress | None, mark: str, *, upgrade: bool = False, replaces: bool = False
+    before: RolloutProgress | None,
+    mark: str,
+    *,
+    upgrade: bool = False,
+    replaces: bool = False,
+    reinstalls: bool = False,
 ) -> RolloutProgress:
     """Return the change that was begun last, where it can be gone on with.
 
@@ -325,6 +330,11 @@ def go_on(
             f"the {before.change} {what}",
             hint=f"go on with it: rackwright {verb_of(before)} … --resume",
         )
+    if before.reinstalls != reinstalls:
+        raise UsageError(
+            f"the {before.change} installs {'hosts' if before.reinstalls else 'no hosts'} again",
+            hint=f"go on with it: rackwright {verb_of(before)} … --resume",
+        )
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
@@ -337,6 +347,8 @@ def verb_of(progress: RolloutProgress) -> str:
     """Return the command that goes on with a change."""
     if progress.instances:
         return "replace"
+    if progress.reinstalls:
+        return "provision"
     return "configure" if progress.upgraded_from is None else "upgrade"
 
 

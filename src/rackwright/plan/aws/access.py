@@ -254,6 +254,34 @@ def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
     )
 
 
+def flow_log_trust_policy() -> dict[str, Any]:
+    """Return the trust policy of the role that writes flow logs: that of the service."""
+    return _document(
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": FLOW_LOG_SERVICE},
+            "Action": "sts:AssumeRole",
+        }
+    )
+
+
+def flow_log_policy(group_arn: str) -> dict[str, Any]:
+    """Return the policy of the role that writes flow logs: events of one log group.
+
+    VPC User Guide, "IAM role for publishing flow logs to CloudWatch Logs".
+    """
+    actions = ["CreateLogStream", "DescribeLogStreams", "PutLogEvents"]
+    return _document(
+        {
+            "Sid": "WriteEvents",
+            "Effect": "Allow",
+            "Action": [f"logs:{name}" for name in actions],
+            "Resource": [group_arn, f"{group_arn}:*"],
+        }
+    )
+
+
+FLOW_LOG_SERVICE = "vpc-flow-logs.amazonaws.com"
 AUTO_SCALING_SERVICE = "autoscaling.amazonaws.com"
 _KEY_OPERATIONS = (
     "CreateGrant",

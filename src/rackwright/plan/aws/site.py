@@ -11,6 +11,7 @@ from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
 from rackwright.model.aws_instances import (
     AwsHead,
+    AwsLogin,
     AwsNodeGroup,
     AwsServer,
     CapacityBlock,
@@ -39,7 +40,7 @@ from rackwright.plan.aws.subnets import (
     SubnetError,
     SubnetPlan,
     file_system_interfaces,
-    has_public_login,
+    login_address,
     plan_subnets,
 )
 from rackwright.plan.aws.user_data import metadata_readers, node_user_data, server_user_data
@@ -247,9 +248,14 @@ class AwsSitePlan:
         return self.spec.access
 
     @property
-    def login(self) -> AwsServer | None:
+    def login(self) -> AwsLogin | None:
         """Its login nodes as the blueprint has them."""
         return self.spec.login
+
+    @property
+    def login_address(self) -> Literal["elastic", "load-balancer", "changing"] | None:
+        """Kind of the public address of its login nodes; None without login nodes that are reached from outside."""
+        return login_address(self.spec)
 
     @property
     def stated_tags(self) -> Mapping[str, str]:
@@ -365,9 +371,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     planned: tuple[SubnetPlan, ...] = ()
     existing = site.network.existing
     if existing is not None:
-        problems += _public_subnet(site, servers, path)
+        problems += _public_subnet(site, path)
     elif demand is not None and not problems:
         public = sum(plan.server.count for plan in servers if plan.public)
+        public += login_address(site) == "load-balancer"
         try:
             planned = plan_subnets(site.network, demand, public_servers=public)
         except SubnetError as error:
@@ -378,13 +385,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
 
 
-def _public_subnet(
-    site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
-) -> list[PlanProblem]:
+def _public_subnet(site: AwsSite, path: SitePath) -> list[PlanProblem]:
     """Return the problem of login nodes that need a public subnet in an existing VPC without one."""
     existing = site.network.existing
-    public = any(plan.public for plan in servers)
-    if existing is None or existing.public_subnet is not None or not public:
+    if existing is None or existing.public_subnet is not None or login_address(site) is None:
         return []
     message = "'ssh_from' names public networks, and there is no subnet for login nodes"
     where = (*path, "network", "existing")
@@ -410,7 +414,7 @@ def _plan_servers(
     head = ServerPlan("head", site.head, (*path, "head"), known, public=False)
     if site.login is None:
         return (head,)
-    public = has_public_login(site.network)
+    public = login_address(site) in {"elastic", "changing"}
     known = instances.get(site.login.type)
     return (head, ServerPlan("login", site.login, (*path, "login"), known, public=public))
 

@@ -251,10 +251,12 @@ def _network(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
     gateways = {"none": 0, "single": 1, "per-zone": zones}[network.nat]
     public = sum(plan.server.count for plan in site.servers if plan.public)
     # Every service but S3 is reached by an interface in each zone; S3's gateway is free.
+    balanced = int(site.login_address == "load-balancer")
     endpoints = sum(name != "s3" for name in network.endpoints) * zones
     orders: tuple[tuple[Kind, str, str, int], ...] = (
         ("nat-gateways", "nat-gateway", "NAT gateway", gateways),
-        ("addresses", "public-address", "public address", gateways + public),
+        ("addresses", "public-address", "public address", gateways + public + balanced),
+        ("load-balancers", "network-load-balancer", "Network Load Balancer", balanced),
         ("endpoints", "interface-endpoint", "interface endpoint in a zone", endpoints),
     )
     path = (*site.path, "network")

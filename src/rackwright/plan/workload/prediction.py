@@ -27,7 +27,7 @@ from rackwright.plan.workload.library import known_accelerators, known_models, k
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import EVERYTHING
 from rackwright.plan.workload.run import Bounds, tokens_a_day
-from rackwright.plan.workload.search import fastest, nearest
+from rackwright.plan.workload.search import batches, fastest, layouts, nearest
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
@@ -149,7 +149,11 @@ def predict(plan: Expansion, workload: TrainingWorkload, path: Path) -> Predicti
     placement = place(plan, workload)
     if placement is None:
         name = f"{workload.site}/{workload.group}"
-        return Prediction(workload, path, None, problem=f"'{name}' has no accelerators")
+        others = ", ".join(_with_accelerators(plan, workload.site))
+        cure = f"; those of {others} have" if others else ""
+        return Prediction(
+            workload, path, None, problem=f"hosts of '{name}' have no accelerators{cure}"
+        )
     accelerator = known_accelerators().get(placement.board.gres)
     if accelerator is None:
         return Prediction(
@@ -171,6 +175,22 @@ def predict(plan: Expansion, workload: TrainingWorkload, path: Path) -> Predicti
     if placement.links is None:
         return Prediction(workload, path, placement, missing=placement.missing)
     return _predicted(plan, workload, path, placement, accelerator)
+
+
+def _with_accelerators(plan: Expansion, site: str) -> Iterator[str]:
+    """Yield the node groups of a site whose hosts have accelerators."""
+    for metal in plan.onprem:
+        yield from (
+            f"'{one.name}'"
+            for one in metal.groups
+            if metal.name == site and one.product.accelerators is not None
+        )
+    for cloud in plan.aws:
+        yield from (
+            f"'{one.spec.name}'"
+            for one in cloud.groups
+            if cloud.spec.name == site and one.instance.accelerators is not None
+        )
 
 
 def _predicted(
@@ -267,6 +287,12 @@ def _laid_out(
         best = fastest(job, count, accelerator, links, software)
         if best is not None:
             return best
+        if next(layouts(job, count, links), None) is None:
+            near = " or ".join(f"{one:,}" for one in batches(job, count, links))
+            return (
+                f"no layout divides the {job.sequences:,} sequences of a step among {count:,} accelerators"
+                f"{f'; nearest that one divides: {near}' if near else ''}"
+            )
         memory = accelerator.memory / 1e9
         return (
             f"no layout of {workload.model} fits {counted(count, 'accelerator')} of {memory:.0f} GB"

@@ -16,6 +16,8 @@ from rackwright.plan.workload.transformer import LanguageModel
 LONG = 8192
 """Tokens on one accelerator from which on a sequence is worth sharing."""
 MICRO_BATCHES = (1, 2, 4, 8)
+MOST_TRIED = 64
+"""Numbers of sequences that are tried in each direction."""
 
 
 def layouts(job: TrainingJob, accelerators: int, links: Links) -> Iterator[ModelLayout]:
@@ -56,6 +58,21 @@ def fastest(
         if best is None or step.seconds < best[1].seconds:
             best = layout, step
     return best
+
+
+def batches(job: TrainingJob, accelerators: int, links: Links) -> list[int]:
+    """Return the next smaller and the next larger number of sequences that some layout divides evenly, if any."""
+
+    def divides(sequences: int) -> bool:
+        return (
+            next(layouts(replace(job, sequences=sequences), accelerators, links), None) is not None
+        )
+
+    smaller = range(job.sequences - 1, job.sequences // 2, -1)
+    larger = range(job.sequences + 1, 2 * job.sequences)
+    ways = (smaller[:MOST_TRIED], larger[:MOST_TRIED])
+    found = (next(filter(divides, way), None) for way in ways)
+    return [one for one in found if one is not None]
 
 
 def nearest(

@@ -195,10 +195,12 @@ class _Walk:
         if was is now or was == now:
             return True
         if was is None and _required(model, name):
-            if bases:  # the base is no blueprint there
+            if not bases:
+                return False
+            was = next((base[name] for base in bases if base.get(name) is not None), None)
+            if was is None:  # the base is no blueprint there
                 self._take((*path, name))
                 return True
-            return False
         self.kept.append(RefusedClaim((*path, name), now, was, bases is None, self._moved))
         if was is None:
             del made[name]
@@ -361,11 +363,13 @@ class _Walk:
             grows = not identity <= {name for group in same for name in racks_of(group)}
         if not grows or self.base is None:
             return same or None
-        if not is_thing and is_there(item, self.base):
-            return []  # nothing was said of it
         # Otherwise a claim would be loosened by renaming its thing, or by moving a node to another.
         gone = [thing for thing in self._gone if thing.model is model]
         gone = [thing for thing in gone if thing.identity == identity] or gone
+        if not is_thing and is_there(item, self.base):
+            # Nothing was said of it, unless it had another name.
+            named = "name" in marked_fields(model).identity
+            return [thing.item for thing in gone] if named else []
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
         self._moved = self._moved or bool(left and not gone)
         return [*same, *(thing.item for thing in (*gone, *left))] or None

@@ -61,7 +61,7 @@ def former_path(blueprint: Path, ref: str) -> Path:
     gone = [path for path in found if _is_gone(top / path, found[path])]
     named = [path for path in found if found[path].get("name") == head.get("name")]
     moved = [path for path in named if path in gone]
-    others = moved or ([*gone] if before is not None else [*named, *gone])
+    others = moved or ([*gone] if same_name else [*named, *gone])
     if not others:
         return blueprint
     best = max(others, key=lambda path: (alike(found[path]), path))

@@ -108,12 +108,25 @@ def loads_of(site: Mapping[str, Any]) -> Loads:
                 for rack in listed_racks({"racks": names}):
                     found[rack, key] += len(units) if isinstance(units, list) else 0
             return
+        stated = _devices_by_rack(part)
         for rack in () if field == "rack_groups" else listed_racks(part):
-            found[rack, key] += min(count, most)
-            count -= min(count, most)
+            here = stated.get(rack, 0) if stated else min(count, most)
+            found[rack, key] += here
+            count -= here
 
     collect(site, "", ())
     return Counter({pair: units for pair, units in found.items() if pair[0] in things})
+
+
+def _devices_by_rack(part: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return the number of devices in each rack where their units are stated; else nothing."""
+    units = part.get("units")
+    return {
+        rack: len(each)
+        for names, each in (units.items() if isinstance(units, Mapping) else ())
+        for rack in listed_racks({"racks": names})
+        if isinstance(each, list)
+    }
 
 
 def _number(item: Mapping[str, Any], name: str, default: int) -> int:

@@ -115,8 +115,8 @@ def _one(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> An
 def _mildness(value: Any, rule: Milder) -> tuple[float, Any]:
     """Return a key that grows with how mild a value is."""
     if value is None:
-        if rule.order == (False, True):
-            return (0, 0)  # not said is as strict as said not to be so
+        if rule.order == (False, True) or (rule.order and rule.absent is Absent.STRICT):
+            return (0, 0)  # as strict as the first of them
         return (_MOST if rule.absent is Absent.MILD else _LEAST, 0)
     match rule.direction:
         case Direction.ORDER:

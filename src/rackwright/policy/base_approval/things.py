@@ -83,11 +83,22 @@ def has_site(document: Mapping[str, Any], name: str) -> bool:
 
 
 def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Return True if a document has the node group that an entry refers to, or the entry refers to none."""
+    """Return True if a document has the sites, node group and product that an entry refers to, if any."""
     group, site = item.get("group"), item.get("site")
+    sites = item.get("sites")
+    if not all(has_site(document, name) for name in (sites if isinstance(sites, list) else ())):
+        return False
+    if "type" in item and item["type"] not in _types_of(document):
+        return False
     return group is None or any(
         group == name and site in {None, place} for place, name in groups_of(document)
     )
+
+
+def _types_of(document: Mapping[str, Any]) -> list[Any]:
+    """Return the products of the node groups of a document."""
+    sites = mappings(document.get("sites"))
+    return [group.get("type") for site in sites for group in mappings(site.get("node_groups"))]
 
 
 def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:

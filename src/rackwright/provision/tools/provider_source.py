@@ -22,7 +22,7 @@ SERVICES = frozenset(
         "ec2",
         "efs",
         "elb",  # what groups of instances are asked for, and so is the next
-        "elbv2",
+        "elbv2",  # the address of login nodes, too
         "fsx",
         "iam",
         "kms",

@@ -106,6 +106,21 @@ def test_checkpoints_stall_as_long_as_storage_takes_to_write_them(
     assert found.effective == pytest.approx((1 - lost) / (1 + stall / 3600), rel=1e-4)
 
 
+def test_a_batch_that_no_layout_divides_is_told_with_the_nearest_that_one_does(
+    tmp_path: Path,
+) -> None:
+    """It is no matter of memory, which was blamed."""
+    (found,) = predict(tmp_path, {**JOB, "hosts": 30, "batch": "4 M tokens"})
+    assert found.problem is not None
+    assert "no layout divides the 488 sequences of a step among 240 accelerators" in found.problem
+    nearest = [int(one) for one in found.problem.rpartition(": ")[2].split(" or ")]
+    assert nearest == [480, 495]
+    for sequences in nearest:
+        batch = f"{sequences * 8192} tokens"
+        (other,) = predict(tmp_path, {**JOB, "hosts": 30, "batch": batch})
+        assert other.problem is None
+
+
 def test_the_order_of_groups_changes_nothing(tmp_path: Path) -> None:
     document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
     (group,) = document["sites"][0]["node_groups"]
