@@ -186,8 +186,8 @@ def model_claims(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 def test_every_claim_of_a_template_of_aws_follows_an_answer(name: str, tmp_path: Path) -> None:
     """Another answer gives another claim: rates of failure and limits were written unasked."""
     template = find_template(name)
-    answers = {**example_answers(template), "example": "none"}
-    changed = {
+    answers: dict[str, Answer] = {**example_answers(template), "example": "none"}
+    changed: dict[str, Answer] = {
         "zone_id": "use1-az1",
         "p_quota": 8192,
         "trn_quota": 8192,
