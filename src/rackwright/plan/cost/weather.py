@@ -135,7 +135,7 @@ def wet_bulb(dry: float, humidity: float) -> float:
         + 0.00391838 * damp**1.5 * math.atan(0.023101 * damp)
         - 4.686035
     )
-    return min(dry, found)
+    return float(min(dry, found))
 
 
 def parse_curve(text: str, name: str) -> PlantCurve:
