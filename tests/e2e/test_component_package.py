@@ -124,6 +124,6 @@ def test_a_blueprint_that_is_refused_declares_nothing(
 ) -> None:
     bad = lab.blueprint("yaml-refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
     project = consumer(lab, pulumi, tmp_path, bad)
-    told = pulumi(project, "preview", expect=255)
+    told = pulumi(project, "preview", expect=1)
     assert "AWS-004" in told
     assert "aws:ec2:Vpc" not in told
