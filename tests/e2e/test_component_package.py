@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,6 @@ from rackwright.resources import bundled
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 Pulumi = Callable[..., str]
 
-PACKAGE = bundled("stacks") / "rackwright-components"
 PROGRAM = """
 name: consumer
 runtime: yaml
@@ -47,6 +47,12 @@ resources:
 outputs:
   vpc: ${{network.vpcId}}
 """
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package: Pulumi makes a virtual environment in its folder."""
+    return Path(shutil.copytree(bundled("stacks") / "rackwright-components", tmp_path / "package"))
 
 
 @pytest.fixture
@@ -82,19 +88,23 @@ def pulumi(lab: Any) -> Pulumi:
     return run
 
 
-def consumer(lab: Any, pulumi: Pulumi, folder: Path, blueprint: Path) -> Path:
+def consumer(pulumi: Pulumi, folder: Path, package: Path, blueprint: Path) -> Path:
     """A project of YAML to which the package was added, with a stack."""
+    folder = folder / "consumer"
+    folder.mkdir()
     (folder / "Pulumi.yaml").write_text(
         PROGRAM.format(blueprint=os.path.relpath(blueprint, folder))
     )
-    pulumi(folder, "package", "add", str(PACKAGE))
-    pulumi(folder, "stack", "init", folder.name)
+    pulumi(folder, "package", "add", str(package))
+    pulumi(folder, "stack", "init", folder.parent.name)
     pulumi(folder, "config", "set", "aws:region", "us-east-1")
     return folder
 
 
-def test_pulumi_reads_the_schema_of_the_package(pulumi: Pulumi, tmp_path: Path) -> None:
-    schema = json.loads(pulumi(tmp_path, "package", "get-schema", str(PACKAGE)))
+def test_pulumi_reads_the_schema_of_the_package(
+    pulumi: Pulumi, package: Path, tmp_path: Path
+) -> None:
+    schema = json.loads(pulumi(tmp_path, "package", "get-schema", str(package)))
     assert schema["name"] == "rackwright-components"
     assert set(schema["resources"]) == {
         f"rackwright-components:index:{name}" for name in ("Network", "Storage", "Nodes")
@@ -104,8 +114,10 @@ def test_pulumi_reads_the_schema_of_the_package(pulumi: Pulumi, tmp_path: Path) 
     assert network["properties"]["vpcId"]["type"] == "string"
 
 
-def test_a_program_of_yaml_uses_the_package(lab: Any, pulumi: Pulumi, tmp_path: Path) -> None:
-    project = consumer(lab, pulumi, tmp_path, lab.blueprint("yaml"))
+def test_a_program_of_yaml_uses_the_package(
+    lab: Any, pulumi: Pulumi, package: Path, tmp_path: Path
+) -> None:
+    project = consumer(pulumi, tmp_path, package, lab.blueprint("yaml"))
     foreseen = pulumi(project, "preview")
     for kind in ("ec2:Vpc", "fsx:LustreFileSystem", "autoscaling:Group"):
         assert f"aws:{kind}" in foreseen
@@ -120,10 +132,10 @@ def test_a_program_of_yaml_uses_the_package(lab: Any, pulumi: Pulumi, tmp_path: 
 
 
 def test_a_blueprint_that_is_refused_declares_nothing(
-    lab: Any, pulumi: Pulumi, tmp_path: Path
+    lab: Any, pulumi: Pulumi, package: Path, tmp_path: Path
 ) -> None:
     bad = lab.blueprint("yaml-refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
-    project = consumer(lab, pulumi, tmp_path, bad)
+    project = consumer(pulumi, tmp_path, package, bad)
     told = pulumi(project, "preview", expect=1)
     assert "AWS-004" in told
     assert "aws:ec2:Vpc" not in told
