@@ -125,6 +125,13 @@ def test_half_a_character_in_plain_data_is_an_error_with_words() -> None:
         load_data(data)
 
 
+def test_names_of_a_trillion_interfaces_are_not_made_one_by_one() -> None:
+    """A mutated file was loaded for minutes, to find the longest name."""
+    data = copy.deepcopy(blueprint_data())
+    data["sites"][1]["fabrics"][0]["attached"][0]["interfaces"] = 10**12
+    assert load_data(data).plan.onprem[0].fabrics
+
+
 @share(0.6, HealthCheck.function_scoped_fixture)
 @given(*SEEDS)
 def test_a_mutated_blueprint_is_judged_or_refused(seed: int, times: int) -> None:
