@@ -75,7 +75,7 @@ class VoltageZone:
     """Sources and circuits that are joined without a transformer, so that they have one voltage.
 
     Attributes:
-        source: name of the first of its sources.
+        source: name of the source at its top; of several the first by name.
         path: its place in the blueprint.
         highest_v: highest voltage that is stated in it, line to line, in V; None where none is.
         lowest_v: lowest voltage that is stated in it, line to line, in V; None where none is.

@@ -1,4 +1,4 @@
-"""What gpud's and AzNHC's published rules say of the recordings of the fault table, beside ours."""
+"""Verdicts of gpud's and AzNHC's published rules on the recordings of the fault table, beside ours."""
 
 from __future__ import annotations
 
