@@ -212,8 +212,7 @@ def unknown_interfaces(
 def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
     """Yield the names that are longer than the DNS takes."""
     for one in made.ranges:
-        # That of the last interface, without making those before: a mistake may ask for billions.
-        label = f"{one.owner(0)}{one.suffix}{'' if one.each == 1 else f'-{one.each}'}"
+        label = max(one.labels(0), key=len)
         if len(label) > LONGEST_LABEL:
             message = f"the name '{label}' has {len(label)} characters, and at most {LONGEST_LABEL}"
             yield PlanProblem((*one.path, "of"), f"{message} are possible", "rename the group")
