@@ -224,7 +224,7 @@ class Catalogue:
         ]
         if others:
             article = "an" if others[0][0] in "aio" else "a"
-            hint = f"'{entry_id}' is {article} {others[0]}; 'rackwright catalogue list {KINDS[kind]}' lists what fits"
+            hint = f"'{entry_id}' is {article} {others[0]}; 'rackwright catalogue list --kind {KINDS[kind]}' lists what fits"
             return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)
         near = did_you_mean(entry_id, ids) or known
         hint = f"{near} {how_to_add(kind, entry_id)}"
