@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import Name, parse_network, refuse_twins
 
 _READDRESSED = "hosts are looked for at other addresses: theirs change at the same time"
 
@@ -22,8 +22,27 @@ LONGEST_DOMAIN = 189
 """Characters of a domain, so that a label of 63 before it makes no more than the 253 of a name."""
 
 
+_SPECIAL = {
+    ip_network(text): use
+    for text, use in {
+        "0.0.0.0/8": "'this network'",
+        "127.0.0.0/8": "loopback",
+        "169.254.0.0/16": "link-local addresses",
+        "224.0.0.0/4": "multicast",
+        "240.0.0.0/4": "nothing yet",
+        "::1/128": "loopback",
+        "fe80::/10": "link-local addresses",
+        "ff00::/8": "multicast",
+    }.items()
+}
+"""Networks that are no addresses of hosts: RFC 6890, RFC 4291."""
+
+
 def _check_prefix(text: str) -> str:
-    ip_network(text)
+    network = parse_network(text)
+    for special, use in _SPECIAL.items():
+        if network.version == special.version and network.overlaps(special):
+            raise ValueError(f"'{text}' is not for hosts: {special} is for {use}")
     return text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -37,7 +36,7 @@ from rackwright.model.field_kinds import (
     Claim,
     OnChange,
 )
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import Name, parse_network, refuse_twins
 from rackwright.model.units import Percent
 
 _KEPT = "it is unmounted on every node; it exists without the stacks and stays as it is"
@@ -46,7 +45,7 @@ _STAYS = "hosts and file systems stay where they are"
 
 
 def _check_network(text: str) -> str:
-    IPv4Network(text)
+    parse_network(text, versions=(4,))
     return text
 
 

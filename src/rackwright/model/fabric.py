@@ -21,7 +21,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
+from rackwright.model.names import DISTINCT, HostList, Name, NameDigits, refuse_twins
 from rackwright.model.standing import UnitsOfRacks, check_units
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
@@ -275,7 +275,7 @@ class Segment(Model):
     """Number of the VLAN."""
     prefix: Annotated[Prefix | None, HARDWARE] = None
     """Addresses, like ``10.30.0.0/22``."""
-    groups: Annotated[tuple[Name, ...], HARDWARE] = ()
+    groups: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Node groups whose hosts have an address in it."""
 
 

@@ -16,7 +16,7 @@ from rackwright.model.base import Model
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
 from rackwright.model.onprem import Shipping
 from rackwright.model.power import Circuit, Conductors, RackShelves, SourceKind
 from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
@@ -36,7 +36,7 @@ class FabricIntent(Model):
     """Name of the fabric. Its role if omitted."""
     role: Role = "compute"
     """Traffic that the fabric carries."""
-    groups: tuple[Name, ...] | None = None
+    groups: Annotated[tuple[Name, ...], DISTINCT] | None = None
     """Node groups on the fabric. All with the role ``compute`` if omitted."""
     switch: str | None = None
     """Catalogue id of the switches of all tiers. Chosen by technology and rate if omitted."""

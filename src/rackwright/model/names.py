@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import pairwise
 from typing import Annotated
 
@@ -34,6 +35,25 @@ _MOST_KEPT = 10_000
 """Names of a list that are kept once they are made; the racks of a row are far fewer."""
 
 _LONGEST_SHOWN = 60
+
+
+def parse_network(text: str, *, versions: Collection[int] = (4, 6)) -> IPv4Network | IPv6Network:
+    """Return the network of a text like ``10.20.0.0/16``; an address alone is a network of one.
+
+    Raises:
+        ValueError: it is no network, has bits set behind its prefix, or is of another version of IP.
+    """
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a network like '10.20.0.0/16'") from None
+    if network.version not in versions:
+        raise ValueError(
+            f"'{text}' is of IP version {network.version}: only version 4 is used here"
+        )
+    if ip_address(text.partition("/")[0]) != network.network_address:
+        raise ValueError(f"'{text}' has bits set behind its prefix: the network is '{network}'")
+    return network
 
 
 def expand_hostlist(text: str) -> tuple[str, ...]:
@@ -202,3 +222,16 @@ def refuse_twins(what: str, names: Iterable[str | tuple[str, str]]) -> None:
             words = name if isinstance(name, str) else "' of '".join(name)
             raise ValueError(f"the {what} '{words}' is named twice")
         seen.add(name)
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"'{name}' is named twice")
+        seen.add(name)
+    return names
+
+
+DISTINCT = AfterValidator(_distinct)
+"""Of a list of names: none is in it twice. A second one would count as another source, or another node group."""

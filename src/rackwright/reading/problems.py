@@ -364,6 +364,8 @@ def _cure(kind: str, given: object, place: TypePlace) -> str | None:
     """Return what to write instead of a value of another kind."""
     expected = _EXPECTED[kind]
     name = str(place.path[-1]) if place.path and isinstance(place.path[-1], str) else ""
+    if expected == "a mapping" and given in tags(place.kind):
+        return f"write '{name}: {{{keys_to_write(place.kind)[0]}: {given}}}'"
     if expected == "a mapping":
         return cures.of_mapping(given, name, keys_to_write(place.kind))
     if expected == "a list":
