@@ -418,7 +418,6 @@ CASES: tuple[tuple[str, str], ...] = (
     ('mtu: 4096}', 'mtu: 4096, network: 169.254.0.0/16}'),
     ('mtu: 4096}', 'mtu: 4096, network: 10.30.0.5/22}'),
     ('mtu: 4096}', 'mtu: 4096, groups: [dgx, dgx]}'),
-    ('mtu: 4096}', 'mtu: 4096, network: 10.30.0.0/22, segments: [{name: default, prefix: 10.31.0.0/22}]}'),
     ('hot-aisle', 'hot_aisle'),
     ('hot-aisle', 'true'),
 )  # fmt: skip

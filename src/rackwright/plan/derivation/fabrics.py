@@ -13,7 +13,6 @@ from rackwright.errors import Location
 from rackwright.model.fabric import Fabric, Technology
 from rackwright.model.hardware import Switch
 from rackwright.model.intents import FabricIntent
-from rackwright.model.names import parse_network
 from rackwright.model.onprem import MOST_NAMED, NodeGroup
 from rackwright.model.units import GigabitsPerSecond
 from rackwright.plan.base import Path
@@ -368,10 +367,6 @@ def _put_addresses(draft: Draft, path: Path, network: str, found: Shape, place: 
     prefix = f"{whole.network_address}/{length}"
     why = f"a /{length} has an address for each of {ports:,} interfaces"
     draft.put((*here, "prefix"), prefix, rules.PREFIX, why, place)
-    written = draft.data((*here, "prefix"))
-    if isinstance(written, str) and not parse_network(written).overlaps(whole):
-        message = f"the segment '{SEGMENT}' has the prefix {written}, which is not in the 'network' {network}"
-        raise refused(draft, (*here, "prefix"), message, "write one of the two")
     attached = [hosts.group.name for hosts in found.layout.hosts]
     draft.put((*here, "groups"), attached, rules.PREFIX, "all that is attached", place)
     if draft.data((*path, "technology")) == "infiniband":
