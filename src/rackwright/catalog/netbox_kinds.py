@@ -6,12 +6,12 @@ A device type does not say what it is. What it has does: outlets, ports of a pan
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
 
 from rackwright.harmless import counted
 
-ImportKind = Literal["nodes", "switches", "racks"]
+ImportKind = Literal["nodes", "switches", "racks", "pdus", "cdus", "power-shelves"]
 
 MANY_PORTS = 16
 """Equal ports from which on a device may be a switch: servers have fewer."""
@@ -29,14 +29,50 @@ _SERVER = re.compile(
 )
 """Families of servers, of which older device types name no controller."""
 
+_KINDS = get_args(ImportKind)
 _NAMED = (
-    (re.compile(r"\b\w*CDU\b|coolant distribution|cooling unit|in-?row|chiller", re.I), "a cooling unit", "cdus"),
-    (re.compile(r"\bpower shelf\b", re.I), "a power shelf", "power-shelves"),
+    (re.compile(r"\b\w*CDU\b|coolant distribution", re.I), "cdus"),
+    (re.compile(r"cooling unit|in-?row|chiller", re.I), "a cooling unit"),
+    (re.compile(r"\bpower shelf\b", re.I), "power-shelves"),
     (re.compile(r"\bATS\b|transfer switch|\bUPS\b|\bSmart-?UPS\b|\bRPP\b|power panel|panelboard", re.I),
-     "a part of the power supply", ""),
+     "a part of the power supply"),
     (re.compile(r"patch panel|cable manage|fib(er|re) (panel|enclosure|cassette)|shelf\b|blank(ing)? panel", re.I),
-     "fittings of a rack", ""),
+     "fittings of a rack"),
 )  # fmt: skip
+
+_POWERED_ON: Mapping[str, str] = {
+    "pdus": "voltage, current, phases and wiring of its input",
+    "cdus": "the heat that it takes",
+    "power-shelves": "its rating and number of supplies",
+}
+_EXAMPLES: Mapping[str, str] = {
+    "voltage": "400 V",
+    "current": "32 A",
+    "phases": "3",
+    "wiring": "wye",
+    "capacity": "250 kW",
+    "rating": "33 kW",
+    "supplies": "6",
+}
+
+
+def what_to_state(
+    kind: ImportKind, missing: Sequence[str], data: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Return the facts that a device type has no field for, as a message and a hint."""
+    outlets = len(_listed(data, "power-outlets"))
+    what = {
+        "pdus": f"a PDU with {counted(outlets, 'outlet')}",
+        "cdus": "a CDU",
+        "power-shelves": "a power shelf",
+    }[kind]
+    plugs = sorted({str(port.get("type")) for port in _listed(data, "power-ports")})
+    plug = f"; its plug is '{plugs[0]}'" if len(plugs) == 1 else ""
+    facts = " ".join(f"--fact '{name}={_EXAMPLES.get(name, 'VALUE')}'" for name in missing)
+    return (
+        f"it is {what}: a device type does not state {_POWERED_ON[kind]}",
+        f"state them from the data sheet, like {facts}{plug}; {_LEAVE_OUT}",
+    )
 
 
 def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None, str, str]:
@@ -59,21 +95,15 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             "it is a module type, which stands in another device",
             "give it with its device: --supply FILE for power supplies",
         )
-    if outlets := len(_listed(data, "power-outlets")):
-        return (
-            None,
-            f"it is a PDU or UPS with {counted(outlets, 'outlet')}: a device type has no voltage and current of its input",
-            "'rackwright catalogue new pdus/ID' begins an entry; the data sheet has the numbers",
-        )
-    for words, what, folder in _NAMED:
+    for words, what in _NAMED:
         if words.search(name):
             return (
-                None,
-                f"it is {what}, whose numbers are not in a device type",
-                f"'rackwright catalogue new {folder}/ID' begins an entry"
-                if folder
-                else "it is not a product we know: leave it out of sheets with --leave-out",
+                (what, "", "")
+                if what in _KINDS
+                else (None, f"it is {what}, and not a product we import", _NEW)
             )
+    if _listed(data, "power-outlets"):
+        return "pdus", "", ""
     if not ports and (data.get("front-ports") or data.get("rear-ports")):
         return None, "it is a patch panel, and not a product we know", _LEAVE_OUT
     if not (asked or ports or data.get("module-bays") or data.get("device-bays")):
@@ -100,6 +130,10 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
 
 
 _LEAVE_OUT = "leave it out of sheets with --leave-out"
+_NEW = (
+    "'rackwright catalogue new KIND/ID' begins an entry of a UPS, transformer or cooler; "
+    + _LEAVE_OUT
+)
 
 
 def _listed(data: Mapping[str, Any], part: str) -> list[Mapping[str, Any]]:

@@ -52,7 +52,10 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
         *_frame(kind.height_u, _REAR, numbers=False),
     ]
     for one in view.devices:
-        parts += [_front(one, kind.height_u), _rear(view, one, cables or {})]
+        if one.device.share != "rear":
+            parts.append(_front(one, kind.height_u))
+        if one.device.share != "front":
+            parts.append(_rear(view, one, cables or {}))
     parts += _strips(view, height)
     y = _TOP + height + 30
     for number, feed in enumerate(view.feeds):
@@ -104,7 +107,12 @@ def _frame(units: float, x: float, *, numbers: bool) -> list[str]:
 
 def _box_of(one: StandingDevice, units: float, x: float) -> tuple[float, float, float, float]:
     low, height = one.low or 1.0, max(one.height, 0.5)
-    return x + 2, _TOP + (units - (low - 1) - height) * _UNIT + 1, _WIDTH - 4, height * _UNIT - 2
+    share = one.device.share
+    if share in {"left", "right"}:  # of the front: the rear shows them the other way round
+        near = (share == "left") == (x == _FRONT)
+        x += 0 if near else _WIDTH / 2
+    wide = _WIDTH / 2 if share in {"left", "right"} else _WIDTH
+    return x + 2, _TOP + (units - (low - 1) - height) * _UNIT + 1, wide - 4, height * _UNIT - 2
 
 
 def _front(one: StandingDevice, units: float) -> str:

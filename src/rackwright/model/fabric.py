@@ -22,7 +22,7 @@ from rackwright.model.field_kinds import (
     Setting,
 )
 from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
-from rackwright.model.standing import UnitsOfRacks, check_units
+from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
@@ -80,6 +80,11 @@ class SwitchTier(Model):
     units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Lowest unit of every switch, by racks, in U, where existing switches differ in height or number from
     rack to rack, like ``{n01: [40 U, 42 U], "n[02-04]": [42 U]}``. Instead of ``start_unit``."""
+    unit_share: Annotated[
+        UnitShare | None, Claim(looser="either", absent="strict"), OnChange("drain", _CABLES)
+    ] = None
+    """Part of its rack units that each switch takes: ``half-width`` (two side by side), ``half-depth`` (two back to
+    back), or the ``front`` or ``rear`` of a switch of half depth. All of them if omitted."""
     split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Number of links that each port is split into, which share its rate."""
     asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (

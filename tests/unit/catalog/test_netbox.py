@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from known import known
-from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
+from rackwright.catalog.netbox import import_device, render
+from rackwright.catalog.netbox_ports import cage_of, rate_of
 from rackwright.errors import SpecErrors, UsageError
-from rackwright.model.hardware import Node, Switch, fact_value
+from rackwright.model.hardware import Node, Pdu, Switch, fact_value
+from rackwright.model.plant import Cdu
 from rackwright.model.racks import RackType
 from rackwright.reading.loader import load_text
 
@@ -81,7 +83,10 @@ def test_what_it_does_not_know_is_left_out_and_listed(tmp_path: Path) -> None:
             "'--role 400gbase-x-osfp=compute' (or storage, management) takes them"
         ),
         "console-ports: it has no counterpart",
-        "is_full_depth: it has no counterpart",
+    )
+    assert made.entry.full_depth is True
+    assert (
+        import_device(write(tmp_path, is_full_depth=False), day=DAY).document["full_depth"] is False
     )
 
 
@@ -242,9 +247,13 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
     [
         (
             {"power-outlets": [{"name": "1", "type": "iec-60320-c13"}]},
-            "it is a PDU or UPS with 1 outlet",
+            "it is a PDU with 1 outlet: a device type does not state voltage, current, phases and wiring",
         ),
-        ({"model": "LCS-SCDU-250L"}, "it is a cooling unit"),
+        (
+            {"model": "LCS-SCDU-250L"},
+            "it is a CDU: a device type does not state the heat that it takes",
+        ),
+        ({"model": "CRV In-Row 20"}, "it is a cooling unit"),
         ({"model": "Rack ATS 30A", "interfaces": None}, "it is a part of the power supply"),
         (
             {"interfaces": None, "front-ports": [{"name": "1", "type": "8p8c"}]},
@@ -325,6 +334,67 @@ def test_rack_type_is_a_rack(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump({**rack, "outer_width": None}), "utf-8")
     with pytest.raises(SpecErrors, match="outer width and depth"):
         import_device(path, day=DAY)
+
+
+PDU: dict[str, Any] = {
+    "manufacturer": "Acme",
+    "model": "P22",
+    "slug": "acme-p22",
+    "u_height": 0,
+    "is_full_depth": False,
+    "power-ports": [{"name": "in", "type": "iec-60309-3p-n-e-6h", "maximum_draw": 22000}],
+    "power-outlets": [
+        *({"name": f"a{n}", "type": "iec-60320-c19"} for n in range(12)),
+        *({"name": f"b{n}", "type": "iec-60320-c13"} for n in range(30)),
+        {"name": "c", "type": "nema-5-15r"},
+    ],
+}
+INPUT = {"voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye"}
+
+
+def test_pdu_is_one_with_the_input_that_the_data_sheet_states(tmp_path: Path) -> None:
+    path = tmp_path / "pdu.yaml"
+    path.write_text(yaml.safe_dump(PDU))
+    with pytest.raises(SpecErrors) as caught:
+        import_device(path, facts={"voltage": "400 V"}, day=DAY)
+    (error,) = caught.value.errors
+    assert error.summary.startswith("it is a PDU with 43 outlets")
+    words = "--fact 'current=32 A' --fact 'phases=3' --fact 'wiring=wye'; its plug is 'iec-60309-3p-n-e-6h'"
+    assert words in (error.hint or "")
+    made = import_device(path, facts={**INPUT, "C19": "16 A"}, day=DAY)
+    pdu = made.entry
+    assert isinstance(pdu, Pdu)
+    assert (pdu.voltage.value, pdu.current.value, pdu.phases, pdu.wiring) == (400, 32, 3, "wye")
+    assert [(one.type, one.count, one.rating.value) for one in pdu.outlets or ()] == [
+        ("C19", 12, 16)
+    ]
+    assert fact_value(pdu.height) == 0
+    assert {name: source.title for name, source in pdu.sources.items()} == {
+        "netbox": "NetBox device type 'acme-p22'",
+        "stated": "Stated at the import of 'acme-p22'",
+    }
+    told = "power-outlets: 30 of type 'iec-60320-c13'; --fact 'C13=10 A' states the rating of one"
+    assert told in made.left
+    assert "power-outlets: 1 of type 'nema-5-15r' have no counterpart" in made.left
+
+
+def test_cdu_and_facts_of_other_kinds_are_stated_alike(tmp_path: Path) -> None:
+    path = write(tmp_path, model="LCS-SCDU-250L", interfaces=None)
+    cdu = import_device(path, facts={"capacity": "250 kW"}, day=DAY).entry
+    assert isinstance(cdu, Cdu)
+    assert (cdu.capacity.value, cdu.capacity.source, fact_value(cdu.height)) == (
+        250_000,
+        "stated",
+        8,
+    )
+    node = import_device(write(tmp_path), facts={"max_power": "10.2 kW"}, day=DAY).entry
+    assert isinstance(node, Node)
+    assert fact_value(node.max_power) == 10_200
+    with pytest.raises(UsageError, match="a node has no fact 'max_pwer'"):
+        import_device(write(tmp_path), facts={"max_pwer": "10.2 kW"}, day=DAY)
+    path = write(tmp_path, model="LCS-SCDU-250L", interfaces=None)
+    with pytest.raises(SpecErrors, match="of 'cdus', and not of 'nodes'"):
+        import_device(path, "nodes", day=DAY)
 
 
 def test_modular_supplies_come_from_their_module_type(tmp_path: Path) -> None:
