@@ -29,6 +29,12 @@ _SERVER = re.compile(
 )
 """Families of servers, of which older device types name no controller."""
 
+_OTHER = re.compile(
+    r"FortiGate|\bPA-\d{3}|\bNS(a|sp) ?\d{4}|\bSRX\d|\bTH\d{4}|Thunder \d|\b(SDX|MPX)-?\d|\bDEC\d{3}|\bBalance \d|\bFSP[- ]?150"
+    r"|\bZXA10|\bMX\d{2}|firewall|load balancer|router\b|console server",
+    re.IGNORECASE,
+)
+"""Families of firewalls, balancers and network terminations, some of which have as many ports as a switch."""
 _KINDS = get_args(ImportKind)
 _NAMED = (
     (re.compile(r"\b\w*CDU\b|coolant distribution", re.I), "cdus"),
@@ -117,7 +123,18 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             "import the chassis, or write the entry of a whole server: 'catalogue new'",
         )
     kinds = [str(one.get("type")) for one in data_ports]
-    if any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds)):
+    many = any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds))
+    if (
+        many
+        and not asked
+        and (data.get("console-server-ports") or _OTHER.search(f"{data.get('model', '')}"))
+    ):
+        return (
+            None,
+            "it has the ports of a switch and is none: a firewall, a balancer or a console server",
+            "'--kind switches' takes it for one; " + _LEAVE_OUT,
+        )
+    if many:
         return "switches", "", ""
     server = any(map(_CONTROLLER.search, names)) or _SERVER.search(f"{data.get('model', '')}")
     if not asked and not server:

@@ -281,6 +281,27 @@ def test_what_is_no_node_is_refused_as_what_it_is(
     assert error.hint
 
 
+MANY = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(24)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "FortiGate 1800F"},
+        {"model": "PA-5220"},
+        {"model": "NSa 4700"},
+        {"model": "OM2224-24E", "console-server-ports": [{"name": "1", "type": "rj-45"}]},
+    ],
+)
+def test_firewall_or_console_server_with_many_ports_is_no_switch(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = write(tmp_path, interfaces=MANY, **changes)
+    with pytest.raises(SpecErrors, match="it has the ports of a switch and is none"):
+        import_device(path, day=DAY)
+    assert import_device(path, "switches", day=DAY).folder == "switches"
+
+
 ROUTER = [{"name": f"ge-0/0/{number}", "type": "1000base-t"} for number in range(8)]
 
 
