@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import TypeAdapter
 
 from brownfield_support import take_over
@@ -13,6 +14,7 @@ from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
 from rackwright.model.scheduler import Controller
 from rackwright.model.slurm_lines import Option
+from rackwright.render.todo import blank_layer
 
 BEGIN = "ClusterName=found\nSlurmctldHost=ctl\n"
 
@@ -308,3 +310,31 @@ def test_names_of_a_topology_that_are_no_nodes_are_told_and_left_out(tmp_path: P
     ]
     told = [notice.text for notice in made.notices]
     assert "4 names of the topology are no nodes: old[1-4]" in told
+
+
+def test_nodes_without_real_memory_are_asked_for_it_at_once(tmp_path: Path) -> None:
+    text = (
+        "ClusterName=c\nSlurmctldHost=ctl\nNodeName=g[1-2] CPUs=224 Gres=gpu:h100:8\nNodeName=c[1-2] CPUs=64\n"
+        "NodeName=m1 CPUs=8 RealMemory=64000\nPartitionName=p Nodes=ALL\n"
+    )
+    made = take_over(tmp_path, {"slurm.conf": text})
+    todo = blank_layer(made.blanks, ["x"])
+    nodes = yaml.safe_load(todo.text)["scheduler"]["nodes"]
+    # A list of a layer replaces that of the blueprint.
+    assert nodes == [
+        {"groups": ["g"], "cpus": 224, "gres": "gpu:h100:8", "memory": None},
+        {"groups": ["c"], "cpus": 64, "memory": None},
+        {"groups": ["m"], "cpus": 8, "memory": "64000 MiB"},
+    ]
+    assert todo.text.count(":  #") == todo.fields
+    assert [one.get("memory") for one in made.data["scheduler"]["nodes"]] == [
+        None,
+        None,
+        "64000 MiB",
+    ]
+    whole = text.replace("CPUs=224", "CPUs=224 RealMemory=2000000").replace(
+        "=64\n", "=64 RealMemory=1\n"
+    )
+    assert "memory" not in {
+        blank.name for blank in take_over(tmp_path, {"slurm.conf": whole}).blanks
+    }
