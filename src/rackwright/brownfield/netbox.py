@@ -101,6 +101,12 @@ def read_netbox_json(text: str, path: Path) -> Found:
     for item in listed.value:
         if not isinstance(item.value, dict):
             raise refused("this is no device", item.location, "write what the API answers")
+    if listed.value and not any("device_type" in item.value for item in listed.value):
+        raise refused(
+            "these are no devices of NetBox: none has a 'device_type'",
+            root.location,
+            "write what '/api/dcim/devices/?limit=0' answers",
+        )
     return devices_of_rows((item.location, _of_json(item)) for item in listed.value)
 
 

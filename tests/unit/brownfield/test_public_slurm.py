@@ -10,7 +10,6 @@ import yaml
 from pydantic import TypeAdapter
 
 from brownfield_support import take_over
-from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
 from rackwright.model.scheduler import Controller
 from rackwright.model.slurm_lines import Option
@@ -216,24 +215,6 @@ def test_cluster_that_runs_keeps_its_shares_and_timeouts(tmp_path: Path) -> None
     assert made["processes"] == {"tracking": "pgid"}
     assert made["folders"] == {"state": "/var/spool/ctl"}
     assert made["return_to_service"] == 1
-
-
-FILES = {
-    "a ParallelCluster configuration": "Region: us-east-1\nHeadNode:\n  InstanceType: c5.large\nScheduling:\n  Scheduler: slurm\n",
-    "a blueprint of Google's Cluster Toolkit": "blueprint_name: hpc\nvars: {}\ndeployment_groups:\n- group: primary\n",
-    "an Ansible inventory": "[gpu]\nnode1 ansible_host=10.0.0.1\nnode2\n\n[all:children]\ngpu\n",
-    "a blueprint of Rackwright": "apiVersion: rackwright/v1\nname: a\n",
-    "a list of xCAT's nodes": "node1:\n    objtype=node\n    groups=all\n",
-}
-
-
-@pytest.mark.parametrize("tool", FILES)
-def test_file_of_another_tool_is_named_as_what_it_is(tool: str, tmp_path: Path) -> None:
-    path = tmp_path / "found.txt"
-    path.write_text(FILES[tool], "utf-8")
-    with pytest.raises(SpecErrors, match=f"this looks like {tool}") as caught:
-        read_standing(path)
-    assert caught.value.errors[0].hint
 
 
 def test_line_of_nodes_that_is_wrong_is_told_without_its_consequences(tmp_path: Path) -> None:
