@@ -38,8 +38,8 @@ _WORDS = {
     "cdus": "cdu",
     "power-shelves": "power-shelf",
 }
-_STATED_KINDS = ("pdus", "cdus", "power-shelves")
-_OUTLETS = ("C13", "C19")
+_STATED_KINDS = ("pdus", "cdus", "power-shelves", "racks")
+_OUTLETS = ("C13", "C19", "C39")
 _INLETS = {
     "iec-60320-c14": "C14",
     "iec-60320-c20": "C20",
@@ -165,7 +165,7 @@ def import_device(
         entry_id: its id; absent, the slug, or maker and model where there is none.
         roles: of interfaces of a node, by NetBox's type or by their names, which may have ``*`` and ``[0-7]``;
             those without one are left out.
-        facts: of the entry, by the names of its fields, which a device type does not state; ``C13`` and ``C19`` are
+        facts: of the entry, by the names of its fields, which a device type does not state; ``C13``, ``C19`` and ``C39`` are
             the ratings of outlets of a PDU.
         day: when the file was read.
         title: where it is from, for people who look for it again.
@@ -180,7 +180,7 @@ def import_device(
     left: list[str] = []
     if chosen == "racks":
         loaded = load(path, RackDimensions)
-        made = _rack(loaded.value, left, path)
+        made = _rack(loaded.value, left)
     else:
         loaded = load(path, DeviceType)
         module = None if supply is None else load(supply, SupplyModule).value
@@ -259,7 +259,7 @@ def _outlets(device: DeviceType, facts: Mapping[str, str], left: list[str]) -> d
     counts = Counter(str(one.type) for one in device.power_outlets)
     made = []
     for kind, count in counts.items():
-        name = kind.removeprefix("iec-60320-").upper()
+        name = kind.rpartition("-")[2].upper()
         if name in _OUTLETS and name in facts:
             made.append(
                 {"type": name, "count": count, "rating": {"value": facts[name], "source": STATED}}
@@ -293,28 +293,15 @@ def _stated(kind: type[Entry], facts: Mapping[str, str]) -> dict[str, Any]:
     return made
 
 
-def _rack(rack: RackDimensions, left: list[str], path: Path) -> dict[str, Any]:
-    """Return what a rack type says of an empty rack.
-
-    Raises:
-        SpecErrors: it does not say the measures outside.
-    """
-    if rack.outer_width is None or rack.outer_depth is None or rack.outer_unit is None:
-        raise SpecErrors(
-            [
-                SpecError(
-                    "the rack type does not say its outer width and depth",
-                    hint="add 'outer_width', 'outer_depth' and 'outer_unit' from its data sheet",
-                    location=Location(str(path), 1, 1),
-                )
-            ]
-        )
-    scale = 0.001 if rack.outer_unit == "mm" else 0.0254
-    made = {
-        "height": fact(f"{rack.u_height:g} U"),
-        "width": fact(f"{rack.outer_width * scale:.6g} m"),
-        "depth": fact(f"{rack.outer_depth * scale:.6g} m"),
-    }
+def _rack(rack: RackDimensions, left: list[str]) -> dict[str, Any]:
+    """Return the facts that a rack type states of an empty rack."""
+    made = {"height": fact(f"{rack.u_height:g} U")}
+    for field, measure in (("width", rack.outer_width), ("depth", rack.outer_depth)):
+        if measure is not None and rack.outer_unit is None:
+            left.append(f"outer_{field}: it has no 'outer_unit'")
+        elif measure is not None:
+            scale = 0.001 if rack.outer_unit == "mm" else 0.0254
+            made[field] = fact(f"{measure * scale:.6g} m")
     unit = "lb" if rack.weight_unit == "oz" else rack.weight_unit
     scale = 1 / 16 if rack.weight_unit == "oz" else 1
     for field, value in (("weight", rack.weight), ("static_rating", rack.max_weight)):

@@ -28,6 +28,8 @@ _SERVER = re.compile(
     re.IGNORECASE,
 )
 """Families of servers, of which older device types name no controller."""
+_SWITCH = re.compile(r"switch|\bSSE-", re.IGNORECASE)
+"""Words of switches in families of servers."""
 
 _OTHER = re.compile(
     r"FortiGate|\bPA-\d{3}|\bNS(a|sp) ?\d{4}|\bSRX\d|\bTH\d{4}|Thunder \d|\b(SDX|MPX)-?\d|\bDEC\d{3}|\bBalance \d|\bFSP[- ]?150"
@@ -49,6 +51,7 @@ _NAMED = (
 _POWERED_ON: Mapping[str, str] = {
     "pdus": "voltage, current, phases and wiring of its input",
     "cdus": "the heat that it takes",
+    "racks": "all of its outer measures",
     "power-shelves": "its rating and number of supplies",
 }
 _EXAMPLES: Mapping[str, str] = {
@@ -59,6 +62,8 @@ _EXAMPLES: Mapping[str, str] = {
     "capacity": "250 kW",
     "rating": "33 kW",
     "supplies": "6",
+    "width": "600 mm",
+    "depth": "1200 mm",
 }
 
 
@@ -71,6 +76,7 @@ def what_to_state(
         "pdus": f"a PDU with {counted(outlets, 'outlet')}",
         "cdus": "a CDU",
         "power-shelves": "a power shelf",
+        "racks": "a rack",
     }[kind]
     plugs = sorted({str(port.get("type")) for port in _listed(data, "power-ports")})
     plug = f"; its plug is '{plugs[0]}'" if len(plugs) == 1 else ""
@@ -114,8 +120,14 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
         return None, "it is a patch panel, and not a product we know", _LEAVE_OUT
     if not (asked or ports or data.get("module-bays") or data.get("device-bays")):
         return None, "it has no interface, and is not a product we know", _LEAVE_OUT
-    if data.get("is_powered") is False:
-        return None, "it takes no power, and is not a product we know", _LEAVE_OUT
+    if data.get("is_powered") is False and not asked:
+        if not ports:
+            return None, "it takes no power, and is not a product we know", _LEAVE_OUT
+        return (
+            None,
+            "it has no power inlet of its own, like a tray of a rack that is installed as one",
+            "name the product of the rack, like 'gb300-nvl72'; '--kind nodes' takes the tray for a server",
+        )
     if data.get("subdevice_role") == "child":
         return (
             None,
@@ -123,12 +135,10 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             "import the chassis, or write the entry of a whole server: 'catalogue new'",
         )
     kinds = [str(one.get("type")) for one in data_ports]
-    many = any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds))
-    if (
-        many
-        and not asked
-        and (data.get("console-server-ports") or _OTHER.search(f"{data.get('model', '')}"))
-    ):
+    model = f"{data.get('model', '')}"
+    family = _SERVER.search(model) is not None and not _SWITCH.search(model)
+    many = not family and any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds))
+    if many and not asked and (data.get("console-server-ports") or _OTHER.search(model)):
         return (
             None,
             "it has the ports of a switch and is none: a firewall, a balancer or a console server",
@@ -136,8 +146,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
         )
     if many:
         return "switches", "", ""
-    server = any(map(_CONTROLLER.search, names)) or _SERVER.search(f"{data.get('model', '')}")
-    if not asked and not server:
+    if not (asked or family or any(map(_CONTROLLER.search, names))):
         return (
             None,
             "nothing in it says that it is a server: it has no interface of a BMC",

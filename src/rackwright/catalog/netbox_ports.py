@@ -26,6 +26,8 @@ _CAGES = (
     ("qsfp28", "QSFP28"), ("qsfpp", "QSFP+"), ("sfp28", "SFP28"), ("sfpp", "SFP+"),
 )  # fmt: skip
 
+_MANAGING = re.compile(r"(fnm|mgmt|management|oob|me|fxp)[-_ /]?\d*", re.IGNORECASE)
+"""Names of ports of a switch that carry no data, in files that do not mark them."""
 _UPLINK = re.compile(r"uplink", re.IGNORECASE)
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -91,13 +93,15 @@ def _switch(interfaces: Sequence[Interface], left: list[str], path: Path) -> dic
     Raises:
         SpecErrors: the device has no interface whose rate is known.
     """
-    groups = Counter(one.type for one in interfaces if not one.mgmt_only)
+    managing = [one for one in interfaces if one.mgmt_only or _MANAGING.fullmatch(one.name)]
+    groups = Counter(one.type for one in interfaces if one not in managing)
+    left += [f"interfaces: '{one.name}' is for management" for one in managing if not one.mgmt_only]
     known = {kind: found for kind in groups if (found := rate_of(kind)) is not None}
     left += [
         f"interfaces: the rate of type '{kind}' is not known"
         for kind in sorted(set(groups) - set(known))
     ]
-    ranked = sorted(known, key=lambda kind: (-groups[kind], kind))
+    ranked = sorted(known, key=lambda kind: (-groups[kind], -_gigabits(known[kind][0]), kind))
     if not ranked:
         raise SpecErrors(
             [

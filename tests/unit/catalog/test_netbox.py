@@ -263,7 +263,10 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
             {"interfaces": None, "power-ports": None},
             "it has no interface, and is not a product we know",
         ),
-        ({"is_powered": False}, "it takes no power"),
+        (
+            {"is_powered": False, "interfaces": None, "module-bays": [{"name": "a"}]},
+            "it takes no power",
+        ),
         ({"subdevice_role": "child", "u_height": 0}, "it is a part of a chassis"),
         (
             {"u_height": None, "slug": None, "is_full_depth": None, "interfaces": None},
@@ -279,6 +282,43 @@ def test_what_is_no_node_is_refused_as_what_it_is(
     (error,) = caught.value.errors
     assert error.summary.startswith(why)
     assert error.hint
+
+
+def test_port_for_management_is_none_of_the_radix(tmp_path: Path) -> None:
+    ports = [
+        {"name": f"sw{n}p{side}", "type": "infiniband-xdr"} for n in range(1, 73) for side in (1, 2)
+    ]
+    ports += [{"name": "fnm1", "type": "infiniband-xdr"}, {"name": "eth0", "type": "1000base-t"}]
+    made = import_device(write(tmp_path, model="Q3400", interfaces=ports), day=DAY)
+    assert isinstance(made.entry, Switch)
+    assert (made.entry.radix, made.entry.rate.value) == (144, 800)
+    assert "interfaces: 'fnm1' is for management" in made.left
+
+
+def test_equal_numbers_of_ports_are_led_by_the_faster_ones(tmp_path: Path) -> None:
+    ports = [{"name": f"a{n}", "type": "1000base-t"} for n in range(24)]
+    ports += [{"name": f"b{n}", "type": "10gbase-x-sfpp"} for n in range(24)]
+    made = import_device(write(tmp_path, model="X24", interfaces=ports), day=DAY).entry
+    assert isinstance(made, Switch)
+    assert (made.rate.value, made.uplinks) == (10, None)
+
+
+def test_family_of_servers_with_many_ports_is_a_node(tmp_path: Path) -> None:
+    ports = [{"name": f"Ethernet1/{n}", "type": "100gbase-x-qsfp28"} for n in range(1, 29)]
+    assert (
+        import_device(write(tmp_path, model="DGX A100", interfaces=ports), day=DAY).folder
+        == "nodes"
+    )
+    named = write(tmp_path, model="ThinkSystem NE1 RackSwitch", interfaces=ports)
+    assert import_device(named, day=DAY).folder == "switches"
+
+
+def test_tray_without_an_inlet_is_no_server_unless_it_is_called_one(tmp_path: Path) -> None:
+    path = write(tmp_path, **{"is_powered": False, "power-ports": None})
+    with pytest.raises(SpecErrors, match="it has no power inlet of its own") as caught:
+        import_device(path, day=DAY)
+    assert "the product of the rack" in str(caught.value.errors[0].hint)
+    assert import_device(path, "nodes", day=DAY).folder == "nodes"
 
 
 MANY = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(24)]
@@ -353,8 +393,12 @@ def test_rack_type_is_a_rack(tmp_path: Path) -> None:
     assert (made.entry.depth.value, fact_value(made.entry.weight)) == (1.2, 180)
     assert fact_value(made.entry.static_rating) == 1814
     path.write_text(yaml.safe_dump({**rack, "outer_width": None}), "utf-8")
-    with pytest.raises(SpecErrors, match="outer width and depth"):
+    with pytest.raises(SpecErrors, match="it is a rack: a device type does not state") as caught:
         import_device(path, day=DAY)
+    assert "--fact 'width=600 mm'" in str(caught.value.errors[0].hint)
+    made = import_device(path, facts={"width": "600 mm"}, day=DAY)
+    assert isinstance(made.entry, RackType)
+    assert (made.entry.width.value, made.entry.depth.value) == (0.6, 1.2)
 
 
 PDU: dict[str, Any] = {
@@ -365,6 +409,7 @@ PDU: dict[str, Any] = {
     "is_full_depth": False,
     "power-ports": [{"name": "in", "type": "iec-60309-3p-n-e-6h", "maximum_draw": 22000}],
     "power-outlets": [
+        {"name": "d", "type": "eaton-c39"},
         *({"name": f"a{n}", "type": "iec-60320-c19"} for n in range(12)),
         *({"name": f"b{n}", "type": "iec-60320-c13"} for n in range(30)),
         {"name": "c", "type": "nema-5-15r"},
@@ -379,7 +424,7 @@ def test_pdu_is_one_with_the_input_that_the_data_sheet_states(tmp_path: Path) ->
     with pytest.raises(SpecErrors) as caught:
         import_device(path, facts={"voltage": "400 V"}, day=DAY)
     (error,) = caught.value.errors
-    assert error.summary.startswith("it is a PDU with 43 outlets")
+    assert error.summary.startswith("it is a PDU with 44 outlets")
     words = "--fact 'current=32 A' --fact 'phases=3' --fact 'wiring=wye'; its plug is 'iec-60309-3p-n-e-6h'"
     assert words in (error.hint or "")
     made = import_device(path, facts={**INPUT, "C19": "16 A"}, day=DAY)
@@ -394,6 +439,10 @@ def test_pdu_is_one_with_the_input_that_the_data_sheet_states(tmp_path: Path) ->
         "netbox": "NetBox device type 'acme-p22'",
         "stated": "Stated at the import of 'acme-p22'",
     }
+    assert (
+        "power-outlets: 1 of type 'eaton-c39'; --fact 'C39=10 A' states the rating of one"
+        in made.left
+    )
     told = "power-outlets: 30 of type 'iec-60320-c13'; --fact 'C13=10 A' states the rating of one"
     assert told in made.left
     assert "power-outlets: 1 of type 'nema-5-15r' have no counterpart" in made.left
