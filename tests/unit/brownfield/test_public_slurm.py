@@ -319,3 +319,31 @@ def test_nodes_without_real_memory_are_asked_for_it_at_once(tmp_path: Path) -> N
     assert "memory" not in {
         blank.name for blank in take_over(tmp_path, {"slurm.conf": whole}).blanks
     }
+
+
+def test_instances_of_gpus_with_files_of_their_own_are_found_by_the_library(tmp_path: Path) -> None:
+    gres = (
+        "NodeName=g1 AutoDetect=off Name=gpu Type=a100 File=/dev/nvidia[0-5]\n"
+        "NodeName=g1 Name=gpu Type=a100_1g.10gb MultipleFiles=/dev/nvidia6,/dev/nvidia-caps/nvidia-cap66\n"
+    )
+    text = "NodeName=g1 CPUs=8 RealMemory=9 Gres=gpu:a100:6,gpu:a100_1g.10gb:14\nPartitionName=p Nodes=g1\n"
+    (tmp_path / "gres.conf").write_text(gres)
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    (nodes,) = made.data["scheduler"]["nodes"]
+    assert (nodes["gres"], nodes["other_gres"]) == ("gpu:a100:6", ["gpu:a100_1g.10gb:14"])
+    assert nodes["detect"] == "nvml"
+    assert any("'detect: nvml' is written" in one.text for one in made.notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "gres"),
+    [
+        ("gpu:1g.10gb", "gpu:1g.10gb:1"),
+        ("gpu:4090:4", "gpu:4090:4"),
+        ("gpu:2", "gpu:2"),
+        ("gpu", "gpu:1"),
+    ],
+)
+def test_type_of_gres_may_begin_with_a_digit(text: str, gres: str, tmp_path: Path) -> None:
+    made = scheduler_of(tmp_path, f"NodeName=n1 CPUs=4 Gres={text}\nPartitionName=p Nodes=n1\n")
+    assert made["nodes"][0]["gres"] == gres

@@ -22,6 +22,7 @@ from rackwright.errors import Location
 from rackwright.model.hardware import Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.slurm_lines import NodeSettings
+from rackwright.plan.slurm.gres import is_mig, stated_gres
 from rackwright.render.todo import Blank, ListItem
 
 _PARTITION = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}")
@@ -147,7 +148,17 @@ def complete(
     for line in slurm.nodes:
         gpu = line.gres is not None
         hint = _of_nodes(types, line) if gpu and (line.gres or "").count(":") == 1 else None
-        nodes.append(replace(line, detect=_of_nodes(detect, line) if gpu else None, type_hint=hint))
+        way = _of_nodes(detect, line) if gpu else None
+        if way is None and any(
+            is_mig(stated_gres(text, None)) for text in (line.gres, *line.other_gres) if text
+        ):
+            way = "nvml"
+            text = (
+                f"the files of GPU instances on '{line.names[0]}' are not taken over: 'detect: nvml' is written, which finds "
+                "them after each start and needs a slurmd built with NVIDIA's library"
+            )
+            notices.append(SourceNotice(text, line.at))
+        nodes.append(replace(line, detect=way, type_hint=hint))
     settings = dict(slurm.settings)
     for one in told:
         if one.cgroup:
