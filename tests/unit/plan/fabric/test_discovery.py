@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -176,3 +177,46 @@ def test_switches_that_cannot_be_told_apart():
     text = SEEN.replace("compute-spine-1:", "compute-leaf-1:")
     with pytest.raises(ValueError, match="two switches are called 'MF0;compute-leaf-1:MQM9700/U1'"):
         read_discovery(text)
+
+
+def whole_dump(layout: Layout) -> str:
+    """A perfect fabric as ``ibnetdiscover`` prints it: every line of a port describes the far end."""
+    records: dict[str, list[str]] = {}
+    for wire in wires(layout):
+        lower = (wire.lower, wire.lower_port)
+        if wire.lower.startswith("dgx"):
+            lower = (f"{wire.lower} HCA-{wire.lower_port}", 1)
+        upper = (wire.upper, wire.upper_port)
+        for (device, port), (far, far_port) in ((lower, upper), (upper, lower)):
+            line = f'[{port}]\t"{named(far)}"[{far_port}]\t# "{far}" lid 2 4xNDR\n'
+            records.setdefault(device, []).append(line)
+    switches = sorted(records, key=lambda device: "HCA" in device)
+    return "".join(
+        f'\n{"Ca" if "HCA" in one else "Switch"}\t64 "{named(one)}"\t# "{one}" lid 1\n'
+        + "".join(records[one])
+        for one in switches
+    )
+
+
+def named(device: str) -> str:
+    return f"{'H' if 'HCA' in device else 'S'}-{zlib.crc32(device.encode()):016x}"
+
+
+@pytest.mark.parametrize("part", [1.0, 0.9, 0.6, 0.3, 0.1, 0.01])
+def test_dump_that_ends_early_has_no_wrong_cable(part: float) -> None:
+    layout = layout_of()
+    text = whole_dump(layout)
+    compared = CableComparison(layout, read_discovery(text[: int(len(text) * part)]))
+    assert compared.differences() == ()
+    assert bool(compared.without_report) is (part < 0.5)
+
+
+def test_devices_that_neighbours_name_are_known_by_them() -> None:
+    text = (
+        'Ca\t1 "H-a088c20300ab0000"\t\t# "node-a mlx5_0"\n'
+        '[1](0xa088c20300ab0001) \t"H-0xa088c20300bb0000"[1](0xa088c20300bb0001)\t\t# lid 1 lmc 0 "node-b mlx5_0" lid 2 4xEDR\n'
+    )
+    found = read_discovery(text)
+    assert found.links["node-b mlx5_0", 1] == ("node-a mlx5_0", 1)
+    assert found.links["node-a mlx5_0", 1] == ("node-b mlx5_0", 1)
+    assert found.reporting == frozenset()
