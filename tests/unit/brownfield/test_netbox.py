@@ -334,3 +334,23 @@ def test_devices_of_full_depth_are_not_back_to_back(tmp_path: Path) -> None:
     products = Products(CATALOGUE.patched({"sn2201": {"full_depth": True}}), {}, [])
     with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
         make_blueprint([read_standing(path)], products)
+
+
+def test_devices_in_bays_are_a_part_of_their_chassis(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",Parent Device\n")
+    text = head + (
+        "n1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,2,Front,\n"
+        "blade-1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,,,chassis-1\n"
+        "blade-2,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,,,chassis-1\n"
+    )
+    made = take_over(tmp_path, {"blades.csv": text})
+    (group,) = made.data["sites"][0]["node_groups"]
+    assert group["count"] == 1
+    assert any("'blade-1' and 1 more" in one.text and "in bays" in one.text for one in made.notices)
+    listed = [{"name": "b", "status": {"value": "active"}, "rack": {"name": "R1"}, "position": None,
+               "device_type": {"model": "DGX H100", "manufacturer": {"name": "NVIDIA"}},
+               "parent_device": {"name": "chassis-1"}}]  # fmt: skip
+    path = tmp_path / "devices.json"
+    path.write_text(json.dumps(listed))
+    found = read_standing(path)
+    assert (found.devices, len(found.notices)) == ((), 1)
