@@ -119,7 +119,8 @@ def _front(one: StandingDevice, units: float) -> str:
     x, y, width, height = _box_of(one, units, _FRONT)
     device = one.device
     big = height > 2 * _UNIT
-    name = fitted(one.label, width - (14 if big else 92))
+    narrow = width < _WIDTH / 2
+    name = fitted(one.label, width - (14 if big or narrow else 92))
     own = f"d{one.number}" if one.names else None
     low = y + (18 if big else height / 2 + 4)
     text = [label(x + 6, low, name, class_="sub" if big else None, data_t=own)]
@@ -128,7 +129,7 @@ def _front(one: StandingDevice, units: float) -> str:
         detail = f"{device.entry}{power}" if big else device.entry
         if big:
             text.append(label(x + 6, y + 33, fitted(detail, width - 12), class_="soft"))
-        else:
+        elif not narrow:
             shown = fitted(detail, 84, sign=5.2)
             text.append(label(x + width - 5, y + height / 2 + 3.5, shown, class_="small soft end"))
     shape = box(x, y, width, height, rx=2, class_=f"device {device.kind}")

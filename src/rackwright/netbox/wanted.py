@@ -117,6 +117,7 @@ def _types(
     entries: dict[str, tuple[Entry, StandingDevice]] = {}
     for _, _, one in stands:
         entries.setdefault(one.device.entry, (_entry(catalogue, one.device.entry), one))
+    halves = {one.device.entry for _, _, one in stands if one.device.share in _FACES}
     for vendor in dict.fromkeys(entry.vendor for entry, _ in entries.values()):
         yield WantedObject(
             "manufacturer", (slug(vendor),), {}, {"name": vendor, "slug": slug(vendor)}
@@ -136,7 +137,7 @@ def _types(
                 "model": entry.name,
                 "slug": slug(entry.id),
                 "u_height": one.device.height_u or 0,
-                **({"is_full_depth": False} if one.device.share in _FACES else {}),
+                **({"is_full_depth": False} if entry.id in halves else {}),
             },
         )
 
