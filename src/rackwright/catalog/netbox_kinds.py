@@ -39,13 +39,14 @@ _OTHER = re.compile(
 """Families of firewalls, balancers and network terminations, some of which have as many ports as a switch."""
 _KINDS = get_args(ImportKind)
 _NAMED = (
-    (re.compile(r"\b\w*CDU\b|coolant distribution", re.I), "cdus"),
-    (re.compile(r"cooling unit|in-?row|chiller", re.I), "a cooling unit"),
-    (re.compile(r"\bpower shelf\b", re.I), "power-shelves"),
-    (re.compile(r"\bATS\b|transfer switch|\bUPS\b|\bSmart-?UPS\b|\bRPP\b|power panel|panelboard", re.I),
-     "a part of the power supply"),
+    (re.compile(r"\b\w*CDU\b|coolant distribution", re.I), "cdus", ""),
+    (re.compile(r"cooling unit|in-?row|chiller", re.I), "a cooling unit", "'rackwright catalogue new air-handlers/ID'"),
+    (re.compile(r"\bpower shelf\b", re.I), "power-shelves", ""),
+    (re.compile(r"\bUPS\b|\bSmart-?UPS\b", re.I), "a UPS", "'rackwright catalogue new ups/ID'"),
+    (re.compile(r"\bATS\b|transfer switch|\bRPP\b|power panel|panelboard", re.I), "a part of the power supply",
+     "a source of the blueprint ('sts', 'rpp' or 'panel' with its circuit)"),
     (re.compile(r"patch panel|cable manage|fib(er|re) (panel|enclosure|cassette)|shelf\b|blank(ing)? panel", re.I),
-     "fittings of a rack"),
+     "fittings of a rack", "--leave-out of sheets"),
 )  # fmt: skip
 
 _POWERED_ON: Mapping[str, str] = {
@@ -107,14 +108,18 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             "it is a module type, which stands in another device",
             "give it with its device: --supply FILE for power supplies",
         )
-    for words, what in _NAMED:
-        if words.search(name):
+    outlets = bool(_listed(data, "power-outlets"))
+    for words, what, instead in _NAMED:
+        # A CDU with outlets is a cabinet distribution unit.
+        if words.search(name) and not (outlets and what == "cdus"):
+            if what in _KINDS:
+                return what, "", ""
             return (
-                (what, "", "")
-                if what in _KINDS
-                else (None, f"it is {what}, and not a product we import", _NEW)
+                None,
+                f"it is {what}, and not a product that is imported",
+                f"describe it by {instead}",
             )
-    if _listed(data, "power-outlets"):
+    if outlets:
         return "pdus", "", ""
     if not ports and (data.get("front-ports") or data.get("rear-ports")):
         return None, "it is a patch panel, and not a product we know", _LEAVE_OUT
@@ -156,10 +161,6 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
 
 
 _LEAVE_OUT = "leave it out of sheets with --leave-out"
-_NEW = (
-    "'rackwright catalogue new KIND/ID' begins an entry of a UPS, transformer or cooler; "
-    + _LEAVE_OUT
-)
 
 
 def _listed(data: Mapping[str, Any], part: str) -> list[Mapping[str, Any]]:

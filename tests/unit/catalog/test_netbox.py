@@ -255,6 +255,8 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
         ),
         ({"model": "CRV In-Row 20"}, "it is a cooling unit"),
         ({"model": "Rack ATS 30A", "interfaces": None}, "it is a part of the power supply"),
+        ({"model": "Smart-UPS 3000", "power-outlets": [{"name": "1"}]}, "it is a UPS"),
+        ({"model": "Sentry CDU", "power-outlets": [{"name": "1"}]}, "it is a PDU with 1 outlet"),
         (
             {"interfaces": None, "front-ports": [{"name": "1", "type": "8p8c"}]},
             "it is a patch panel, and not a product we know",
