@@ -40,13 +40,13 @@ _OTHER = re.compile(
 _KINDS = get_args(ImportKind)
 _NAMED = (
     (re.compile(r"\b\w*CDU\b|coolant distribution", re.I), "cdus", ""),
-    (re.compile(r"cooling unit|in-?row|chiller", re.I), "a cooling unit", "'rackwright catalogue new air-handlers/ID'"),
+    (re.compile(r"cooling unit|in-?row|chiller", re.I), "a cooling unit", "'rackwright catalogue new air-handlers/ID' begins an entry"),
     (re.compile(r"\bpower shelf\b", re.I), "power-shelves", ""),
-    (re.compile(r"\bUPS\b|\bSmart-?UPS\b", re.I), "a UPS", "'rackwright catalogue new ups/ID'"),
+    (re.compile(r"\bUPS\b|\bSmart-?UPS\b", re.I), "a UPS", "'rackwright catalogue new ups/ID' begins an entry"),
     (re.compile(r"\bATS\b|transfer switch|\bRPP\b|power panel|panelboard", re.I), "a part of the power supply",
-     "a source of the blueprint ('sts', 'rpp' or 'panel' with its circuit)"),
+     "write it as a source of the blueprint: 'sts', 'rpp' or 'panel' with its circuit"),
     (re.compile(r"patch panel|cable manage|fib(er|re) (panel|enclosure|cassette)|shelf\b|blank(ing)? panel", re.I),
-     "fittings of a rack", "--leave-out of sheets"),
+     "fittings of a rack", "leave it out of sheets with --leave-out"),
 )  # fmt: skip
 
 _POWERED_ON: Mapping[str, str] = {
@@ -117,7 +117,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
             return (
                 None,
                 f"it is {what}, and not a product that is imported",
-                f"describe it by {instead}",
+                instead,
             )
     if outlets:
         return "pdus", "", ""
