@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -68,8 +70,14 @@ def record(folder: Path) -> list[dict[str, Any]]:
     sys.meta_path.append(Missing())
     sys.path.insert(0, str(folder))
     pulumi.runtime.set_mocks(Mocks(), project="public", stack="dev")
-    keys = ("key", "size", "cidr", "region", "instance_type", "password", "publicKey", "privateKey")
-    pulumi.runtime.set_all_config({f"public:{key}": "10.0.0.0/16" for key in keys})
+    for method in ("get", "require", "get_secret", "require_secret"):
+        setattr(pulumi.Config, method, lambda self, key, default=None: default or _setting(key))
+        for kind, value in (("int", 2), ("bool", True), ("float", 1.0), ("object", {})):
+            setattr(
+                pulumi.Config,
+                f"{method}_{kind}",
+                lambda self, key, default=None, value=value: default or value,
+            )
     try:
         runpy.run_path(str(folder / "__main__.py"), run_name="__main__")
     except BaseException as error:  # noqa: BLE001 - a program may end in any way
@@ -82,6 +90,13 @@ def record(folder: Path) -> list[dict[str, Any]]:
         asyncio.wait_for(asyncio.gather(*pending, return_exceptions=True), LIMIT / 4)
     )
     return declared
+
+
+def _setting(key: str) -> str:
+    """Return a value for a setting of a program, which nobody has set."""
+    if "path" in key.lower():
+        return os.devnull
+    return "2" if re.search("size|count|port", key.lower()) else "10.0.0.0/16"
 
 
 def verdicts(declared: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:

@@ -101,15 +101,14 @@ _INGRESS = frozenset(
     }
 )
 _CIDRS = ("cidrIpv4", "cidrIpv6", "cidrIp", "cidrBlocks", "ipv6CidrBlocks")
+_BUCKETS = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws-native:s3:Bucket")
 _STATEFUL = (frozenset(_ENCRYPTED) - _VOLUMES) | {
     "aws:fsx/lustreFileSystem:LustreFileSystem",
     "aws:fsx/ontapFileSystem:OntapFileSystem",
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
     "aws:fsx/windowsFileSystem:WindowsFileSystem",
-    "aws:s3/bucket:Bucket",
-    "aws:s3/bucketV2:BucketV2",
     "aws-native:fsx:FileSystem",
-    "aws-native:s3:Bucket",
+    *_BUCKETS,
 }
 _WEB = frozenset({80, 443})
 _MOST_OPEN = {4: 2**28, 6: 2**112}
@@ -260,7 +259,12 @@ def _size(networks: Iterable[IPv4Network | IPv6Network]) -> int:
 
 def _protects_storage(resource: DeclaredResource) -> Iterator[Verdict]:
     """Yield a verdict for storage that an update may delete; ``forceDestroy`` says that its content may go."""
-    if not resource.protect and resource.inputs.get("forceDestroy") is not True:
+    if resource.protect or resource.inputs.get("forceDestroy") is True:
+        return
+    if resource.type in _BUCKETS:  # S3 deletes no bucket that has objects
+        text = "an update can delete the bucket once it is empty; set protect in the resource's options"
+        yield Verdict(text, advice=True)
+    else:
         yield Verdict(
             "stateful storage can be deleted by an update; set protect in the resource's options"
         )

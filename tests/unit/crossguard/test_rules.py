@@ -156,6 +156,14 @@ def test_every_kind_of_storage_is_protected(token: str) -> None:
     assert outcomes("RES-004", token, protect=True) == []
 
 
+def test_bucket_without_protection_is_advice() -> None:
+    """S3 deletes no bucket that has objects, and buckets of websites and tests are no records."""
+    rule = next(rule for rule in RULES if rule.id == "RES-004")
+    kinds = ("aws:s3/bucketV2:BucketV2", "aws:s3/bucket:Bucket", "aws-native:s3:Bucket", ELASTIC)
+    told = [next(rule.check(DeclaredResource(kind, "u", "n", {}))).advice for kind in kinds]
+    assert told == [True, True, True, False]
+
+
 def test_bucket_whose_content_may_go_needs_no_protection() -> None:
     assert outcomes("RES-004", "aws:s3/bucketV2:BucketV2", forceDestroy=True) == []
 
