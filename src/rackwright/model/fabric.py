@@ -26,6 +26,7 @@ from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
+Guid = Annotated[str, Field(pattern=r"^(0x)?[0-9a-fA-F]{1,16}$")]
 _CABLES = "the nodes behind these links lose them meanwhile"
 _MANAGERS = "the subnet managers restart and compute the routes again"
 _ROUTES = "routes are computed again"
@@ -321,6 +322,13 @@ class Fabric(Model):
     """Racks of a top-of-rack fabric whose hosts share the leaves in any of them. The hosts of any other
     rack have the leaves in their own rack."""
     patches: Annotated[tuple[Patch, ...], PART, OnChange("drain", _CABLES)] = ()
+    guids: Annotated[
+        dict[Guid, Annotated[str, Field(min_length=1, max_length=64)]],
+        HARDWARE,
+        OnChange("in place", "cables are compared by these names"),
+    ] = {}
+    """Names in the plan by the GUIDs of switches and adapters, or by MAC addresses, whose descriptions do not name
+    them, like ``{"0xb83fd20300a1b2c3": leaf-01, "0xa088c20300ab0000": "dgx-01 mlx5_0"}``."""
     oversubscription: Annotated[
         float, Field(ge=1, le=100), Setting(looser="higher", absent="strict"), POLICIES_ONLY
     ] = 1.0

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import some_nodes
+from rackwright.brownfield.cabling.files import read_cables
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
 from rackwright.plan.fabric.discovered.dump import Discovery, End, read_discovery
@@ -220,3 +223,26 @@ def test_devices_that_neighbours_name_are_known_by_them() -> None:
     assert found.links["node-b mlx5_0", 1] == ("node-a mlx5_0", 1)
     assert found.links["node-a mlx5_0", 1] == ("node-b mlx5_0", 1)
     assert found.reporting == frozenset()
+
+
+def test_guids_of_the_blueprint_name_devices_without_a_description(tmp_path: Path) -> None:
+    plain = layout_of()
+    devices = dict.fromkeys(re.findall(r'(?m)^\w+\t64 "([^"]+)"\t# "([^"]+)"', whole_dump(plain)))
+    names = {f"0x{guid[2:].upper()}": device for guid, device in devices}
+    text = re.sub(r'# "[^"]+"', '# "MT4129 ConnectX7   Mellanox Technologies"', whole_dump(plain))
+    dump = tmp_path / "seen.txt"
+    dump.write_text(text)
+    named_plan = layout_of(a_fabric(guids=names))
+    compared = CableComparison(named_plan, read_cables(named_plan, [dump], None))
+    assert (compared.differences(), len(compared.not_compared())) == ((), 0)
+    assert not CableComparison(plain, read_cables(plain, [dump], None)).matched
+
+
+def test_parts_of_two_dumps_are_one_fabric(tmp_path: Path) -> None:
+    layout = layout_of()
+    text = whole_dump(layout)
+    for name, part in (("a.txt", text[: len(text) // 8]), ("b.txt", text)):
+        (tmp_path / name).write_text(part)
+    found = read_cables(layout, [tmp_path], None)
+    compared = CableComparison(layout, found)
+    assert (compared.differences(), compared.without_report) == ((), 0)

@@ -92,8 +92,13 @@ def read_names(text: str) -> dict[str, str]:
             raise ValueError(
                 f'line {number} is not a GUID with a name: 0x1070fd0300c0ffee "leaf-01"'
             )
-        names[match[1].lower().rjust(16, "0")] = match[2]
+        names[plain_guid(match[1])] = match[2]
     return names
+
+
+def plain_guid(text: str) -> str:
+    """Return a GUID or MAC address as 16 small hex digits."""
+    return text.lower().removeprefix("0x").rjust(16, "0")
 
 
 def read_discovery(text: str, names: Mapping[str, str] | None = None) -> Discovery:
@@ -134,8 +139,7 @@ def rate_of(width: int, speed: str) -> Rate | None:
 
 def _guid(device: str) -> str:
     """Return the GUID in the name that ibnetdiscover gives a device: ``S-1070fd0300c0ffee``."""
-    text = device.partition("-")[2].lower() or device.lower()
-    return text.removeprefix("0x").rjust(16, "0")
+    return plain_guid(device.partition("-")[2] or device)
 
 
 def discovery_of(
