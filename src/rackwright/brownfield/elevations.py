@@ -50,10 +50,12 @@ NEEDED = ("rack", "low", "product")
 _SHARES: Mapping[str, UnitShare] = {
     "left": "half-width",
     "right": "half-width",
-    "front": "front",
-    "rear": "rear",
+    "left half": "half-width",
+    "right half": "half-width",
+    "front half": "front",
+    "rear half": "rear",
 }
-"""Parts of units by the faces of a sheet of ours; other sheets have a face for each device of full depth."""
+"""Parts of units by faces; ``front`` and ``rear`` alone are those of devices of any depth."""
 _KINDS = frozenset(get_args(Kind))
 _ROLES = frozenset(get_args(Role))
 _BESIDE = {"cdu", "manifold", "door", "fluid"}
@@ -135,10 +137,8 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
             rack=row["rack"],
             position=None if position is None else whole(position, at, "place in a row"),
         ),
-        face=face,
-        share=_SHARES.get(face)
-        if kind in {"node", "switch"} or face in {"left", "right"}
-        else None,
+        face=face.removesuffix(" half"),
+        share=_SHARES.get(face),
         low=unit(row["low"], at, "rack unit") if "low" in row else None,
         high=unit(row["high"], at, "rack unit") if "high" in row else None,
         role=role if role in _ROLES else None,  # type: ignore[arg-type]

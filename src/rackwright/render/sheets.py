@@ -123,7 +123,7 @@ def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
     top = None if one.low is None else one.low + max(one.height, 1) - 1
     return (
         one.low, top, device.kind, device.entry, one.label if one.names else "", device.group,
-        supplies, device.power_w, device.weight_kg, device.share, note,
+        supplies, device.power_w, device.weight_kg, device.share and f"{device.share} half", note,
     )  # fmt: skip
 
 
