@@ -113,7 +113,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
         # A CDU with outlets is a cabinet distribution unit.
         if words.search(name) and not (outlets and what == "cdus"):
             if what in _KINDS:
-                return what, "", ""
+                return what, "", ""  # type: ignore[return-value]
             return (
                 None,
                 f"it is {what}, and not a product that is imported",
