@@ -20,7 +20,14 @@ from pydantic import Field
 from rackwright.catalog.describe import lacking
 from rackwright.catalog.loader import FOLDERS, NOUNS
 from rackwright.catalog.netbox_kinds import ImportKind, kind_of, what_to_state
-from rackwright.catalog.netbox_ports import SOURCE, Interface, Part, Text, fact, network_ports
+from rackwright.catalog.netbox_ports import (
+    SOURCE,
+    Interface,
+    LibraryPart,
+    Text,
+    fact,
+    network_ports,
+)
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
 from rackwright.harmless import visible
 from rackwright.model.hardware import ID, Entry, Pdu
@@ -62,7 +69,7 @@ _SUPPLY_BAY = re.compile(
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
-class PowerPort(Part):
+class PowerPort(LibraryPart):
     """Power inlet of a device."""
 
     name: Text
@@ -71,19 +78,19 @@ class PowerPort(Part):
     """Watts."""
 
 
-class PowerOutlet(Part):
+class PowerOutlet(LibraryPart):
     """Outlet of a PDU."""
 
     type: Text | None = None
 
 
-class ModuleBay(Part):
+class ModuleBay(LibraryPart):
     """A place for a module."""
 
     name: Text
 
 
-class DeviceType(Part):
+class DeviceType(LibraryPart):
     """The fields of a device type that have a counterpart."""
 
     manufacturer: Text
@@ -102,7 +109,7 @@ class DeviceType(Part):
     module_bays: Annotated[tuple[ModuleBay, ...], Field(alias="module-bays", max_length=1000)] = ()
 
 
-class RackDimensions(Part):
+class RackDimensions(LibraryPart):
     """The fields of a rack type that have a counterpart."""
 
     manufacturer: Text
@@ -117,7 +124,7 @@ class RackDimensions(Part):
     weight_unit: Literal["kg", "g", "lb", "oz"] | None = None
 
 
-class SupplyModule(Part):
+class SupplyModule(LibraryPart):
     """The module type of a power supply."""
 
     model: Text

@@ -33,13 +33,13 @@ _UPLINK = re.compile(r"uplink", re.IGNORECASE)
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Part(Model):
+class LibraryPart(Model):
     """A thing of NetBox's; what is not asked for is passed over."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Interface(Part):
+class Interface(LibraryPart):
     """A port of a network."""
 
     name: Text

@@ -30,6 +30,7 @@ MOST_INSTANCES = 7
 """Instances that one GPU divides into at most (NVIDIA's MIG user guide, supported profiles)."""
 
 _MOST_COUNTED = 1_000
+"""Instances from which on they are divided by seven instead of being put on GPUs one by one: no host has as many."""
 _MIG = re.compile(r"(?:.*_)?(\d+)g\.(\d+)gb(?:[+.].*)?", re.IGNORECASE)
 _MEMORY_SLICES = 8
 """Parts into which the memory of a GPU divides; it has one more than instances (the same guide)."""
