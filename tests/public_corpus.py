@@ -154,7 +154,7 @@ def _gbps(kind: str) -> float:
 
 
 _INPUT = {
-    "voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye", "C13": "10 A", "C19": "16 A", "capacity": "9 kW",
+    "voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye", "C13": "10 A", "C19": "16 A", "capacity": "9 kW", "hosts": "4",
 }  # fmt: skip
 """What a data sheet would say: PDUs and CDUs are imported with it, so that what the file says can be compared."""
 _POUNDS = {"kg": 1.0, "g": 0.001, "lb": 0.45359237, "oz": 0.45359237 / 16}
@@ -205,7 +205,7 @@ def _refused_wrongly(data: dict[str, Any], path: Path, why: str) -> Iterator[str
     ports = [str(one["type"]) for one in data.get("interfaces") or () if not one.get("mgmt_only")]
     most = max(Counter(ports).values(), default=0)
     fast = any(_gbps(kind) >= 40 and count >= 16 for kind, count in Counter(ports).items())
-    if fast and "is none" not in why:
+    if fast and "is none" not in why and "u_height" in data:
         yield f"{most} ports of a fast switch are refused"
     if re.match(r"(DGX|PowerEdge-[RX]|ProLiant-DL|ThinkSystem-SR)", path.stem) and most:
         yield "a server is refused"

@@ -29,7 +29,7 @@ from rackwright.catalog.netbox_ports import (
     network_ports,
 )
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
-from rackwright.harmless import visible
+from rackwright.harmless import counted, visible
 from rackwright.model.hardware import ID, Entry, Pdu
 from rackwright.reading.loader import Loaded, load, load_text, load_tree
 from rackwright.reading.suggest import did_you_mean
@@ -183,6 +183,11 @@ def import_device(
     """
     chosen, data = _chosen_kind(path, folder or ("nodes" if roles else None))
     kind = FOLDERS[chosen]
+    bays = data.get("device-bays")
+    if chosen == "nodes" and isinstance(bays, list) and bays and "hosts" not in (facts or {}):
+        message = f"it is a chassis with {counted(len(bays), 'bay')}: a device type does not state the hosts in them"
+        hint = f"state how many operating systems it has, like --fact 'hosts={len(bays)}'"
+        raise SpecErrors([SpecError(message, hint=hint, location=Location(str(path), 1, 1))])
     loaded: Loaded[RackDimensions] | Loaded[DeviceType]
     left: list[str] = []
     if chosen == "racks":

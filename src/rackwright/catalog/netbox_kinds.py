@@ -102,7 +102,7 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
     data_ports = [one for one in ports if not one.get("mgmt_only")]
     names = [str(one.get("name")) for part in _PARTS for one in _listed(data, part)]
     bare = not {"u_height", "slug", "is_full_depth"} & set(data)
-    if any("{module}" in name for name in names) or (bare and not ports):
+    if any("{module}" in name for name in names) or (bare and not (asked and ports)):
         return (
             None,
             "it is a module type, which stands in another device",

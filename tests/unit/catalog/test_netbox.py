@@ -274,6 +274,8 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
             {"u_height": None, "slug": None, "is_full_depth": None, "interfaces": None},
             "it is a module type",
         ),
+        ({"u_height": None, "slug": None, "is_full_depth": None}, "it is a module type"),
+        ({"device-bays": [{"name": "1"}, {"name": "2"}]}, "it is a chassis with 2 bays"),
     ],
 )
 def test_what_is_no_node_is_refused_as_what_it_is(
@@ -342,6 +344,13 @@ def test_firewall_or_console_server_with_many_ports_is_no_switch(
     with pytest.raises(SpecErrors, match="it has the ports of a switch and is none"):
         import_device(path, day=DAY)
     assert import_device(path, "switches", day=DAY).folder == "switches"
+
+
+def test_chassis_has_the_hosts_that_are_stated(tmp_path: Path) -> None:
+    path = write(tmp_path, **{"device-bays": [{"name": "1"}, {"name": "2"}]})
+    made = import_device(path, facts={"hosts": "2"}, day=DAY).entry
+    assert isinstance(made, Node)
+    assert made.hosts == 2
 
 
 ROUTER = [{"name": f"ge-0/0/{number}", "type": "1000base-t"} for number in range(8)]
