@@ -16,6 +16,9 @@ ImportKind = Literal["nodes", "switches", "racks", "pdus", "cdus", "power-shelve
 MANY_PORTS = 16
 """Equal ports from which on a device may be a switch: servers have fewer."""
 
+SERIAL_PORTS = 4
+"""Serial ports of others from which on a device is a console server: some files list the console of a switch as one."""
+
 _PARTS = ("interfaces", "power-ports", "console-ports")
 
 _CONTROLLER = re.compile(
@@ -143,7 +146,11 @@ def kind_of(data: Mapping[str, Any], *, asked: bool) -> tuple[ImportKind | None,
     model = f"{data.get('model', '')}"
     family = _SERVER.search(model) is not None and not _SWITCH.search(model)
     many = not family and any(kinds.count(kind) >= MANY_PORTS for kind in set(kinds))
-    if many and not asked and (data.get("console-server-ports") or _OTHER.search(model)):
+    if (
+        many
+        and not asked
+        and (len(_listed(data, "console-server-ports")) >= SERIAL_PORTS or _OTHER.search(model))
+    ):
         return (
             None,
             "it has the ports of a switch and is none: a firewall, a balancer or a console server",

@@ -334,7 +334,10 @@ MANY = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(
         {"model": "FortiGate 1800F"},
         {"model": "PA-5220"},
         {"model": "NSa 4700"},
-        {"model": "OM2224-24E", "console-server-ports": [{"name": "1", "type": "rj-45"}]},
+        {
+            "model": "OM2224-24E",
+            "console-server-ports": [{"name": f"{n}", "type": "rj-45"} for n in range(24)],
+        },
     ],
 )
 def test_firewall_or_console_server_with_many_ports_is_no_switch(
@@ -344,6 +347,15 @@ def test_firewall_or_console_server_with_many_ports_is_no_switch(
     with pytest.raises(SpecErrors, match="it has the ports of a switch and is none"):
         import_device(path, day=DAY)
     assert import_device(path, "switches", day=DAY).folder == "switches"
+
+
+def test_console_that_is_listed_as_a_server_of_consoles_makes_a_switch_no_other(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path, model="X24", interfaces=MANY, **{"console-server-ports": [{"name": "Console"}]}
+    )
+    assert import_device(path, day=DAY).folder == "switches"
 
 
 def test_chassis_has_the_hosts_that_are_stated(tmp_path: Path) -> None:
