@@ -71,12 +71,17 @@ def record(folder: Path) -> list[dict[str, Any]]:
     sys.path.insert(0, str(folder))
     pulumi.runtime.set_mocks(Mocks(), project="public", stack="dev")
     for method in ("get", "require", "get_secret", "require_secret"):
-        setattr(pulumi.Config, method, lambda self, key, default=None: default or _setting(key))
+        kept = pulumi.Output.secret if "secret" in method else lambda value: value
+        setattr(
+            pulumi.Config,
+            method,
+            lambda self, key, default=None, kept=kept: kept(default or _setting(key)),
+        )
         for kind, value in (("int", 2), ("bool", True), ("float", 1.0), ("object", {})):
             setattr(
                 pulumi.Config,
                 f"{method}_{kind}",
-                lambda self, key, default=None, value=value: default or value,
+                lambda self, key, default=None, value=value, kept=kept: kept(default or value),
             )
     try:
         runpy.run_path(str(folder / "__main__.py"), run_name="__main__")
