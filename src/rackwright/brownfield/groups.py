@@ -97,9 +97,10 @@ class DeviceGroup:
         said = {"racks": racks, "per_rack": most}
         first = self.shares[0].units
         step = height_of(self.entry)
-        if share := self._unit_share:
-            said["unit_share"] = share
-        across = 2 if share in {"half-width", "half-depth"} else 1
+        part = self._unit_share
+        if part is not None:
+            said["unit_share"] = part
+        across = 2 if part in {"half-width", "half-depth"} else 1
         alike = tuple(first[0] + index // across * step for index in range(most))
         full = all(len(share.devices) == most for share in self.shares[:-1])
         if full and all(share.units == alike[: len(share.units)] for share in self.shares):

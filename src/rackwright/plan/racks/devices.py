@@ -74,13 +74,13 @@ def describe_device(
             airflow = airflow_for(heat_air, temperature_rise)
     psus = entry.power_supplies
     direction = getattr(group, "air_direction", None) or entry.airflow_direction
-    share = group.unit_share or ""
+    part = group.unit_share or ""
     return RackDevice(
         kind=kind,
         entry=entry.id,
         group=group.name,
         path=path,
-        share="" if share in {*_FACES, "half-depth"} and entry.full_depth else share,
+        share="" if part in {*_FACES, "half-depth"} and entry.full_depth else part,
         height_u=fact_value(entry.height),
         power_w=power,
         peak_w=_peak(entry, power_cap),
