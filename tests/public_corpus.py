@@ -226,7 +226,7 @@ def _wrong(data: dict[str, Any], folder: str, made: Any) -> Iterator[str]:
     stated, weight = data.get("weight"), made.get("weight")
     if (stated is None or data.get("weight_unit") is None) != (weight is None):
         yield f"weight {weight} of {stated}"
-    elif weight is not None:
+    elif weight is not None and stated is not None:
         number, unit = weight["value"].split()
         if abs(float(number) * _POUNDS[unit] / (stated * _POUNDS[data["weight_unit"]]) - 1) > 1e-5:
             yield f"weight {weight['value']} of {stated} {data['weight_unit']}"

@@ -139,7 +139,7 @@ def main() -> None:
     programs = sorted(
         path.parent for folder in chosen.folders for path in folder.rglob("__main__.py")
     )
-    resources, types, rules = 0, set(), Counter()
+    resources, types, rules = 0, set[str](), Counter[str]()
     for folder in programs:
         command = [sys.executable, __file__, "--one", str(folder)]
         run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
