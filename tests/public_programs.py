@@ -142,7 +142,11 @@ def main() -> None:
     resources, types, rules = 0, set[str](), Counter[str]()
     for folder in programs:
         command = [sys.executable, __file__, "--one", str(folder)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            print(f"{folder.name}: it did not end within {LIMIT} s")
+            continue
         if run.returncode:
             print(f"{folder.name}: {run.stderr.strip().splitlines()[-1][:200]}")
             continue
