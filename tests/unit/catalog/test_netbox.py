@@ -325,7 +325,7 @@ def test_tray_without_an_inlet_is_no_server_unless_it_is_called_one(tmp_path: Pa
     assert import_device(path, "nodes", day=DAY).folder == "nodes"
 
 
-MANY = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(24)]
+FAST_PORTS = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(24)]
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ MANY = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(
 def test_firewall_or_console_server_with_many_ports_is_no_switch(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    path = write(tmp_path, interfaces=MANY, **changes)
+    path = write(tmp_path, interfaces=FAST_PORTS, **changes)
     with pytest.raises(SpecErrors, match="it has the ports of a switch and is none"):
         import_device(path, day=DAY)
     assert import_device(path, "switches", day=DAY).folder == "switches"
@@ -353,7 +353,10 @@ def test_console_that_is_listed_as_a_server_of_consoles_makes_a_switch_no_other(
     tmp_path: Path,
 ) -> None:
     path = write(
-        tmp_path, model="X24", interfaces=MANY, **{"console-server-ports": [{"name": "Console"}]}
+        tmp_path,
+        model="X24",
+        interfaces=FAST_PORTS,
+        **{"console-server-ports": [{"name": "Console"}]},
     )
     assert import_device(path, day=DAY).folder == "switches"
 
