@@ -143,7 +143,9 @@ def main() -> None:
     for folder in programs:
         command = [sys.executable, __file__, "--one", str(folder)]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+            run = subprocess.run(
+                command, capture_output=True, text=True, timeout=LIMIT, check=False
+            )
         except subprocess.TimeoutExpired:
             print(f"{folder.name}: it did not end within {LIMIT} s")
             continue
