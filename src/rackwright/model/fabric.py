@@ -21,11 +21,17 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
+<<<<<<< HEAD
 from rackwright.model.names import DISTINCT, HostList, Name, NameDigits, refuse_twins
 from rackwright.model.standing import UnitsOfRacks, check_units
+=======
+from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
+from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
+>>>>>>> cc223c376841e171b02a16b31120236964808685
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
+Guid = Annotated[str, Field(pattern=r"^(0x)?[0-9a-fA-F]{1,16}$")]
 _CABLES = "the nodes behind these links lose them meanwhile"
 _MANAGERS = "the subnet managers restart and compute the routes again"
 _ROUTES = "routes are computed again"
@@ -80,6 +86,11 @@ class SwitchTier(Model):
     units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Lowest unit of every switch, by racks, in U, where existing switches differ in height or number from
     rack to rack, like ``{n01: [40 U, 42 U], "n[02-04]": [42 U]}``. Instead of ``start_unit``."""
+    unit_share: Annotated[
+        UnitShare | None, Claim(looser="either", absent="strict"), OnChange("drain", _CABLES)
+    ] = None
+    """Part of its rack units that each switch takes: ``half-width`` (two side by side), ``half-depth`` (two back to
+    back), or the ``front`` or ``rear`` of a switch of half depth. All of them if omitted."""
     split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Number of links that each port is split into, which share its rate."""
     asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
@@ -316,6 +327,13 @@ class Fabric(Model):
     """Racks of a top-of-rack fabric whose hosts share the leaves in any of them. The hosts of any other
     rack have the leaves in their own rack."""
     patches: Annotated[tuple[Patch, ...], PART, OnChange("drain", _CABLES)] = ()
+    guids: Annotated[
+        dict[Guid, Annotated[str, Field(min_length=1, max_length=64)]],
+        HARDWARE,
+        OnChange("in place", "cables are compared by these names"),
+    ] = {}
+    """Names in the plan by the GUIDs of switches and adapters, or by MAC addresses, whose descriptions do not name
+    them, like ``{"0xb83fd20300a1b2c3": leaf-01, "0xa088c20300ab0000": "dgx-01 mlx5_0"}``."""
     oversubscription: Annotated[
         float, Field(ge=1, le=100), Setting(looser="higher", absent="strict"), POLICIES_ONLY
     ] = 1.0

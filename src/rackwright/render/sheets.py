@@ -67,7 +67,7 @@ def sheets(plan: Plan, site: str | None = None) -> list[Sheet]:
 
 ELEVATIONS = (
     "site", "hall", "row", "place", "rack", "lowest_unit", "highest_unit", "kind", "product",
-    "name", "group", "supplies", "power_w", "weight_kg", "note",
+    "name", "group", "supplies", "power_w", "weight_kg", "face", "note",
 )  # fmt: skip
 CABLES = (
     "site", "fabric", "kind", "part", "length_m",
@@ -97,7 +97,7 @@ def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
         view = view_rack(plan, site, own, name)
         unsaid = own.kind.weight_kg is None or own.kind.content_kg is None or own.kind.includes_rack
         weight = None if unsaid else (own.kind.weight_kg or 0) - (own.kind.content_kg or 0)
-        nothing = (None, None, "rack", own.kind.type, "", "", "", None, weight, "")
+        nothing = (None, None, "rack", own.kind.type, "", "", "", None, weight, "", "")
         yield (*place, *nothing)
         for one in (*view.devices, *view.beside):
             yield (*place, *_standing(one, [feed.feed for feed in view.feeds]))
@@ -123,7 +123,7 @@ def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
     top = None if one.low is None else one.low + max(one.height, 1) - 1
     return (
         one.low, top, device.kind, device.entry, one.label if one.names else "", device.group,
-        supplies, device.power_w, device.weight_kg, note,
+        supplies, device.power_w, device.weight_kg, device.share and f"{device.share} half", note,
     )  # fmt: skip
 
 

@@ -82,6 +82,7 @@ class ListItem:
     """An item of a list on the way to a field, told from the others by one of its keys.
 
     Attributes:
+        value: of the key; a list of names as ``[a, b]``.
         given: what else the item says already. A list whose items have no names is replaced by the
             one of a layer, which has to say all of it.
     """
@@ -98,6 +99,7 @@ class Blank:
     Attributes:
         path: keys to what has the field, from the top of the blueprint.
         model: what has the field.
+        name: of the field; empty for an item of a list that is stated again beside others.
         sample: what may stand there; empty, as its type says.
     """
 
@@ -182,6 +184,8 @@ def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
             if isinstance(part, ListItem):
                 node.told_by, inner.given = part.key, part.given
             node = inner
+        if not blank.name:
+            continue
         hint = blank.model.model_fields[blank.name].rebuild_annotation()
         node.children[blank.name] = _Leaf(
             words={f"'{blank.name}'": None},
@@ -192,7 +196,7 @@ def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
     lines = [*_comment([*head, "", _HOW])]
     for key, child in root.children.items():
         lines += ["", *_entry(key, child, "")]
-    return Todo("\n".join(lines) + "\n", len(blanks), 0)
+    return Todo("\n".join(lines) + "\n", sum(1 for blank in blanks if blank.name), 0)
 
 
 _HOW = (
@@ -298,7 +302,8 @@ def _entry(key: str, child: _Node | _Leaf, indent: str) -> Iterator[str]:
         if not child.told_by:
             yield from _entry(inside, one, inner)
             continue
-        yield f"{inner}- {child.told_by}: {scalar_text(inside, '')}"
+        told = inside if inside.startswith("[") else scalar_text(inside, "")
+        yield f"{inner}- {child.told_by}: {told}"
         assert isinstance(one, _Node)  # noqa: S101 - an item of such a list is a mapping
         yield from (f"{inner}  {key}: {flow(value)}" for key, value in one.given.items())
         for deeper, item in one.children.items():

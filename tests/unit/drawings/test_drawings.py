@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fabric_factories import a_fabric, a_tier
 from factories import a_plan, a_site
 from rackwright.drawings import one_line
 from rackwright.drawings.collection import KINDS, draw
@@ -23,6 +25,7 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
+from rackwright.report.overview.elevation import render_rack
 from rackwright.report.overview.rack import find_rack
 from rackwright.resources import bundled
 from report_factories import FAIL, HOSTILE_TEXT
@@ -233,3 +236,24 @@ def test_sources_and_plants_are_drawn_with_their_products(tmp_path: Path) -> Non
     found = texts(draw_cooling(named))
     assert {"acme-chillers", "acme-dry-coolers"} <= set(found)
     assert "acme-pumps" not in found
+
+
+def test_devices_that_share_a_unit_have_a_part_of_it_each() -> None:
+    tiers = [
+        a_tier("leaf", 2, racks="c01", start_unit="40 U", unit_share="half-width"),
+        a_tier("spine", 2, racks="c01", start_unit="42 U", unit_share="half-depth"),
+    ]
+    fabric = a_fabric(tiers=tiers, attached=None, links=None, rail_optimized=None)
+    view = find_rack(a_plan(a_site(fabrics=[fabric])), "c01")
+    body = draw_rack(view).body
+    switches = re.findall(r'<rect[^>]*class="device switch"[^>]*>', body)
+    assert len(switches) == 2 * 2 + 2, "two halves on each side, and one back to back on each"
+    assert sum('width="112"' in one for one in switches) == 4
+    assert ">compute-leaf-1<" in body
+    shown = render_rack(view)
+    assert "1 U, left" in shown
+    assert "1 U, rear" in shown
+    # Two devices share each of the two units.
+    assert view.racks.kind.used_u == 2 + sum(
+        one.height for one in view.devices if one.device.kind == "node"
+    )
