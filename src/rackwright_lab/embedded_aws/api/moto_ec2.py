@@ -49,6 +49,7 @@ def install() -> None:
         describe_capacity_block_offerings,
         purchase_capacity_block,
         describe_instance_topology,
+        describe_spot_instance_requests,
     ):
         put(EC2Response, **{method.__name__: method})
 
@@ -472,3 +473,27 @@ def describe_instance_topology(self: Any) -> ActionResult:
     start = int(self._get_param("NextToken") or 0)
     token = str(start + size) if len(found) > start + size else None
     return ActionResult({"Instances": found[start : start + size], "NextToken": token})
+
+
+def describe_spot_instance_requests(self: Any) -> ActionResult:
+    """Describe the request of each spot instance, which EC2 makes as it launches one."""
+    filters = self._filters_from_querystring()
+    found = []
+    for held in self.ec2_backend.all_reservations():
+        for instance in held.instances:
+            if instance.lifecycle != "spot":
+                continue
+            code = capacity.spot_status(instance)
+            values = {"status-code": code, "instance-id": instance.id}
+            if _matches(values, [], filters):
+                request = f"sir-{instance.id.removeprefix('i-')[:8]}"
+                status = {"Code": code, "Message": capacity.SPOT_STATUS[code]}
+                found.append(
+                    {
+                        "SpotInstanceRequestId": request,
+                        "InstanceId": instance.id,
+                        "State": "active" if instance.state == "running" else "closed",
+                        "Status": status,
+                    }
+                )
+    return ActionResult({"SpotInstanceRequests": found})
