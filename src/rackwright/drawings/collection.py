@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
+from rackwright.drawings.aws import draw_aws
 from rackwright.drawings.cooling import draw_cooling
 from rackwright.drawings.elevation import cables_of, draw_rack
 from rackwright.drawings.fabric import draw_fabric
@@ -17,7 +18,7 @@ from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result
 from rackwright.report.overview.rack import view_rack
 
-DrawingKind = Literal["racks", "floor", "power", "cooling", "fabric"]
+DrawingKind = Literal["racks", "floor", "power", "cooling", "fabric", "aws"]
 KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 """What can be drawn of a site."""
 
@@ -47,6 +48,10 @@ def draw(
         if site in {None, one.name}:
             for words, drawing in _of_site(plan, one, kind, name, measure, lost, results):
                 yield f"{_file(kind, one.name, *words)}.svg", drawing
+    if kind == "aws":
+        for cloud in plan.aws:
+            if site in {None, cloud.name}:
+                yield f"{_file(kind, cloud.name)}.svg", draw_aws(cloud)
 
 
 def _of_site(

@@ -48,7 +48,7 @@ def test_headroom_asks_the_policies(tmp_path: Path) -> None:
         (("power", FABRIC, "--name", "x"), "--name has an effect on racks, floor and fabric only"),
         (("floor", FABRIC, "--lost", "x"), "--lost has an effect on power only"),
         (("racks", FABRIC), "drawings"),
-        (("floor", AWS), "there is no bare-metal site with something to draw"),
+        (("floor", AWS), "there is no part of a bare-metal site to draw"),
     ],
 )
 def test_bad_usage_is_told_in_words(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Result
 
-KINDS = ("racks", "floor", "power", "cooling", "fabric")
+KINDS = ("racks", "floor", "power", "cooling", "fabric", "aws")
 _NAMED = {"racks": "rack", "floor": "hall", "fabric": "fabric"}
 
 
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "kind",
         choices=(*KINDS, "all"),
         help="racks: elevations; floor: racks of halls in colours; power: one-line diagram; "
-        "cooling: ways of the heat; fabric: switches and cables",
+        "cooling: ways of the heat; fabric: switches and cables; aws: VPC, subnets, hosts, file systems",
     )
     add_blueprint(parser)
     add_packs(parser)
@@ -108,9 +108,10 @@ def _nothing(arguments: argparse.Namespace) -> str:
         return f"no power source '{arguments.lost}'"
     if arguments.name is not None:
         return f"no {_NAMED[arguments.kind]} '{arguments.name}'"
+    kind = "an AWS" if arguments.kind == "aws" else "a bare-metal"
     if arguments.site is not None:
-        return f"no {arguments.kind} of a bare-metal site '{arguments.site}'"
-    return "no bare-metal site with something"
+        return f"no {arguments.kind} of {kind} site '{arguments.site}'"
+    return f"no part of {kind} site"
 
 
 def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None, *, as_json: bool) -> None:
