@@ -134,7 +134,7 @@ def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
     groups = [
         RowGroup(known[:FIRST_BUDGETS]),
         RowGroup(more, f"{len(more)} more budgets"),
-        RowGroup(unknown, f"{len(unknown)} that cannot be judged yet"),
+        RowGroup(unknown, f"{len(unknown)} that cannot be checked yet"),
         RowGroup(exact, f"{len(exact)} that are met exactly, with nothing left to use"),
     ]
     return [group for group in groups if group.rows]

@@ -47,7 +47,9 @@ def texts(drawing: Drawing) -> list[str]:
     return ["".join(one.itertext()) for one in read(drawing).iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize("name", ["fabric", "plant", "top-of-rack", "nvlink-domains", "immersion", "aws"])
+@pytest.mark.parametrize(
+    "name", ["fabric", "plant", "top-of-rack", "nvlink-domains", "immersion", "aws"]
+)
 def test_everything_is_xml_and_in_its_frame(name: str) -> None:
     plan = a_fixture(name)
     files = [one for kind in KINDS for one in draw(plan, kind)]
@@ -91,7 +93,9 @@ def test_aws_site_shows_its_subnets_hosts_and_file_systems() -> None:
         for b in boxes[n + 1 :]
         if a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
     ]
-    assert all(x + wide <= drawing.width and y + high <= drawing.height for x, y, wide, high in boxes)
+    assert all(
+        x + wide <= drawing.width and y + high <= drawing.height for x, y, wide, high in boxes
+    )
 
 
 def test_a_rack_shows_its_devices_in_their_units(fabric: Plan) -> None:
@@ -120,6 +124,61 @@ def test_a_floor_has_every_rack_in_the_step_of_its_number(fabric: Plan) -> None:
         assert fill is not None
         weight = kind.weight_kg
         assert (fill.get("class") or "").split() == ["rack", colours.scale.step(weight)]
+
+
+def test_floor_is_to_scale_where_aisles_are_known() -> None:
+    (site,) = a_fixture("fabric").onprem
+    hall = site.cooling.halls[0].hall
+    drawing = draw_floor(site, hall)
+    assert "1 m" in texts(drawing)
+    kinds = {name: racks.kind for racks in site.racks if racks.hall == hall for name in racks.names}
+    metres = []
+    for one in read(drawing).iter(f"{SVG}g"):
+        fill = one.find(f"{SVG}rect")
+        if one.get("class") == "cell" and fill is not None:
+            kind = kinds[one.get("data-r", "")]
+            assert kind.footprint_m2 is not None
+            assert kind.aisle_m is not None
+            wide = kind.footprint_m2 / (kind.rack_depth_m + kind.aisle_m)
+            metres += [
+                float(fill.get("width", 0)) / wide,
+                float(fill.get("height", 0)) / kind.rack_depth_m,
+            ]
+    assert len(metres) == 2 * len(kinds)
+    assert max(metres) == pytest.approx(min(metres), rel=0.01)
+    unknown = [
+        replace(racks, kind=replace(racks.kind, aisle_m=None, footprint_m2=None))
+        for racks in site.racks
+    ]
+    plain = texts(draw_floor(replace(site, racks=tuple(unknown)), hall))
+    assert "1 m" not in plain
+    assert "not to scale: the depth of the aisles is not set" in plain
+
+
+def test_row_shows_every_rack_with_its_devices_side_by_side(fabric: Plan) -> None:
+    (site,) = fabric.onprem
+    drawn = dict(draw(fabric, "rows"))
+    assert len(drawn) == len({(racks.hall, racks.row) for racks in site.racks})
+    for racks in site.racks:
+        (row,) = (
+            one for file, one in drawn.items() if file.endswith(f"-{racks.hall}-{racks.row}.svg")
+        )
+        found = texts(row)
+        assert set(racks.names) <= set(found)
+    fronts = [one for row in drawn.values() for one in read(row).iter(f"{SVG}g")]
+    assert len(fronts) == sum(racks.count for racks in site.racks)
+    devices = sum(
+        "device" in one.get("class", "")
+        for row in drawn.values()
+        for one in read(row).iter(f"{SVG}rect")
+    )
+    stood = (
+        racks.count
+        for racks in site.racks
+        for device in racks.kind.devices
+        if device.unit_low is not None and device.fits and device.height_u
+    )
+    assert devices == sum(stood)
 
 
 def test_headroom_of_a_rack_is_the_least_of_its_measures(fabric: Plan) -> None:
