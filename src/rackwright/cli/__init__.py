@@ -342,7 +342,7 @@ def _run(words: list[str], *, ends: bool) -> int:
 
         add_examples(parser, verb)
     else:
-        rest = with_defaults(parser, verb, rest)
+        rest = with_defaults(parser, verb, rest, VERBS)
     arguments_of_verb = _parsed(parser, rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +30,16 @@ _ELSEWHERE = {
 }
 
 
-def with_defaults(parser: argparse.ArgumentParser, verb: str, words: list[str]) -> list[str]:
+def with_defaults(
+    parser: argparse.ArgumentParser, verb: str, words: list[str], verbs: Collection[str]
+) -> list[str]:
     """Return the words of a command line, with the defaults of the team's configuration before them.
+
+    Args:
+        parser: of the verb.
+        verb: the verb.
+        words: words behind the verb.
+        verbs: all verbs that there are.
 
     Raises:
         SpecErrors: a default is not valid; each with its place.
@@ -49,7 +57,7 @@ def with_defaults(parser: argparse.ArgumentParser, verb: str, words: list[str]) 
     added: list[str] = []
     for name, options in loaded.value.defaults.items():
         found = inner if name == command else None
-        for error in _wrong_command(parser, verb, name, loaded.tree):
+        for error in _wrong_command(parser, verb, name, verbs, loaded.tree):
             errors.append(error)
             found = None
         if found is not None:
@@ -96,18 +104,17 @@ def _command(
 
 
 def _wrong_command(
-    parser: argparse.ArgumentParser, verb: str, name: str, tree: Tree
+    parser: argparse.ArgumentParser, verb: str, name: str, verbs: Collection[str], tree: Tree
 ) -> Iterator[SpecError]:
     """Yield the error of a key of ``defaults`` that is no command."""
-    from rackwright.cli import VERBS
     from rackwright.errors import SpecError
     from rackwright.reading.suggest import did_you_mean
 
     first, _, rest = name.partition(" ")
-    known = list(VERBS)
+    known = list(verbs)
     if first == verb:
         known = [f"{verb} {action}" for action in _inside(parser)] or [verb]
-    elif first in VERBS:
+    elif first in verbs:
         return  # checked when that command is called
     if name not in known:
         hint = did_you_mean(name, known) or (f"write one of {', '.join(known)}" if rest else None)
