@@ -81,14 +81,14 @@ def blueprint_pages() -> Iterator[tuple[str, str]]:
         sections.setdefault(_section_of(name), []).append(name)
     order = [*SECTIONS, *sorted(set(sections) - set(SECTIONS))]
     titles = {one: SECTIONS.get(one, one.replace("_", " ").capitalize()) for one in order}
-    listed = "".join(
-        f"- [{titles[one]}](blueprint/{one}.md)\n" for one in order if one in sections
-    )
+    listed = "".join(f"- [{titles[one]}](blueprint/{one}.md)\n" for one in order if one in sections)
     yield (
         "reference/blueprint.md",
-        "# Blueprint\n\nEvery field, from the schema that `rackwright schema export` writes. A field without a "
-        "default is required, unless a [short blueprint](../short-blueprints.md) derives it.\n\n"
-        f"## Top level\n\n{_table(schema, 'blueprint/')}\n## Sections\n\n{listed}",
+        (
+            "# Blueprint\n\nEvery field, from the schema that `rackwright schema export` writes. A field without a "
+            "default is required, unless a [short blueprint](../short-blueprints.md) derives it.\n\n"
+            f"## Top level\n\n{_table(schema, 'blueprint/')}\n## Sections\n\n{listed}"
+        ),
     )
     for one in order:
         if one not in sections:
@@ -127,10 +127,10 @@ def _readable(name: str) -> str:
 _ACRONYMS = {
     one.lower(): one
     for one in (
-        "AWS BMC CDU CPU DNS EFA EFS FSx GPU IB InfiniBand Lustre NFS NVLink OFED PDU QOS RoCE SSH Slurm TPM UPS "
-        "VPC Xid"
-    ).split()
-}
+        "AWS", "BMC", "CDU", "CPU", "DNS", "EFA", "EFS", "FSx", "GPU", "IB", "InfiniBand", "Lustre", "NFS", "NVLink",
+        "OFED", "PDU", "QOS", "RoCE", "SSH", "Slurm", "TPM", "UPS", "VPC", "Xid",
+    )
+}  # fmt: skip
 
 
 def _table(schema: Mapping[str, Any], way: str = "") -> str:
@@ -165,7 +165,9 @@ def _type(schema: Mapping[str, Any], way: str = "") -> str:
         return f"[{words}]({way}{_section_of(name)}.md#{anchor})"
     for key in ("allOf", "anyOf", "oneOf"):
         if key in schema:
-            kinds = [_type(one, way) for one in schema[key] if one.get("type") != "null"]
+            kinds = [
+                _type(one.get("then", one), way) for one in schema[key] if one.get("type") != "null"
+            ]
             return " or ".join(dict.fromkeys(kinds))
     if "enum" in schema:
         return ", ".join(f"`{_cell(str(one))}`" for one in schema["enum"])
@@ -238,7 +240,8 @@ def _policy_page(policy: type[Policy]) -> str:
     preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
     parameters = "".join(f"- {_angles(line)}\n" for line in describe_parameters(policy))
     return (
-        f"{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
+        # A rule mentions many things: pages that are about them come first.
+        f"---\nsearch:\n  boost: 0.1\n---\n{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
         f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n\n{parameters}"
     )
 
