@@ -184,7 +184,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
         except Exception as error:  # noqa: BLE001 - a defect of ours must never pass
-            text = f"the blueprint cannot be judged: {type(error).__name__}: {error}"
+            text = f"the blueprint cannot be checked: {type(error).__name__}: {error}"
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         for result in report.results:

@@ -167,6 +167,18 @@ def make_todo(
     return Todo("\n".join(lines) + "\n", layer.fields, len(elsewhere))
 
 
+def describe_field(plan: Plan, one: Field, written: Any = None) -> tuple[str, str]:
+    """Return the meaning of a field and a sample of its value with the unit; empty if no layer can state it.
+
+    Args:
+        plan: of the blueprint.
+        one: the field.
+        written: the document of the blueprint as it is written.
+    """
+    leaf = _Layer(plan.blueprint, plan.catalogue, written).leaf(one)
+    return (leaf.text, leaf.sample) if leaf else ("", "")
+
+
 def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
     """Return the layer that asks for what makes a blueprint, in the form of ``make_todo``.
 
@@ -221,14 +233,15 @@ class _Layer:
     def add(self, wanted: Wanted) -> bool:
         """Add the entry that would make it known, and return True if there is one."""
         for one in fields_of(wanted.missing):
-            leaf = self._leaf(one)
+            leaf = self.leaf(one)
             if leaf is not None:
                 leaf.words[str(wanted.missing)] = None
                 leaf.needed_by.update(dict.fromkeys(wanted.needed_by))
                 return True
         return False
 
-    def _leaf(self, one: Field) -> _Leaf | None:
+    def leaf(self, one: Field) -> _Leaf | None:
+        """Return the entry of a field, which is added; None if a layer cannot state it."""
         if not isinstance(one, ProductField):
             return self._place(one)
         key = self._catalogue.keys.get(one.product)
