@@ -15,6 +15,7 @@ from rackwright.files import write_changed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rackwright.plan.base import Path as Place
     from rackwright.plan.workload.prediction import Prediction
 
 
@@ -38,10 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no workloads, none of that name, or none that ASTRA-sim could be given.
     """
     from rackwright.plan.load import load_plan
+    from rackwright.plan.workload.changes import flat_fabrics
     from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
-    plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    plan = loaded.plan
     if not plan.workloads:
         raise UsageError(
             "the blueprint has no 'workloads'",
@@ -57,7 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"there is no workload '{wanted}'", hint=f"the blueprint has {names}")
     economies = [economy(plan, plan.cost, one) for one in found]
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, found, economies))
+    tree = loaded.written or loaded.tree
+
+    def place(path: Place) -> str:
+        return f"{tree.locate(path)}: {tree.describe(path)}"
+
+    flat = flat_fabrics(loaded, found)
+    sys.stdout.write(render(plan.name, found, economies, flat, place))
     if arguments.write_astra is not None:
         _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN
