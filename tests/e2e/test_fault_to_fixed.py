@@ -522,6 +522,11 @@ def test_second_controller_is_refused_and_a_dry_run_touches_nothing(hall: Hall) 
 def test_fault_that_a_health_check_leaves_to_the_loop_is_answered_in_slurm(hall: Hall) -> None:
     """Slurm 24.11 shows the comment of a node, and takes another one or an empty one."""
     left = "7 of 8 infiniband ports of 400 Gbps [port-down]"
+    for recorded in (
+        hall.folder / "recordings"
+    ).iterdir():  # by the tests before, for journals of theirs
+        shutil.rmtree(recorded)
+    wait_for(partial(is_idle, hall.head, "dgx-02"), "dgx-02")
     hall.head.on(f"scontrol update nodename=dgx-02 comment='node health: {left}'")
     with Loop(hall, "left") as loop:
         answer = f"Comment=rackwright: left: {left}"

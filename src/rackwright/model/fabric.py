@@ -21,13 +21,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-<<<<<<< HEAD
 from rackwright.model.names import DISTINCT, HostList, Name, NameDigits, refuse_twins
-from rackwright.model.standing import UnitsOfRacks, check_units
-=======
-from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
 from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
->>>>>>> cc223c376841e171b02a16b31120236964808685
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 

@@ -156,7 +156,7 @@ class Journal:
             "SELECT max(at) AS at, max(seen) AS seen FROM repair_events WHERE node = ? AND fault = ?",
             (node, fault),
         ).fetchone()
-        return row["at"] == 0.0 and row["seen"] < now
+        return bool(row["at"] == 0.0 and row["seen"] < now)
 
     def parts_seen(self, since: float) -> list[tuple[str, str, str, float]]:
         """Return node, fault and device of what was seen since a time, each once with its last time."""
