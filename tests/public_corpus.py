@@ -163,7 +163,7 @@ _NO_SWITCHES = {
     "A10", "Avocent", "Barracuda", "Check Point", "Citrix", "Deciso", "Opengear", "Palo Alto", "Peplink", "Perle", "Raritan",
 }  # fmt: skip
 """Makers of firewalls, balancers and console servers alone."""
-_NO_SWITCH_FILES = re.compile(r"FG-|SRX|NS(a|sp)\d|TZ\d|ASA|FPR|ISR|FSP-|ZXA10|MX\d|IM\d|CM\d")
+_NO_SWITCH_FILES = re.compile(r"FG-|SRX|NS(a|sp)\d|TZ\d|ASA|F[P]R|ISR|FSP-|ZXA10|MX\d|IM\d|CM\d")
 
 
 def _device_type(path: Path, text: str) -> Outcome:

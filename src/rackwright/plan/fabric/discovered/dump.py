@@ -20,6 +20,7 @@ LANE_GBPS: Mapping[str, float] = {
 
 _RECORD = re.compile(r'(Ca|Switch|Rt)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
 _PORT = re.compile(r'\[(\d+)\](?:\((?:0x)?[0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
+_BY_GUID = re.compile(r"[SHR]-(0x)?[0-9a-f]{1,16}", re.IGNORECASE)
 _NEIGHBOUR = re.compile(r'#.*?"([^"]*)"')
 """Description of the far end, which each line of a port has."""
 _RATE = re.compile(r"\b(\d{1,2})x([A-Z]{3}(?:10)?)\s*$")
@@ -139,7 +140,9 @@ def rate_of(width: int, speed: str) -> Rate | None:
 
 def _guid(device: str) -> str:
     """Return the GUID in the name that ibnetdiscover gives a device: ``S-1070fd0300c0ffee``."""
-    return plain_guid(device.partition("-")[2] or device)
+    if _BY_GUID.fullmatch(device):
+        return plain_guid(device[2:])
+    return device.partition("-")[2].lower() or device.lower()
 
 
 def discovery_of(
