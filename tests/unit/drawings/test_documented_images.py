@@ -35,7 +35,10 @@ def test_image_is_drawn_as_the_code_draws(name: str) -> None:
 
 def test_every_image_is_shown_by_a_document() -> None:
     shown = "".join(texts())
-    lost = [path.name for path in (ROOT / "docs/images").iterdir() if path.name not in shown]
+    images = [path.name for path in (ROOT / "docs/images").iterdir()]
+    # One picture stands for templates whose halls are alike.
+    lost = [name for name in images if name not in shown and not name.startswith("template-")]
+    assert len(images) > 10
     assert lost == []
 
 
