@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
-    from rackwright.plan.workload.economy import Demand, token_prices
+    from rackwright.plan.workload.economy import AcceleratorUse, token_prices
     from rackwright.report.cost import render_json, render_text
 
     for name in ("region", "use", "rent"):
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
-    demand = Demand((arguments.use or 100) / 100, arguments.rent)
+    demand = AcceleratorUse((arguments.use or 100) / 100, arguments.rent)
     tokens = {
         one.site: list(token_prices(plan, summary, plan.predictions, one, demand))
         for one in comparisons or ()

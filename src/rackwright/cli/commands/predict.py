@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,10 @@ from rackwright.exit_codes import ExitCode
 from rackwright.files import write_changed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rackwright.plan.base import Path as Place
+    from rackwright.plan.load import LoadedPlan
     from rackwright.plan.workload.prediction import Prediction
 
 
@@ -39,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no workloads, none of that name, or none that ASTRA-sim could be given.
     """
     from rackwright.plan.load import load_plan
-    from rackwright.plan.workload.changes import flat_fabrics
     from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
@@ -65,11 +66,42 @@ def run(arguments: argparse.Namespace) -> int:
     def place(path: Place) -> str:
         return f"{tree.locate(path)}: {tree.describe(path)}"
 
-    flat = flat_fabrics(loaded, found)
+    flat = _flat_fabrics(loaded, found)
     sys.stdout.write(render(plan.name, found, economies, flat, place))
     if arguments.write_astra is not None:
         _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN
+
+
+def _flat_fabrics(loaded: LoadedPlan, predictions: Iterable[Prediction]) -> Mapping[str, float]:
+    """Return the dollars that each site with an oversubscribed fabric costs more in a year without it.
+
+    Left out are sites whose fabric is written tier by tier, and those whose cost is not known.
+    """
+    from rackwright.errors import SpecErrors
+    from rackwright.plan.load import load_data
+
+    found: dict[str, float] = {}
+    for one in predictions:
+        site, links = one.workload.site, one.placement and one.placement.links
+        if not links or links.oversubscription <= 1 or site in found:
+            continue
+        document = copy.deepcopy((loaded.written or loaded.tree).data)
+        written = next((each for each in document["sites"] if each.get("name") == site), {})
+        if not isinstance(written.get("fabric"), dict):
+            continue
+        written["fabric"]["oversubscription"] = 1
+        try:
+            flat = load_data(document, catalogue=loaded.plan.catalogue).plan
+        except SpecErrors:
+            continue  # such a fabric does not fit the site
+        costs = [
+            next(each.amount.per_year for each in plan.cost.sites if each.name == site)
+            for plan in (loaded.plan, flat)
+        ]
+        if None not in costs:
+            found[site] = float(costs[1]) - float(costs[0])  # type: ignore[arg-type]
+    return found
 
 
 def _write_astra(folder: Path, found: Sequence[Prediction]) -> None:

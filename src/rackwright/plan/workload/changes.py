@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from rackwright.errors import SpecErrors
-from rackwright.plan.load import load_data
 from rackwright.plan.workload.prediction import Prediction, with_links
-
-if TYPE_CHECKING:
-    from rackwright.plan.load import LoadedPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +42,6 @@ def changes(
             if flat
             else one
         )
-
-
-def flat_fabrics(loaded: LoadedPlan, predictions: Iterable[Prediction]) -> Mapping[str, float]:
-    """Return the dollars that each site with an oversubscribed fabric costs more in a year without it.
-
-    Left out are sites whose fabric is written tier by tier, and those whose cost is not known.
-    """
-    found: dict[str, float] = {}
-    for one in predictions:
-        site, links = one.workload.site, one.placement and one.placement.links
-        if not links or links.oversubscription <= 1 or site in found:
-            continue
-        document = copy.deepcopy((loaded.written or loaded.tree).data)
-        written = next((each for each in document["sites"] if each.get("name") == site), {})
-        if not isinstance(written.get("fabric"), dict):
-            continue
-        written["fabric"]["oversubscription"] = 1
-        try:
-            flat = load_data(document, catalogue=loaded.plan.catalogue).plan
-        except SpecErrors:
-            continue  # such a fabric does not fit the site
-        costs = [
-            next(each.amount.per_year for each in plan.cost.sites if each.name == site)
-            for plan in (loaded.plan, flat)
-        ]
-        if None not in costs:
-            found[site] = float(costs[1]) - float(costs[0])  # type: ignore[arg-type]
-    return found
 
 
 def _candidates(prediction: Prediction) -> Iterator[Improvement]:

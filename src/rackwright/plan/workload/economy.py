@@ -34,7 +34,7 @@ class Economy:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class AcceleratorUse:
     """Use of accelerators, and an offer to rent them.
 
     Attributes:
@@ -70,7 +70,7 @@ def token_prices(
     costs: CostSummary,
     predictions: Iterable[Prediction],
     comparison: RentComparison,
-    demand: Demand,
+    demand: AcceleratorUse,
 ) -> Iterator[TokenPrice]:
     """Yield what 10¹² tokens cost on owned and on rented accelerators.
 
