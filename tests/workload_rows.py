@@ -150,7 +150,7 @@ def _as_it_ran(run: Run) -> Run:
     """
     if run.job.model.experts:
         return replace(run, layout=_layout_of_recipe(run))
-    whole = run.layout.of_replica == 1 and not run.job.model.experts and run.job.task != "lora"
+    whole = run.layout.of_replica == 1 and run.job.task != "lora"
     if whole and not run.step().fits:
         return replace(run, layout=replace(run.layout, sharded=True))
     return run
@@ -224,7 +224,8 @@ def _layout_of_recipe(run: Run) -> ModelLayout:
     for row in rows:
         other = _differing(run, row)
         if row["release"] == run.release and len(other) == 1:
-            return replace(run.layout, **{LAYOUT[key]: int(row[key]) for key in other})
+            changes: dict[str, Any] = {LAYOUT[key]: int(row[key]) for key in other}
+            return replace(run.layout, **changes)
     return run.layout
 
 

@@ -121,7 +121,8 @@ def _readable(name: str) -> str:
     """The name of a model in words: ``LustreFileSystem`` is ``Lustre file system``."""
     words = re.findall(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", name)
     shown = [_ACRONYMS.get(word.lower(), word.lower()) for word in words]
-    return shown[0][:1].upper() + " ".join(shown)[1:]
+    words_shown = " ".join(shown)
+    return words_shown[:1].upper() + words_shown[1:]
 
 
 _ACRONYMS = {

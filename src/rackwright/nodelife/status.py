@@ -112,10 +112,9 @@ def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
         for name in switch.nodes:
             if name in sites and not switch.children:
                 found.setdefault(PlanPart(sites[name], "leaf", switch.name), set()).add(name)
-    for nodes in () if plan.slurm is None else plan.slurm.nodes:
-        for place in mount_points(plan, nodes.site, nodes.group, "compute"):
-            mounted = PlanPart(nodes.site, "file-system", place.path)
-            found.setdefault(mounted, set()).update(nodes.names)
+    for one in () if plan.slurm is None else plan.slurm.nodes:
+        for place in mount_points(plan, one.site, one.group, "compute"):
+            found.setdefault(PlanPart(one.site, "file-system", place.path), set()).update(one.names)
     return {part: frozenset(nodes) for part, nodes in found.items()}
 
 

@@ -66,7 +66,7 @@ workloads: [{name: pretrain, model: deepseek-v3, sequence: 4096,
 def test_a_change_of_the_fabric_is_told_with_tokens_and_money(tmp_path: Path) -> None:
     """It brings what the same blueprint without oversubscription gets, and costs what that one costs more."""
     fixture = str(builtin_pack() / "fixtures/workloads.yaml")
-    tokens, dollars = {}, {}
+    tokens, dollars, found = {}, {}, {}
     for over in (1, 12):
         path = tmp_path / f"{over}.yaml"
         path.write_text(OVERSUBSCRIBED.replace("OVER", str(over)))

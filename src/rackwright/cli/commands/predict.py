@@ -6,7 +6,7 @@ import argparse
 import copy
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
@@ -87,7 +87,9 @@ def _flat_fabrics(loaded: LoadedPlan, predictions: Iterable[Prediction]) -> Mapp
         if not links or links.oversubscription <= 1 or site in found:
             continue
         document = copy.deepcopy((loaded.written or loaded.tree).data)
-        written = next((each for each in document["sites"] if each.get("name") == site), {})
+        written: dict[str, Any] = next(
+            (each for each in document["sites"] if each.get("name") == site), {}
+        )
         if not isinstance(written.get("fabric"), dict):
             continue
         written["fabric"]["oversubscription"] = 1

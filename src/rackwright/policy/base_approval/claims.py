@@ -160,7 +160,7 @@ class _Walk:
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
         elif model is AwsSite:
-            self._abroad = bool(bases) and not any(is_account(base, head) for base in bases)
+            self._abroad = bool(bases) and not any(is_account(base, head) for base in bases or ())
         for name, rule in {**fields.claims, **fields.settings}.items():
             if rule.direction is Direction.APART:  # ``approval`` holds these, with their reasons
                 continue

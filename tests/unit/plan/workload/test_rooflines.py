@@ -14,7 +14,14 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.workload.library import known_accelerators
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.prediction import Prediction
-from rackwright.plan.workload.speeds import CAST, REACHED, ROOFLINE_SPREAD, Accelerator, Peaks
+from rackwright.plan.workload.speeds import (
+    CAST,
+    REACHED,
+    ROOFLINE_SPREAD,
+    Accelerator,
+    Peaks,
+    Precision,
+)
 from rackwright.plan.workload.step import step_time
 from rackwright.policy.packs.loader import builtin_pack
 from unit.plan.workload.test_prediction import JOB, SHORT
@@ -34,7 +41,12 @@ PEAKS = {
 def by_peaks(name: str) -> Accelerator:
     """Return a measured accelerator with the speeds that follow from its peaks."""
     bf16, fp8, link = PEAKS[name]
-    products = {"bf16": bf16 * 1e12, "fp8": fp8 * 1e12, "mxfp8": fp8 * 1e12, "nvfp4": 2e12 * fp8}
+    products: dict[Precision, float] = {
+        "bf16": bf16 * 1e12,
+        "fp8": fp8 * 1e12,
+        "mxfp8": fp8 * 1e12,
+        "nvfp4": 2e12 * fp8,
+    }
     peaks = Peaks.model_construct(
         products={k: v for k, v in products.items() if v}, link=link * 1e9
     )

@@ -167,7 +167,7 @@ def test_a_burn_in_says_nothing_of_the_nodes_that_take_the_place() -> None:
 
 def test_zones_of_an_account_say_nothing_of_another_one() -> None:
     def cloud(account: str) -> Any:
-        network = {"cidr": "10.0.0.0/16", "availability_zones": ["us-east-1a"]}
+        network: dict[str, Any] = {"cidr": "10.0.0.0/16", "availability_zones": ["us-east-1a"]}
         network["zone_ids"] = {"us-east-1a": "use1-az6"}
         made = {"name": "cloud", "provider": "aws", "region": "us-east-1", "account": account}
         return a_blueprint({**made, "network": network, "node_groups": []})
