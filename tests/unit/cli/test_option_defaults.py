@@ -62,7 +62,7 @@ def test_default_gives_an_option_that_is_required(site: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("chek: {color: never}", ("there is no command 'chek'", "did you mean 'check'?")),
+        ("chekc: {color: never}", ("there is no command 'chekc'", "did you mean 'check'?")),
         ("check: {colr: never}", ("'check' has no option '--colr'", "did you mean 'color'?")),
         ("check: {color: no}", ("'--color' is one of auto, always, never",)),
         ("check: {color: [never]}", ("'--color' takes one value, not a list",)),
