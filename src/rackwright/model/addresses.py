@@ -39,6 +39,11 @@ _SPECIAL = {
 
 
 def _check_prefix(text: str) -> str:
+    parse_network(text)
+    return text
+
+
+def _check_interfaces(text: str) -> str:
     network = parse_network(text)
     for special, use in _SPECIAL.items():
         if network.version == special.version and network.overlaps(special):
@@ -77,6 +82,8 @@ def _check_span(text: str) -> str:
 
 Prefix = Annotated[str, AfterValidator(_check_prefix)]
 """A network like ``10.20.0.0/22``, host bits zero."""
+InterfacePrefix = Annotated[str, AfterValidator(_check_interfaces)]
+"""The same, of addresses that interfaces on a fabric can have: no loopback, link-local or multicast addresses."""
 Address = Annotated[str, AfterValidator(_check_address)]
 """An address of IPv4 or IPv6."""
 AddressSpan = Annotated[str, AfterValidator(_check_span)]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rackwright.model.addresses import Address, Prefix
+from rackwright.model.addresses import Address, InterfacePrefix
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
     FOR_REVIEW,
@@ -279,7 +279,7 @@ class Segment(Model):
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
     vlan: Annotated[int | None, Field(gt=0, lt=4095), HARDWARE] = None
     """Number of the VLAN."""
-    prefix: Annotated[Prefix | None, HARDWARE] = None
+    prefix: Annotated[InterfacePrefix | None, HARDWARE] = None
     """Addresses, like ``10.30.0.0/22``."""
     groups: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Node groups whose hosts have an address in it."""

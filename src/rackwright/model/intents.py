@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from rackwright.model.addresses import Prefix
+from rackwright.model.addresses import InterfacePrefix
 from rackwright.model.base import Model
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
@@ -44,7 +44,7 @@ class FabricIntent(Model):
     """Network technology. That of ``switch`` if omitted."""
     rate: GigabitsPerSecond | None = None
     """Data rate of every link of a node, in Gbps. That of ``switch`` if omitted."""
-    network: Prefix | None = None
+    network: InterfacePrefix | None = None
     """Addresses of which the hosts' interfaces get the first prefix that is large enough."""
 
 
