@@ -526,16 +526,16 @@ def test_fault_that_a_health_check_leaves_to_the_loop_is_answered_in_slurm(hall:
         hall.folder / "recordings"
     ).iterdir():  # by the tests before, for journals of theirs
         shutil.rmtree(recorded)
-    wait_for(partial(is_idle, hall.head, "dgx-02"), "dgx-02")
-    hall.head.on(f"scontrol update nodename=dgx-02 comment='node health: {left}'")
+    wait_for(partial(is_idle, hall.head, "dgx-01"), "dgx-01")
+    hall.head.on(f"scontrol update nodename=dgx-01 comment='node health: {left}'")
     with Loop(hall, "left") as loop:
         answer = f"Comment=rackwright: left: {left}"
-        wait_for(lambda: answer in hall.head.on("scontrol -o show node dgx-02"), "the answer")
-        rows = loop.ask("SELECT state, fault, waits FROM repair_nodes WHERE node = 'dgx-02'")
+        wait_for(lambda: answer in hall.head.on("scontrol -o show node dgx-01"), "the answer")
+        rows = loop.ask("SELECT state, fault, waits FROM repair_nodes WHERE node = 'dgx-01'")
         assert rows == [("suspect", "port-down", "others with the same fault are waited for")]
-        assert state_of(hall.head, "dgx-02") == "idle"
-    hall.head.on("scontrol update nodename=dgx-02 comment=")
-    assert "left: " not in hall.head.on("scontrol -o show node dgx-02")
+        assert state_of(hall.head, "dgx-01") == "idle"
+    hall.head.on("scontrol update nodename=dgx-01 comment=")
+    assert "left: " not in hall.head.on("scontrol -o show node dgx-01")
 
 
 def test_bmc_that_lies_is_found_out_and_the_node_is_not_given_back(hall: Hall) -> None:
