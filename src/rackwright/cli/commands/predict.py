@@ -16,6 +16,7 @@ from rackwright.files import write_changed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rackwright.catalog.loader import Catalogue
     from rackwright.plan.base import Path as Place
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.workload.prediction import Prediction
@@ -40,11 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the blueprint has no workloads, none of that name, or none that ASTRA-sim could be given.
     """
+    from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
     from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
-    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    catalogue = catalogue_for(arguments.blueprint)
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
     plan = loaded.plan
     if not plan.workloads:
         raise UsageError(
@@ -66,14 +69,16 @@ def run(arguments: argparse.Namespace) -> int:
     def place(path: Place) -> str:
         return f"{tree.locate(path)}: {tree.describe(path)}"
 
-    flat = _flat_fabrics(loaded, found)
+    flat = _flat_fabrics(loaded, found, catalogue)
     sys.stdout.write(render(plan.name, found, economies, flat, place))
     if arguments.write_astra is not None:
         _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN
 
 
-def _flat_fabrics(loaded: LoadedPlan, predictions: Iterable[Prediction]) -> Mapping[str, float]:
+def _flat_fabrics(
+    loaded: LoadedPlan, predictions: Iterable[Prediction], catalogue: Catalogue
+) -> Mapping[str, float]:
     """Return the dollars that each site with an oversubscribed fabric costs more in a year without it.
 
     Left out are sites whose fabric is written tier by tier, and those whose cost is not known.
@@ -94,7 +99,7 @@ def _flat_fabrics(loaded: LoadedPlan, predictions: Iterable[Prediction]) -> Mapp
             continue
         written["fabric"]["oversubscription"] = 1
         try:
-            flat = load_data(document, catalogue=loaded.plan.catalogue).plan
+            flat = load_data(document, catalogue=catalogue).plan
         except SpecErrors:
             continue  # such a fabric does not fit the site
         costs = [
