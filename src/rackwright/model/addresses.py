@@ -9,7 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import Name, parse_network, refuse_twins
+from rackwright.model.names import Name, refuse_twins
+from rackwright.model.networks import parse_network
 
 _READDRESSED = "hosts are looked for at other addresses: theirs change at the same time"
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import pairwise
 from typing import Annotated
 
@@ -35,25 +34,6 @@ _MOST_KEPT = 10_000
 """Names of a list that are kept once they are made; the racks of a row are far fewer."""
 
 _LONGEST_SHOWN = 60
-
-
-def parse_network(text: str, *, versions: Collection[int] = (4, 6)) -> IPv4Network | IPv6Network:
-    """Return the network of a text like ``10.20.0.0/16``; an address alone is a network of one.
-
-    Raises:
-        ValueError: it is no network, has bits set behind its prefix, or is of another version of IP.
-    """
-    try:
-        network = ip_network(text, strict=False)
-    except ValueError:
-        raise ValueError(f"'{text}' is not a network like '10.20.0.0/16'") from None
-    if network.version not in versions:
-        raise ValueError(
-            f"'{text}' is of IP version {network.version}: only version 4 is used here"
-        )
-    if ip_address(text.partition("/")[0]) != network.network_address:
-        raise ValueError(f"'{text}' has bits set behind its prefix: the network is '{network}'")
-    return network
 
 
 def expand_hostlist(text: str) -> tuple[str, ...]:
@@ -234,4 +214,4 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 DISTINCT = AfterValidator(_distinct)
-"""Of a list of names: none is in it twice. A second one would count as another source, or another node group."""
+"""Check of a list of names that refuses one that is in it twice: it would count as another source or node group."""

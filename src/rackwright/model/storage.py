@@ -22,7 +22,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import DISTINCT, Name, parse_network, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
+from rackwright.model.networks import Cidr
 from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 
@@ -66,15 +67,8 @@ def _check_nids(text: str) -> str:
     return text
 
 
-def _check_subnet(text: str) -> str:
-    parse_network(text, versions=(4,))
-    return text
-
-
 ServerNids = Annotated[str, AfterValidator(_check_nids)]
 """The NIDs of one server, separated by commas as in a mount command."""
-Subnet = Annotated[str, AfterValidator(_check_subnet)]
-"""An IPv4 network like ``10.1.0.0/16``, host bits zero."""
 _DEVICE = r"/dev/(disk/by-(id|path)|mapper)/[A-Za-z0-9][A-Za-z0-9_.:+-]*"
 StableDevice = Annotated[str, Field(pattern=rf"^{_DEVICE}$")]
 """A block device by a name that a reboot does not change; ``/dev/sda`` is none."""
@@ -161,7 +155,7 @@ class LnetNetwork(Model):
     """Name of the network in LNet, like ``o2ib0``."""
     fabric: Annotated[str | None, HARDWARE] = None
     """Fabric of the site that carries it."""
-    subnet: Annotated[Subnet | None, HARDWARE] = None
+    subnet: Annotated[Cidr | None, HARDWARE] = None
     """Addresses of the NIDs."""
     interfaces: Annotated[tuple[InterfaceName, ...], HARDWARE] = ()
     """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
@@ -323,7 +317,7 @@ class NfsShare(Model):
     """Directory at which clients mount it, like ``/home``."""
     clients: Annotated[tuple[Name, ...], DISTINCT, HARDWARE]
     """Node groups that mount it."""
-    networks: Annotated[tuple[Subnet, ...], Field(min_length=1), HARDWARE]
+    networks: Annotated[tuple[Cidr, ...], Field(min_length=1), HARDWARE]
     """Addresses of the clients; other hosts may not mount it."""
     address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
     """Name or address by which clients reach the server. The name of the host if omitted."""
