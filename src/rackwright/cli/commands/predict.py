@@ -102,12 +102,12 @@ def _flat_fabrics(
             flat = load_data(document, catalogue=catalogue).plan
         except SpecErrors:
             continue  # such a fabric does not fit the site
-        costs = [
+        now, then = (
             next(each.amount.per_year for each in plan.cost.sites if each.name == site)
             for plan in (loaded.plan, flat)
-        ]
-        if None not in costs:
-            found[site] = float(costs[1]) - float(costs[0])  # type: ignore[arg-type]
+        )
+        if now is not None and then is not None:
+            found[site] = float(then) - float(now)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rackwright.plan.workload.prediction import Prediction, with_links
 
@@ -34,17 +34,11 @@ def changes(
         prediction: of one workload.
         flat_fabrics: dollars that a site costs more in a year without oversubscription, by site.
     """
-    found = [one for one in _candidates(prediction) if one.gain >= 0.001]
-    for one in sorted(found, key=lambda one: -one.gain):
-        flat = one.field.endswith(".fabric.oversubscription")
-        yield (
-            replace(one, dollars=(flat_fabrics or {}).get(prediction.workload.site))
-            if flat
-            else one
-        )
+    found = [one for one in _candidates(prediction, flat_fabrics or {}) if one.gain >= 0.001]
+    yield from sorted(found, key=lambda one: -one.gain)
 
 
-def _candidates(prediction: Prediction) -> Iterator[Improvement]:
+def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> Iterator[Improvement]:
     placement, step = prediction.placement, prediction.step
     if placement is None or placement.links is None or step is None:
         return
@@ -55,7 +49,10 @@ def _candidates(prediction: Prediction) -> Iterator[Improvement]:
         if flat is not None:
             told = f"oversubscription {links.oversubscription:.3g}:1 → 1:1"
             yield Improvement(
-                f"{site}.fabric.oversubscription", told, step.seconds / flat.seconds - 1
+                f"{site}.fabric.oversubscription",
+                told,
+                step.seconds / flat.seconds - 1,
+                flat_fabrics.get(prediction.workload.site),
             )
     if links.rail:
         faster = with_links(prediction, rail=2 * links.rail)
