@@ -124,9 +124,13 @@ def draw_floor(
     told = _hall_words(record)
     parts += [label(12, 40 + 15 * n, text, class_="soft") for n, text in enumerate(told)]
     y = 48.0 + 15 * len(told)
-    ends = (grid.x(row, max(one.position for one in row) + 1) for row in rows.values())
-    longest = max(ends, default=_LEFT)
-    width = max(longest + 16, 560.0)
+    edges = {name: grid.edges(row) for name, row in rows.items()}
+    ends = (
+        edges[name][one.position] + grid.widths[one.number]
+        for name, row in rows.items()
+        for one in row
+    )
+    width = max(max(ends, default=_LEFT) + 16, 560.0)
     if legend:
         drawn, wide = draw_legend(colours.scale, 12, y)
         parts.append(drawn)
@@ -135,9 +139,12 @@ def draw_floor(
     for name, row in rows.items():
         parts.append(label(12, y + grid.deep / 2 + 4, fitted(name, _LEFT - 18), class_="sub"))
         if singly:
-            parts += [_cell(one, colours, y, grid, row, tips=standing <= MOST_TIPS) for one in row]
+            tips = standing <= MOST_TIPS
+            parts += [
+                _cell(one, colours, edges[name][one.position], y, grid, tips=tips) for one in row
+            ]
         else:
-            parts += _by_class(row, colours, y, grid)
+            parts += _by_class(row, colours, edges[name], y, grid)
         y += grid.deep + grid.gap
     parts.append(_scale_bar(grid, y - grid.gap + 8))
     y += max(0.0, 24.0 - grid.gap)
@@ -193,10 +200,16 @@ class _Grid:
     gap: float
     metre: float | None
 
-    def x(self, row: Sequence[_Cell], position: int) -> float:
-        """Return the left edge of a position of a row."""
-        before = [self.widths[one.number] for one in row if one.position < position]
-        return _LEFT + sum(before) + self.usual * max(0, position - len(before))
+    def edges(self, row: Sequence[_Cell]) -> dict[int, float]:
+        """Return the left edge of each rack of a row by its position."""
+        made: dict[int, float] = {}
+        x, place = _LEFT, 0
+        for rack in sorted(row, key=lambda one: one.position):
+            x += self.usual * (rack.position - place)
+            made[rack.position] = x
+            x += self.widths[rack.number]
+            place = rack.position + 1
+        return made
 
 
 def _grid(rows: Mapping[str, Sequence[_Cell]]) -> _Grid:
@@ -231,9 +244,9 @@ def _scale_bar(grid: _Grid, y: float) -> str:
 
 
 def _cell(
-    rack: _Cell, colours: FloorColours, y: float, grid: _Grid, row: Sequence[_Cell], *, tips: bool
+    rack: _Cell, colours: FloorColours, x: float, y: float, grid: _Grid, *, tips: bool
 ) -> str:
-    x, cell = grid.x(row, rack.position), grid.widths[rack.number]
+    cell = grid.widths[rack.number]
     name = rack.name
     middle, centre = x + cell / 2, y + grid.deep / 2
     fill = box(x, y, cell, grid.deep, class_=f"rack {colours.step(rack.number)}")
@@ -254,19 +267,17 @@ def _cell(
     return group([fill, text], tip, class_="cell", data_k=rack.number, data_r=name, **few)
 
 
-def _by_class(row: Sequence[_Cell], colours: FloorColours, y: float, grid: _Grid) -> list[str]:
+def _by_class(
+    row: Sequence[_Cell], colours: FloorColours, edges: Mapping[int, float], y: float, grid: _Grid
+) -> list[str]:
     """Return the racks of a row by class, each class one shape."""
     found: dict[int, list[float]] = {}
-    x, place = _LEFT, 0
     for rack in sorted(row, key=lambda one: one.position):
-        x += grid.usual * (rack.position - place)
-        found.setdefault(rack.number, []).append(x)
-        x += grid.widths[rack.number]
-        place = rack.position + 1
+        found.setdefault(rack.number, []).append(edges[rack.position])
     made = []
-    for number_, edges in found.items():
+    for number_, own in found.items():
         wide, deep = number(grid.widths[number_] - 1), number(grid.deep)
-        shape = "".join(f"M{number(edge)} {number(y)}h{wide}v{deep}h-{wide}z" for edge in edges)
+        shape = "".join(f"M{number(edge)} {number(y)}h{wide}v{deep}h-{wide}z" for edge in own)
         path = f'<path class="rack {colours.step(number_)}" d="{shape}"/>'
         made.append(group([path], None, class_="cell", data_k=number_))
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label
+from rackwright.harmless import counted
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.report.wording import quantity_text
@@ -33,7 +34,7 @@ def draw_row(site: SitePlan, hall: str, row: str) -> Drawing:
     shown = own[:MOST_RACKS]
     tallest = max((racks.kind.height_u for _, _, racks in shown), default=0.0)
     floor = _TOP + tallest * _UNIT
-    title = f"{hall} {row}: {len(own)} racks"
+    title = f"{hall} {row}: {counted(len(own), 'rack')}"
     if len(own) > len(shown):
         title += f", of which {shown[0][1]} to {shown[-1][1]} are drawn"
     parts = [label(12, 22, title, class_="head")]
