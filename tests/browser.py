@@ -158,7 +158,7 @@ class Page:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def barriers(self, rules: Path) -> list[str]:
-        """What axe, whose program lies at ``rules``, finds serious or critical on the page, with its places.
+        """Return the serious and critical findings of axe on the page, with their places; ``rules`` is axe's program.
 
         A policy of the page itself would stop what axe does to it.
         """

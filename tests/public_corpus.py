@@ -156,7 +156,7 @@ def _gbps(kind: str) -> float:
 _INPUT = {
     "voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye", "C13": "10 A", "C19": "16 A", "capacity": "9 kW", "hosts": "4",
 }  # fmt: skip
-"""What a data sheet would say: PDUs and CDUs are imported with it, so that what the file says can be compared."""
+"""Facts of an invented data sheet, without which PDUs and CDUs are not imported; the facts of the file are compared."""
 _POUNDS = {"kg": 1.0, "g": 0.001, "lb": 0.45359237, "oz": 0.45359237 / 16}
 """Kilograms of each unit."""
 _NO_SWITCHES = {

@@ -45,7 +45,7 @@ _OF_SLURM = (
           "add its lines to the 'slurm.conf' without 'UpTime', and name that"),
     _Tool("the output of 'sinfo'", (r"^PARTITION\s+AVAIL",), _SLURM),
 )  # fmt: skip
-"""What Slurm prints, which has words of a ``slurm.conf``."""
+"""Output of Slurm's commands, whose words are those of a ``slurm.conf``."""
 _TOOLS = (
     _Tool("a ParallelCluster configuration",
           (r"^\s*\{?\s*(\"Region\".*)?\"?Scheduling\"?\s*:", r"(^|\s|\")(SlurmQueues|AwsBatchQueues|HeadNode)\"?\s*:"), _AWS),

@@ -83,7 +83,7 @@ _ENCRYPTED = {
     "aws-native:ec2:Volume": ("the volume", "encrypted"),
     "aws-native:efs:FileSystem": ("the file system", "encrypted"),
 }
-"""What holds data by itself, with its input that says that it is encrypted."""
+"""Resources that hold data, with the noun of each and its input for encryption."""
 _VOLUMES = frozenset({"aws:ebs/volume:Volume", "aws-native:ec2:Volume"})
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
 _INLINE = {

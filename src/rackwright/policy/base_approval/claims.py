@@ -133,7 +133,7 @@ class _Walk:
     _moved: bool = False
     """Whether the thing in hand is held by what the base says of those that something leaves."""
     _abroad: bool = False
-    """Whether the site in hand goes to another region or account."""
+    """True while a site is read that moves to another region or account."""
     _partners: set[int] = field(default_factory=set)
     """The things of the base that entries by other names are paired with."""
 

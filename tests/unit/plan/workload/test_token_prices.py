@@ -87,7 +87,7 @@ def test_half_the_use_doubles_the_price_of_owned_tokens_alone(layer: Path, tmp_p
 
 
 def test_a_purchase_is_paid_for_in_the_first_year(layer: Path, tmp_path: Path) -> None:
-    """Of 4 years of service, 2 cost the purchase and half of what running costs."""
+    """Two of four years of service cost the whole purchase and half of the running costs."""
     ended = run_here(tmp_path, "cost", str(FIXTURE), "--layer", str(layer), "--json")
     (site,) = json.loads(ended.out)["sites"]
     bought = sum(float(one["per_year"]) for one in site["lines"] if one["kind"] == "hardware") * 4
