@@ -26,7 +26,9 @@ SOME_SOURCE = parse_source(f"index:rackwright=={__version__}", [f"sha256:{'0' * 
 """For tests that install nothing."""
 _PYTHON = """\
 #!/bin/sh
-case "$#/$1/$2/$3" in 4/-I/-m/venv) test -e "$4" || exec cp -a {kept} "$4";; esac
+case "$#/$1/$2/$3" in
+  4/-I/-m/venv) test -e "$4" || {{ mkdir -p "$(dirname "$4")"; exec cp -a {kept} "$4"; }} ;;
+esac
 exec {real} "$@"
 """
 """Copies an environment: to install pip in each takes longer than most jobs."""
@@ -120,7 +122,8 @@ def bare_machine(folder: Path) -> dict[str, str]:
     python = programs / "python3"
     python.write_text(
         _PYTHON.format(
-            kept=_kept_environment(), real=shlex.quote(str(Path(sys.executable).resolve()))
+            kept=shlex.quote(str(_kept_environment())),
+            real=shlex.quote(str(Path(sys.executable).resolve())),
         )
     )
     python.chmod(0o755)

@@ -25,9 +25,9 @@ CHANGES = {
     'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 2, racks: "c[01-02]", per_rack: 1',
     'version: "22.05"': 'version: "24.11"',
     "  changes: {most_nodes: 25 %}\n": "  changes: {most_nodes: 50 %}\n",
-    "  return_to_service: 2\n": "  return_to_service: 2\n  configless: true\n",
     NO_LOGIN: "",
 }
+SERVED = "  return_to_service: 2\n  configless: true\n"
 WORDS = "journalctl --unit slurmd --since -2min"
 JOB = "cd /tmp; sbatch --parsable --gres=gpu:h100:4 --output=/dev/null"
 
@@ -71,6 +71,10 @@ def test_slurmdbd_outlives_a_restart_of_its_database(cluster: Machines) -> None:
 
 
 def test_nodes_are_served_their_configuration(cluster: Machines) -> None:
+    blueprint = cluster.folder / "blueprint.yaml"
+    text = blueprint.read_text()
+    blueprint.write_text(text.replace("  return_to_service: 2\n", SERVED))
+    cluster.rackwright("configure")
     there = "ls /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf"
     assert cluster.on("gpu-1", there, check=False) == "/run/slurm/conf/slurm.conf"
     cluster.on("head-1", "systemctl stop slurmctld")
