@@ -286,15 +286,3 @@ PAIR = Configured(
     },
 )
 """Two controllers, which share a folder, and a node."""
-
-SIX = Configured(
-    name="six",
-    network="10.213.99.0/24",
-    hosts=(
-        *(HostSpec(f"gpu-{n}", 8) for n in range(1, 5)),
-        HostSpec("head-1"),
-        HostSpec("login-1"),
-    ),
-    changes={},
-)
-"""The hosts of the template ``lab`` as it is."""
