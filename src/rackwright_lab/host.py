@@ -126,13 +126,6 @@ def switch_on(host: LabHost) -> None:
     process.write(host.folder / "supervisor.json")
 
 
-def press_power_button(host: LabHost) -> None:
-    """Ask the host to shut down, without waiting for it."""
-    supervisor = host.supervisor
-    if supervisor is not None and supervisor.alive:
-        os.kill(supervisor.pid, signal.SIGTERM)
-
-
 def switch_off(host: LabHost, within_s: float = SHUTDOWN_S) -> None:
     """Shut the host down as its power button would, and pull its plug after a while; its disk stays."""
     if (supervisor := host.supervisor) is not None:
