@@ -97,6 +97,8 @@ NODES = {
     "supermicro-sys-422ga-nbrt-lcc": (8, 1000, 4, None, None, None, None, None, None),
     "supermicro-sys-a22ga-nbrt": (8, 1000, 10, None, None, None, None, None, None),
     "cisco-ucs-c880a-m8-b300": (8, 1100, 10, None, 130, None, None, 8, 800),
+    "cisco-ucs-c885a-m8-h200": (8, 700, 8, None, None, None, None, 8, 400),
+    "cisco-ucs-c885a-m8-mi300x": (8, 750, 8, None, None, None, None, 8, 400),
     "dell-xe9780-b200": (8, 1000, 10, None, 163.2, None, None, None, None),
     "dell-xe9780l-b300": (8, 1100, 3.2397, None, 107.2, None, None, 8, 800),
     "hpe-xd670-h200": (8, 700, 5, None, None, None, None, None, None),
