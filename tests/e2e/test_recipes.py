@@ -114,4 +114,4 @@ def test_a_field_and_a_variable_are_added_as_contributing_says(clone: Clone) -> 
 
 
 def test_a_verb_is_added_as_contributing_says(clone: Clone) -> None:
-    assert clone.follow("Add a verb") == 2
+    assert clone.follow("Add a command") == 2
