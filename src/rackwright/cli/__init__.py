@@ -217,6 +217,9 @@ OPTIONS = {
 ONE_TREE = frozenset({"check", "cost"})
 """Verbs that make one tree, print it and end: of millions of objects, 3,000 are in circles."""
 
+WRITE_LAYERS = frozenset({"burn-in", "discover"})
+"""Verbs that write layers of the blueprint, and write them again."""
+
 MOST_ERRORS = 50
 """Most mistakes of a blueprint that are shown."""
 
@@ -344,6 +347,10 @@ def _run(words: list[str], *, ends: bool) -> int:
         arguments_of_verb = parse_words(parser, rest)
     else:
         arguments_of_verb = parse(parser, verb, rest, VERBS)
+    if getattr(arguments_of_verb, "output", None):
+        from rackwright.cli.options.outputs import refuse_replaced_inputs
+
+        refuse_replaced_inputs(arguments_of_verb, layers=verb not in WRITE_LAYERS)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))
     with _no_search_for_circles(ends=ends):

@@ -181,8 +181,9 @@ def _no_default(
 
     if action is None:
         known = [one[2:] for one in parser._option_string_actions if one.startswith("--")]
-        hint = did_you_mean(name, [one for one in known if one in HABITS])
-        return f"'{command}' has no option '--{name}'", hint
+        plain = name.lstrip("-")
+        hint = did_you_mean(plain, [one for one in known if one in HABITS])
+        return f"'{command}' has no option '--{plain}'", hint
     if name in HABITS:
         return None
     allowed = sorted(one[2:] for one in parser._option_string_actions if one[2:] in HABITS)

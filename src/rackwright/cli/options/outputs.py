@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections import defaultdict
@@ -65,6 +66,34 @@ def parse_output(text: str, form: str = "text") -> Output:
     if form != "text":
         raise UsageError(f"'{text}' would mix with the {form} on stdout", hint="name a file")
     return Output(name, None)
+
+
+def refuse_replaced_inputs(arguments: argparse.Namespace, *, layers: bool) -> None:
+    """Refuse an output that would replace the blueprint of the command.
+
+    Args:
+        arguments: of the command.
+        layers: also refuse one that would replace a layer of it, which some commands write.
+
+    Raises:
+        UsageError: a file is both.
+    """
+    given = getattr(arguments, "output", None)
+    blueprint = getattr(arguments, "blueprint", None)
+    if not given or not isinstance(blueprint, Path):
+        return
+    texts = given if isinstance(given, list) else [given]
+    files = [one if isinstance(one, Path) else Path(str(one).partition("=")[2]) for one in texts]
+    inputs: list[Path] = [blueprint]
+    if layers and any(file.is_file() for file in files):
+        from rackwright.reading.loader import layers_of
+
+        inputs += [*(getattr(arguments, "layer", None) or ()), *layers_of(blueprint)]
+    read = {os.path.realpath(path) for path in inputs}
+    for file in files:
+        if file.is_file() and os.path.realpath(file) in read:
+            hint = "name another file"
+            raise UsageError(f"'{file}' is read by this command, and would be lost", hint=hint)
 
 
 def read_delta(path: Path) -> str:
