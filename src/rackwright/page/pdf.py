@@ -19,7 +19,7 @@ BROWSERS: Final = (
     "chrome",
 )
 """Names of browsers that print, in the order in which they are looked for."""
-PATIENCE_S: Final = 300
+TIMEOUT_S: Final = 300
 
 
 def find_browser() -> str:
@@ -72,10 +72,10 @@ def print_page(page: str) -> bytes:
                 text=True,
                 errors="replace",
                 check=False,
-                timeout=PATIENCE_S,
+                timeout=TIMEOUT_S,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            words = error.strerror if isinstance(error, OSError) else f"no end after {PATIENCE_S} s"
+            words = error.strerror if isinstance(error, OSError) else f"no end after {TIMEOUT_S} s"
             raise ExternalToolError(f"'{browser}' printed no PDF: {words}") from None
         made = target.read_bytes() if target.is_file() else b""
     if done.returncode != 0 or not made.startswith(b"%PDF-"):
