@@ -223,13 +223,16 @@ SWITCHES = st.lists(
 def test_lower_switches_leave_none_out_and_are_lowered_no_further_than_needed(nodes, switches):
     placed = place_devices(nodes, switches, [], 42)
     assert len(placed) == len(nodes) + len(switches)
-    below, above = placed[: len(nodes)], placed[len(nodes) :]
-    loose = [one for one, (_, start) in zip(above, switches, strict=True) if start is None]
-    edges = sorted((one.unit_low, one.height_u) for one in placed if one.unit_low is not None)
+    edges = sorted(
+        (one.unit_low, one.height_u)
+        for one in placed
+        if one.unit_low is not None and one.height_u is not None
+    )
     assert all(low + height <= other for (low, height), (other, _) in pairwise(edges))
-    highest = max((one.unit_low + one.height_u - 1 for one in loose if one.fits), default=42)
-    if highest < 42 and all(one.fits for one in placed) and len(loose) == len(above):
-        # As high as the rack permits: whole units higher, it would be top-heavy or blocked.
-        gap = 1.0
-        higher = [replace(one, unit_low=one.unit_low + gap) for one in above]
+    below, above = placed[: len(nodes)], placed[len(nodes) :]
+    if any(start is not None for _, start in switches) or not all(one.fits for one in placed):
+        return
+    tops = [(one.unit_low or 0) + (one.height_u or 0) - 1 for one in above]
+    if max(tops, default=42) < 42:  # a unit higher, the rack would be top-heavy
+        higher = [replace(one, unit_low=(one.unit_low or 0) + 1) for one in above]
         assert mass([*below, *higher]) > 21.0 - 1e-9
