@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FENCE = re.compile(
-    r'^```(\w+)(?: title="([^"\n]+)")?(?: (after|before)="([^"\n]+)")?\n(.*?)^```$',
+    r'^```(\w+)(?: title="([^"\n]+)")?(?: (after|before)=(["\'])([^\n]+?)\4)?\n(.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
 _EXIT_CODE = re.compile(r" +# exit code (\d+)$")
@@ -76,7 +76,7 @@ class ShownCommand:
 
 def steps(text: str) -> Iterator[WrittenFile | ShownCommand]:
     """What a reader of the document ``text`` does, in order."""
-    for language, name, side, line, body in _FENCE.findall(text):
+    for language, name, side, _, line, body in _FENCE.findall(text):
         if name:
             yield WrittenFile(name, body, side, line)
         elif language == "console":

@@ -20,9 +20,12 @@ WAYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("available", "active"): ("deploying", "wait call-back", "deploying", "active"),
     ("deploy failed", "active"): ("deploying", "wait call-back", "active"),
     ("available", "manage"): ("manageable",),
+    ("active", "rebuild"): ("deploying", "wait call-back", "active"),
+    ("active", "service"): ("servicing", "service wait", "active"),
+    ("service failed", "service"): ("servicing", "service wait", "active"),
     ("active", "deleted"): ("deleting", "cleaning", "clean wait", "available"),
 }
-SWITCHED = frozenset({"inspecting", "cleaning", "deploying"})
+SWITCHED = frozenset({"inspecting", "cleaning", "deploying", "servicing"})
 
 
 class KilledError(BaseException):
@@ -61,9 +64,7 @@ class FakeIronic:
             found[name] = IronicNode(**row)
             way = self.ways.get(name, [])
             if way:
-                row["provision_state"] = way.pop(0)
-                if row["provision_state"] in SWITCHED:
-                    self.switched.add(name)
+                self._move(name, way)
         busy = sum(1 for row in self.rows.values() if row["provision_state"] in SWITCHED)
         self.most_switching = max(self.most_switching, busy)
         return found
@@ -76,7 +77,7 @@ class FakeIronic:
             self.rows[body["name"]] = {
                 "uuid": f"uuid-{body['name']}", "name": body["name"], "provision_state": "enroll",
                 "target": None, "power_state": "power off", "last_error": None, "maintenance": False,
-                "inspected": False, "instance_info": {}, "extra": body["extra"],
+                "inspected": False, "instance_info": {}, "extra": body["extra"], "updated": "0",
             }  # fmt: skip
 
         self._call(body["name"], "create", act)
@@ -114,20 +115,27 @@ class FakeIronic:
             if self.failures.get((name, target), 0) > 0:
                 self.failures[name, target] -= 1
                 failed = {"manage": "enroll", "inspect": "inspect failed", "provide": "clean failed",
-                          "clean": "clean failed", "active": "deploy failed"}[target]  # fmt: skip
+                          "clean": "clean failed", "active": "deploy failed", "rebuild": "deploy failed",
+                          "service": "service failed"}[target]  # fmt: skip
                 way = [*way[:1], failed]
                 row["last_error"] = f"{target} did not work"
             else:
                 row["last_error"] = None
                 if target == "inspect":
                     row["inspected"] = True
-            self.steps.append((name, more.get("clean_steps") or target))
-            row["provision_state"] = way.pop(0)
-            if row["provision_state"] in SWITCHED:
-                self.switched.add(name)
+            steps = more.get("clean_steps") or more.get("service_steps")
+            self.steps.append((name, steps or target))
+            self._move(name, way)
             self.ways[name] = way
 
         self._call(name, target, act)
+
+    def _move(self, name: str, way: list[str]) -> None:
+        row = self.rows[name]
+        row["provision_state"] = way.pop(0)
+        row["updated"] = str(int(row["updated"]) + 1)
+        if row["provision_state"] in SWITCHED:
+            self.switched.add(name)
 
     def _call(self, name: str, kind: str, act: Any) -> None:
         self.number += 1

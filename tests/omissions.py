@@ -103,12 +103,15 @@ GONE = {
     "operations.software[].amd": "versions of software for another vendor's accelerators stood there",
     "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
+    "sites[].fabrics[].attached[].split": "the ports are whole, and have their full rate",
     "owner": "it is a tag of everything, of which there was one too many",
     "sites[].network.endpoints*": "a service without endpoints was named",
     "sites[].power.sources[].battery_room": "the batteries are in the room of their UPS",
     "sites[].power.sources[].route": "no trench or riser is named for the cables",
     "sites[].power.sources[].redundancy": "the load is carried with one source less, and checked so",
     "sites[].node_groups[].power_cap": "a cap that nobody knows to be kept holds nothing back any more",
+    "sites[].plant[].rides_through": "it is taken to stop at once when it loses its power, and is judged so",
+    "sites[].power.sources[].voltage": "the source has the nominal voltage of what it feeds",
     "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
 }
 """Fields that are themselves what is refused."""

@@ -15,7 +15,7 @@ from rackwright.metal.discovery.expected import expected_machines
 from rackwright.metal.discovery.machines import DiscoveredMachine
 from rackwright.metal.ironic import Ironic
 from rackwright.metal.journal import open_journal
-from rackwright.metal.lifecycle import Act, ProvisioningStep, Seen, facts_against
+from rackwright.metal.lifecycle import Act, Ended, ProvisioningStep, Seen, facts_against
 from rackwright.metal.nodes import HostPlan, host_plans
 from rackwright.metal.reconcile import ProvisioningOutcome, Reconciler
 from rackwright.metal.waves import PowerLimits
@@ -69,6 +69,8 @@ class Hall:
         self.late: list[tuple[Act, str]] = []
         self.clock = itertools.count(1.0)
         self.said: list[str] = []
+        self.restarted: list[str] = []
+        self.refusal: str | None = None
         self.pauses: list[float] = []
         self.answers: dict[tuple[Act, str], list[str | None]] = {}
 
@@ -77,9 +79,10 @@ class Hall:
             plans, [self.seen[plan.name] for plan in plans if plan.name in self.seen]
         )
 
-    def late_step(self, act: Act, plans: Sequence[HostPlan]) -> Mapping[str, str | None]:
+    def late_step(self, act: Act, plans: Sequence[HostPlan]) -> Mapping[str, Ended]:
         self.late += [(act, plan.name) for plan in plans]
-        return {plan.name: (self.answers.get((act, plan.name)) or [None]).pop(0) for plan in plans}
+        answers = {plan.name: self.answers.get((act, plan.name)) or [None] for plan in plans}
+        return {name: Ended(reasons.pop(0)) for name, reasons in answers.items()}
 
     def provision(
         self,
@@ -100,11 +103,16 @@ class Hall:
                 read=self.read,
                 run_on_hosts=self.late_step,
                 passwords=lambda plan: "secret",
+                restart=self.restart,
                 limits=limits,
                 until=until,
                 say=self.said.append,
                 sleep=self.pauses.append,
             ).run()
+
+    def restart(self, plan: HostPlan) -> str | None:
+        self.restarted.append(plan.name)
+        return self.refusal
 
     def retry(self, host: str) -> None:
         with open_journal(

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from calculator.published import B200, B300, B300_XDR, DESIGNS, H100, H100_LARGER, LLAMA, Design
+from fabric_bisection import bisection
 from fabric_factories import a_fabric, a_tier, layout_of, some_cables, top_of_rack
 from factories import CATALOGUE, some_nodes
 from known import known
 from rackwright.model.hardware import Node
-from rackwright.plan.fabric.bisection import bisection
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, connected
 from rackwright.plan.fabric.ports import needed_switches, oversubscription

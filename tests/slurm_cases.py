@@ -170,7 +170,10 @@ def database_config() -> dict[str, str]:
         for name in ("slurmdbd.conf", "mariadb.cnf")
     }
     texts["statement"] = variables["slurm_database_statement"]
-    for name in ("slurm_database_quietly", "slurm_database_name"):  # as Ansible, which renders variables too
+    for name in (
+        "slurm_database_quietly",
+        "slurm_database_name",
+    ):  # as Ansible, which renders variables too
         variables[name] = environment.from_string(variables[name]).render(variables)
     return {name: environment.from_string(text).render(variables) for name, text in texts.items()}
 

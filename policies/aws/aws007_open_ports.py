@@ -34,7 +34,7 @@ class OpenPorts(Policy):
                 if opening.direction != "ingress" or opening.peer_group is not None:
                     continue
                 path: tuple[str | int, ...] = (*site.path, "network")
-                if opening.group == "login":
+                if opening.peer in sources:
                     path = (*path, "ssh_from", sources.index(opening.peer))
                 yield Measure(
                     Subject(f"{site.name} {opening.group} from {opening.peer}", path),

@@ -45,7 +45,7 @@ class HardenedInstances(Policy):
     """Hops that a metadata response may travel; 2 reaches containers behind a bridge."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for the launch template or arguments of each group and server, as planned."""
+        """Yield findings for the launch template or arguments of each group and server, as planned."""
         for site in plan.aws:
             for group in site.groups:
                 at = Subject(f"{site.name} {group.spec.name}", group.path)

@@ -35,7 +35,7 @@ class Images(Policy):
     """Each image has the architecture, the root device and the kernel that the blueprint counts on."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Findings for each group of nodes and of servers."""
+        """Yield findings for each group of nodes and of servers."""
         for site in plan.aws:
             for group in site.groups:
                 at = Subject(f"{site.name} {group.spec.name}", (*group.path, "image"))

@@ -45,7 +45,7 @@ from rackwright.plan.software.versions import SiteSoftware, at_least, numbers, u
     stage="build",
 )
 class SoftwareMatrix(Policy):
-    """Each site's software bill is complete, and its versions are known to work together."""
+    """Each site's software entry is complete, and its versions are known to work together."""
 
     plugin_needs: tuple[PluginNeeds, ...] = PLUGIN_NEEDS
     """Needs of aws-ofi-nccl; the newest entry that is not newer than the plugin holds."""
@@ -265,5 +265,5 @@ def _subject(software: SiteSoftware, noun: str) -> Subject:
 
 
 def _field(site: SiteSoftware, bill: SoftwareBill, field: str) -> Missing:
-    words = f"'{field}' of the software bill '{bill.name}'"
+    words = f"'{field}' of the software entry '{bill.name}'"
     return Missing(words, (*site.path, *field.split(".")))

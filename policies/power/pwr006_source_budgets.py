@@ -34,7 +34,7 @@ from rackwright.policy.helpers.power import (
     no_capacity,
 )
 from rackwright.policy.helpers.racks import BelowSources, excess
-from rackwright.policy.helpers.remediation import either, place_fewer, provide
+from rackwright.policy.helpers.remediation import a_source, either, place_fewer, provide
 
 
 @rule(
@@ -89,7 +89,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -
         what=("load of the facility" if row.carries_facility else "load")
         + (f" after losing '{lost}'" if lost else ""),
         contributors=(*shares, *plant),
-        fix=either(place_fewer(shares, over), provide(value, "W", f"a {row.kind}"))
+        fix=either(place_fewer(shares, over), provide(value, "W", a_source(row.kind)))
         if over
         else None,
         missing=each_once(missing),

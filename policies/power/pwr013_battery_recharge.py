@@ -24,7 +24,7 @@ from rackwright.policy.helpers.power import (
     no_capacity,
 )
 from rackwright.policy.helpers.racks import BelowSources, is_over
-from rackwright.policy.helpers.remediation import provide
+from rackwright.policy.helpers.remediation import a_source, provide
 
 
 @rule(
@@ -65,7 +65,7 @@ def _source(site: SitePlan, row: SourceLoad, below: BelowSources) -> Measure:
         limit=row.capacity_w,
         unit="W",
         what="load while batteries are charged" + (f" after losing '{lost}'" if lost else ""),
-        fix=f"{provide(value, 'W', f'a {row.kind}')}, or let the UPSs charge more slowly"
+        fix=f"{provide(value, 'W', a_source(row.kind))}, or let the UPSs charge more slowly"
         if over
         else None,
         missing=each_once(missing),

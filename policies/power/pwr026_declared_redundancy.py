@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 from rackwright.policy.helpers.power import missing_of_facility, no_capacity
 from rackwright.policy.helpers.racks import BelowSources, is_over
-from rackwright.policy.helpers.remediation import provide
+from rackwright.policy.helpers.remediation import a_source, provide
 
 
 @rule(
@@ -41,7 +41,7 @@ class DeclaredRedundancy(Policy):
                     limit=limit,
                     unit="W",
                     what=f"load of this source of redundancy N after losing '{row.facility_lost}'",
-                    fix=f"{provide(value, 'W', f'a {row.kind}')}, or plan with 'redundancy: N-1'"
+                    fix=f"{provide(value, 'W', a_source(row.kind))}, or plan with 'redundancy: N-1'"
                     if is_over(value, limit)
                     else None,
                     missing=tuple(missing),

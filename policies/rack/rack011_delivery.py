@@ -38,7 +38,7 @@ class Delivery(Policy):
     """Steepest ramp in %: one in twelve."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Five measures for each class of racks."""
+        """Yield five measures for each class of racks."""
         for site in plan.onprem:
             for rack in site.racks:
                 yield from self._rack(site, rack)

@@ -48,7 +48,8 @@ class RackwrightError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location else ""
-        hint = f"\n  hint: {_lines(self.hint)}" if self.hint else ""
+        lines = _lines(self.hint or "").replace("\n", "\n    ")
+        hint = f"\n  hint: {lines}" if lines else ""
         return f"{where}{_lines(self.summary)}{hint}"
 
 

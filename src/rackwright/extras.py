@@ -22,7 +22,7 @@ MODULES: Mapping[str, str] = {
     "ansible_runner": "configure",
     "boto3": "aws",
     "botocore": "aws",
-    "cryptography": "local",
+    "cryptography": "configure",
     "google": "aws",
     "grpc": "aws",
     "moto": "local",

@@ -127,6 +127,17 @@ def json_text(
     return harmless_json(text) + "\n"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 host``, ``1,024 hosts``, ``2 switches``, ``2 policies``."""
+    if number != 1:
+        if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+            noun = f"{noun[:-1]}ie"
+        elif noun.endswith(("s", "x", "ch", "sh")):
+            noun += "e"
+        noun += "s"
+    return f"{number:,} {noun}"
+
+
 def visible(text: str, blanks: str = "") -> str:
     """Return ``text`` on one line: escapes stand for all that cannot be seen, but not for ``blanks``."""
     if text.isprintable():

@@ -59,7 +59,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     def call_binop(
         self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
     ) -> Any:
-        """Arithmetic with numbers that stay small; a text or a list can be doubled too often.
+        """Compute with small numbers only; a text or a list could be doubled too often.
 
         Raises:
             SecurityError: the operator is a power, a side is no number, or a number is too large.
@@ -73,7 +73,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Only what this environment offers is called; methods of values have no bounds."""
+        """Call only what this environment offers; methods of values have no bounds."""
         return any(obj is known for known in self.globals.values())
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:

@@ -115,7 +115,7 @@ class Lab:
         ]
 
     def connection(self, host: LabHost) -> dict[str, str]:
-        """Variables by which Ansible reaches ``host``."""
+        """Return variables by which Ansible reaches ``host``."""
         return {
             "ansible_host": str(host.address.ip),
             "ansible_user": "root",
@@ -250,7 +250,7 @@ def _recorded(record: Path, name: str) -> Path | None:
 
 
 def down(lab: Lab) -> tuple[str, ...]:
-    """Names of the hosts that were removed, with everything the lab made on this machine.
+    """Return names of the hosts that were removed, with everything the lab made on this machine.
 
     It works on the remains of a lab that failed half-way, too.
     """
@@ -349,7 +349,7 @@ def _remove_orphan(lab: Lab) -> None:
 
 
 def make_key(key: Path, comment: str, *, in_use: bool) -> None:
-    """A pair of keys of ssh at ``key``, unless there is one.
+    """Return a pair of keys of ssh at ``key``, unless there is one.
 
     Raises:
         StateError: what is there is damaged, and hosts have it.
@@ -373,7 +373,7 @@ def make_key(key: Path, comment: str, *, in_use: bool) -> None:
 
 
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
-    """Keys of root and of every host, made once."""
+    """Return keys of root and of every host, made once."""
     in_use = (lab.folder / "base").exists()  # written when all keys are there
     make_key(lab.key, f"lab {lab.name}", in_use=in_use)
     listed = [{"name": spec.name, "devices": spec.devices} for spec in wanted]

@@ -80,7 +80,7 @@ class Supervisor:
             machine.kill()
 
     def _add_devices(self) -> None:
-        """Device files of GPUs; the machine's ``/dev`` is made again at every boot."""
+        """Return device files of GPUs; the machine's ``/dev`` is made again at every boot."""
         assert self._machine is not None  # noqa: S101 - just started
         deadline = time.monotonic() + TIMEOUT_S
         first = None

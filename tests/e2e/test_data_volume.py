@@ -147,7 +147,7 @@ def prepare(machines: Machines, folder: Path) -> None:
 
 BLANK = "/dev/disk/by-id/nvme-blank"
 REFUSED: Refused = {
-    "nobody-said": ("data_volume", {"data_volume_device": ""}, "nobody has said which device"),
+    "nobody-said": ("data_volume", {"data_volume_device": ""}, "unknown device of the data volume"),
     "a-letter": ("data_volume", {"data_volume_device": "/dev/sdf"}, "named below /dev/disk/by-id"),
     "not-attached": (
         "data_volume",

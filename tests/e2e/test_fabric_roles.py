@@ -165,7 +165,7 @@ DOCA: Mapping[str, Any] = {
 REFUSED_STACKS: Mapping[str, tuple[dict[str, Any], str]] = {
     "of-another-kernel": (
         {"rdma_ofed_kernel": "6.8.0-60-generic"},
-        f"is built for the kernel 6.8.0-60-generic, and the software bill has the kernel {KERNEL}",
+        f"is built for the kernel 6.8.0-60-generic, and the software entry has the kernel {KERNEL}",
     ),
     "runs-another-kernel": (
         {"rdma_ofed_kernel": "6.8.0-60-generic", "rdma_kernel": "6.8.0-60-generic"},

@@ -471,6 +471,7 @@ class Life:
 
     def ask(self, policies: Sequence[Any], actions: Sequence[str], cluster: str = "life") -> Any:
         start = f"arn:aws:iam::{ACCOUNT}:"
+        balancing = f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}"
         tags = {"rackwright:cluster": cluster, "rackwright:site": "cloud"}
         names = {
             "iam:role": f"{start}role/{cluster}-cloud-node",
@@ -480,6 +481,11 @@ class Life:
             "route53:hostedzone": "arn:aws:route53:::hostedzone/Z0123456789",
             "s3:bucket": f"arn:aws:s3:::{cluster}-data",
             "ssm:parameter": parameter(f"/rackwright/{cluster}/cloud/network"),
+            "elasticloadbalancing:loadbalancer/net/": f"{balancing}:loadbalancer/net/{cluster}-cloud-login/1",
+            "elasticloadbalancing:loadbalancer": f"{balancing}:loadbalancer/net/{cluster}-cloud-login/1",
+            "elasticloadbalancing:listener/net": f"{balancing}:listener/net/{cluster}-cloud-login/1/2",
+            "elasticloadbalancing:targetgroup": f"{balancing}:targetgroup/{cluster}-cloud-login/3",
+            "logs:log-group": f"arn:aws:logs:us-east-1:{ACCOUNT}:log-group:{cluster}-cloud-flow-logs",
             "kms:alias": f"arn:aws:kms:us-east-1:{ACCOUNT}:alias/{cluster}-cloud-storage",
         }
         context = {
@@ -504,12 +510,13 @@ class Life:
 def life(lab: Any) -> Life:
     """A cluster with all that a site on AWS can have, from its first preview to its end."""
     before = len(lab._log())
-    server = f"{{type: m7i.4xlarge, image: '{UBUNTU}', root_volume: 100 GiB}}"
+    server = f"type: m7i.4xlarge, image: '{UBUNTU}', root_volume: 100 GiB, address: load-balancer"
     full = {
-        "    head: &server\n": f"    login: {server}\n    head: &server\n"
+        "    head: &server\n": f"    login: {{{server}}}\n    head: &server\n"
         "      data_volume: {size: 100 GiB}\n",
         "  - name: cloud\n": "  - name: cloud\n    efs: [{name: home, mount: /home}]\n",
-        "endpoints: [s3]": "endpoints: [s3, ssm]\n      ssh_from: [192.0.2.0/24]",
+        "endpoints: [s3]": "endpoints: [s3, ssm]\n      ssh_from: [130.59.0.0/16]\n"
+        "      flow_logs: {keep: 30 d}",
         "mount: /scratch": "mount: /scratch\n        data_repositories: "
         "[{bucket: life-data, path: /data, keep_versions: 30 d}]",
     }

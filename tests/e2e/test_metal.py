@@ -323,6 +323,7 @@ def test_ironic_reaches_a_controller_over_tls_of_the_stated_authority(
             read=rehearsed,  # the fake driver has no serial number and no processors to compare
             run_on_hosts=lambda act, plans: {},
             passwords=lambda plan: password,
+            restart=lambda plan: None,
             limits=PowerLimits(1),
             until=ProvisioningStep.INSPECTED,
             poll_s=0.5,

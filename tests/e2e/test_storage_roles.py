@@ -136,7 +136,7 @@ REFUSED: Mapping[str, Mapping[str, tuple[dict[str, Any], str]]] = {
         "unknown": ({"lustre_client_unknown": ["its version"]}, "must say its version"),
         "kernel": (
             {"lustre_client_kernel": "5.0"},
-            f"{LUSTRE} of the software bill is built for 5.0",
+            f"{LUSTRE} of the software entry is built for 5.0",
         ),
         "folder": (
             {"lustre_client_mounts": [{**MOUNT, "folder": "scratch"}]},

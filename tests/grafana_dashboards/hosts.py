@@ -170,7 +170,7 @@ GPUS = Dashboard(
                     (Query(f"DCGM_FI_DEV_XID_ERRORS{{{HERE}}} > 0"),),
                     "table",
                     value="Xid",
-                    note="Stays until the driver is loaded anew.",
+                    note="Stays until the driver is loaded again.",
                 ),
                 Panel(
                     "Memory that could not be corrected",

@@ -138,7 +138,8 @@ def test_the_default_security_group_is_emptied(declare: Record) -> None:
 
 def test_only_named_networks_reach_ssh(declare: Record) -> None:
     seen = declare("aws-network", a_plan(network={"ssh_from": ["10.9.0.0/16"]}, login=LOGIN))
-    ssh = [r.inputs for r in seen.of("SecurityGroupIngressRule") if r.inputs.get("fromPort") == 22]
+    rules = [r.inputs for r in seen.of("SecurityGroupIngressRule")]
+    ssh = [rule for rule in rules if rule.get("fromPort") == 22 and "cidrIpv4" in rule]
 
     assert [(rule["cidrIpv4"], rule["securityGroupId"]) for rule in ssh] == [
         ("10.9.0.0/16", "atlas-use1-login-id")
@@ -209,7 +210,7 @@ def test_hosts_stand_in_the_subnets_and_groups_that_exist(declare: Record) -> No
     assert seen.one("Instance", "atlas-use1-head-1").inputs["subnetId"] == private
     login = seen.one("Instance", "atlas-use1-login-1").inputs
     assert (login["subnetId"], login["associatePublicIpAddress"]) == (public, True)
-    assert login["vpcSecurityGroupIds"] == ["sg-cluster", "sg-login", *mine]
+    assert login["vpcSecurityGroupIds"] == ["sg-login", *mine]
     interfaces = seen.one("LaunchTemplate").inputs["networkInterfaces"]
     assert {tuple(one["securityGroups"]) for one in interfaces} == {("sg-cluster", *mine)}
     assert storage.one("LustreFileSystem").inputs["subnetIds"] == private

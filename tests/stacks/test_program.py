@@ -14,6 +14,9 @@ from rackwright.policy.check import check_blueprint
 from rackwright.policy.exceptions.baseline import created, render_baseline
 from rackwright.policy.exceptions.exceptions import read_files
 from rackwright.policy.gate import Gate
+from rackwright.provision import nodes
+from rackwright.provision import program as program_module
+from rackwright.provision.outdated import Surplus
 from rackwright.provision.program import (
     RefusedError,
     StackSource,
@@ -217,3 +220,24 @@ def test_protection_can_be_lifted(recorded: Record, blueprint: Write) -> None:
 
     assert recorded(program, config=REGION, stacks=OUTPUTS).one("LustreFileSystem").protect
     assert not recorded(program, config=lifted, stacks=OUTPUTS).one("LustreFileSystem").protect
+
+
+def test_plain_pulumi_tells_what_rackwright_up_does_beside(
+    recorded: Record, blueprint: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E: it named no host, and shrinking asked a protected group, which fails after 20 minutes."""
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "info", lambda text, *_more: told.append(text))
+    found = Surplus("train", 2, 3, {"i-0123456789abcdef0": "train-3"})
+    answers: list[tuple[Surplus, ...]] = [(), (found,)]
+    monkeypatch.setattr(nodes, "surplus", lambda *_asked: answers.pop(0))
+    source = StackSource(blueprint())
+
+    def program() -> None:
+        declare_stack("aws-cluster", source, program_module._beside)
+
+    assert recorded(program, config=REGION, stacks=OUTPUTS).of("Group")
+    assert told == [program_module.LEFT_TO_DO]
+    with pytest.raises(RefusedError, match="train-3") as refused:
+        recorded(program, config=REGION, stacks=OUTPUTS)
+    assert refused.value.exit_code == ExitCode.USAGE

@@ -84,6 +84,12 @@ def is_number(node: ast.stmt) -> bool:
 
 OPENERS = re.compile(r"(?:What|Whether|How|Where|Which|Why|Of)\b")
 """Words that begin a clause without its noun; a docstring begins with a verb, or the noun of a thing."""
+OF_FUNCTIONS = re.compile(
+    r"(?:The|An?|Its?|Those|That|This|These|For|By|In|On|As|Like|Each|Every|All|One|No|None|Nothing|Only|With|Whose"
+    r"|Names|Numbers?|Counts|W|Returns|Yields|Puts|Makes|Writes|Gives|Takes|Finds|Sets|Adds)\b"
+)
+"""Words that begin the docstring of a thing or tell of a function; that of a function begins with its verb."""
+PROPERTIES = ("property", "cached_property", "computed_field", "setter")
 REFUSED_WORDS = re.compile(r"\b(?:mend(?:s|ed|ing)?|anew|whoever|in the place of)\b", re.IGNORECASE)
 MODULES = tuple(
     (path, name)
@@ -99,7 +105,10 @@ def openers(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, kinds):
             text = ast.get_docstring(node) or ""
-            if OPENERS.match(text):
+            plain = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not any(
+                ast.unparse(one).endswith(PROPERTIES) for one in node.decorator_list
+            )
+            if OPENERS.match(text) or (plain and OF_FUNCTIONS.match(text)):
                 yield node.body[0].lineno, text.partition("\n")[0]
 
 
@@ -127,5 +136,8 @@ def test_words_that_nobody_else_uses_are_gone_from_the_code() -> None:
 
 
 def test_an_opener_is_seen() -> None:
-    tree = ast.parse('"""What is here."""\ndef f():\n    """Of ``x``."""\n    """Return."""\n')
-    assert [text for _, text in openers(tree)] == ["What is here.", "Of ``x``."]
+    tree = ast.parse(
+        '"""What is here."""\ndef f():\n    """Of ``x``."""\n    """Return."""\n'
+        'def g():\n    """The load."""\n@property\ndef h():\n    """The load."""\n'
+    )
+    assert [text for _, text in openers(tree)] == ["What is here.", "Of ``x``.", "The load."]

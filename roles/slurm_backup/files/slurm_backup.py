@@ -122,7 +122,7 @@ def check_stopped(daemon):
 
 
 def restore_database(name, path):
-    """Load a dump into a database that is made anew; a dump of what was there before."""
+    """Load a dump into a database that is made again; a dump of what was there before."""
     if not DATABASE_NAME.fullmatch(name):
         raise Refused("'{}' is no name of a database".format(name))
     last = b""
@@ -137,7 +137,7 @@ def restore_database(name, path):
         kept = save("database", name, before, 3)
     sql = "DROP DATABASE IF EXISTS `{0}`; CREATE DATABASE `{0}`;".format(name)
     if subprocess.call(["mariadb", "--execute", sql]) != 0:
-        raise Refused("MariaDB did not make {} anew; what was there is in {}".format(name, kept))
+        raise Refused("MariaDB did not make {} again; what was there is in {}".format(name, kept))
     code = load(name, path)
     if code != 0:
         raise Refused("mariadb ended with {}; what was there is in {}".format(code, kept))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rackwright.accept.expected import Comparing, Expectation, HostExpectations
+from rackwright.harmless import counted
 from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
 from rackwright.plan.model import Plan
@@ -165,7 +166,7 @@ def _problem(text: str) -> dict[str, Any]:
 
 def across_name(group: RankGroup, nodes: Sequence[str]) -> str:
     """Return the name of the nodes of a group together, for a report."""
-    return f"{group.name} ({len(nodes)} nodes together)"
+    return f"{group.name} ({counted(len(nodes), 'node')} together)"
 
 
 def with_all_reduce(

@@ -221,7 +221,7 @@ def _takes_jobs(state: str) -> bool:
 
 
 def _complaint(item: Expectation, told: str) -> str:
-    """Like ``7 of 8 accelerators``, so that it can stand as Slurm's reason."""
+    """Return text like ``7 of 8 accelerators``, so that it can stand as Slurm's reason."""
     if item.expected == 0:
         return f"{told} {item.item}, none are allowed"
     if item.rule is Comparing.EQUAL and isinstance(item.expected, int):

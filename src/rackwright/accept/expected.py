@@ -178,7 +178,7 @@ def _gpus(equipment: HostHardware, nodes: NodeSet | None) -> Iterator[Expectatio
 
 
 def _memory(plan: Plan, equipment: HostHardware, nodes: NodeSet | None) -> Expectation:
-    """Slurm's number where the blueprint gives one: a node with less is refused by slurmd."""
+    """Return the number of Slurm if the blueprint gives one: slurmd rejects a node with less."""
     scheduler, gib = plan.scheduler, equipment.memory_gib
     share = MEMORY_SHARE if scheduler is None else scheduler.schedulable_memory
     installed = None if gib is None else gib * 1024
@@ -223,7 +223,7 @@ def _ports(equipment: HostHardware, stated: Mapping[str, float]) -> Iterator[Exp
 
 
 def _subnet_manager(plan: Plan, host: Host) -> Iterator[Expectation]:
-    """A manager for the hosts of InfiniBand fabrics: opensm, UFM and switches answer the same question."""
+    """Yield a manager for the hosts of InfiniBand fabrics: opensm, UFM and switches answer the same question."""
     layouts = (one for site in plan.onprem if site.name == host.site for one in site.layouts)
     if any(
         layout.technology == "infiniband" and hosts.group.name == host.group and hosts.interfaces
@@ -253,7 +253,7 @@ def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
 
 
 def _unclaimed(plan: Plan, host: Host) -> Iterator[ParallelFileSystem]:
-    """File systems of which nobody says who mounts them, so that this host may have to."""
+    """Yield file systems of which nobody says who mounts them, so that this host may have to."""
     for system in plan.file_systems:
         lustre = system.lustre if system.site == host.site else None
         if lustre is not None and lustre.clients is None and host.role == "compute":

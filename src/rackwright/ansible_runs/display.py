@@ -181,7 +181,7 @@ def listed(names: Sequence[str], number: int, room: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Minutes and seconds, with hours where there are some."""
+    """Return minutes and seconds, with hours where there are some."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

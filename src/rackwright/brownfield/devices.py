@@ -12,6 +12,7 @@ from rackwright.brownfield.names import as_host, label_of, short_of, stem_of
 from rackwright.brownfield.records import FoundDevice, Role, SourceNotice, refused
 from rackwright.brownfield.slurm_files.view import SlurmView
 from rackwright.errors import SpecError
+from rackwright.harmless import counted
 from rackwright.model.hardware import Entry, Node, Switch, fact_value
 
 _ACCELERATED: Role = "compute"
@@ -62,8 +63,8 @@ def problem_of(device: FoundDevice, entry: Entry) -> SpecError | None:
         return SpecError(message, hint=hint, location=device.at)
     wanted = entry.hosts if isinstance(entry, Node) else entry.switches
     if device.names and len(device.names) != wanted:
-        noun = "hosts" if isinstance(entry, Node) else "switches"
-        message = f"'{what}' names {len(device.names)} {noun}; one '{entry.id}' has {wanted}"
+        noun = counted(len(device.names), "host" if isinstance(entry, Node) else "switch")
+        message = f"'{what}' names {noun}; one '{entry.id}' has {wanted}"
         hint = "name the first and the last, like 'node-01 … node-18'"
         return SpecError(message, hint=hint, location=device.at)
     return None

@@ -34,6 +34,7 @@ from rackwright.brownfield.records import (
 from rackwright.brownfield.slurm_files.view import SlurmView, complete, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
 from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import counted
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric
@@ -230,10 +231,12 @@ class _Maker:
             raise refused(f"no device is in the site '{self.only}'", None,
                           "write the name as the file has it")  # fmt: skip
         if elsewhere:
-            self.notices.append(SourceNotice(f"{elsewhere:,} devices of other sites are left out"))
+            self.notices.append(
+                SourceNotice(f"left out: {counted(elsewhere, 'device')} of other sites")
+            )
         if unknown:
             shown = ", ".join(f"{name} ({count:,})" for name, count in unknown.most_common(20))
-            text = f"{unknown.total():,} devices of {len(unknown):,} products that are not known are left out: {shown}"
+            text = f"left out: {counted(unknown.total(), 'device')} of {counted(len(unknown), 'unknown product')}: {shown}"
             self.notices.append(SourceNotice(text))
         if changed:
             (was, name), more = next(iter(changed.items())), len(changed) - 1
@@ -242,7 +245,7 @@ class _Maker:
             self.notices.append(SourceNotice(text))
         for product, count in left.items():
             self.notices.append(
-                SourceNotice(f"{count:,} devices '{product}' are left out, as you said")
+                SourceNotice(f"left out as asked: {counted(count, 'device')} '{product}'")
             )
         return known
 
@@ -386,7 +389,7 @@ class _Maker:
         view: SlurmView,
         standing: set[str] | None,
     ) -> list[dict[str, Any]]:
-        """Node groups of the nodes in racks, and of those that Slurm knows and no rack has."""
+        """Return node groups of the nodes in racks, and of those that Slurm knows and no rack has."""
         keys: dict[int, NodeKey] = {}
         for rack in racks:
             for device, entry in rack.devices:
@@ -462,7 +465,7 @@ def _group(name: str, found: DeviceGroup, supplies: Mapping[str, int]) -> dict[s
 
 
 def _alike(racks: Sequence[FoundRack]) -> list[list[FoundRack]]:
-    """Racks of a row cut where they are no longer alike."""
+    """Return racks of a row cut where they are no longer alike."""
     made: list[list[FoundRack]] = []
     for rack in racks:
         if made and made[-1][0].alike == rack.alike:

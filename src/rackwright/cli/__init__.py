@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from rackwright import __version__
+from rackwright.cli.options.defaults import with_defaults
 from rackwright.cli.options.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
@@ -24,17 +25,17 @@ from rackwright.streams import guard, guarded
 VERBS: dict[str, tuple[str, str]] = {
     "init": (
         "rackwright.cli.commands.init",
-        "write a blueprint from a template, or of what already stands",
+        "write a blueprint from a template or from an existing cluster",
     ),
     "update": (
         "rackwright.cli.commands.update",
-        "put what a template changed into clusters made from it",
+        "merge changes of a template into clusters made from it",
     ),
-    "template": ("rackwright.cli.commands.template", "begin and test a template of your own"),
-    "check": ("rackwright.cli.commands.check", "judge a blueprint before anything is deployed"),
+    "template": ("rackwright.cli.commands.template", "create and test your own templates"),
+    "check": ("rackwright.cli.commands.check", "check a blueprint before anything is deployed"),
     "expand": (
         "rackwright.cli.commands.expand",
-        "print a blueprint in full, and what each value follows from",
+        "print a blueprint in full, with the rule behind each derived value",
     ),
     "design": (
         "rackwright.cli.commands.design",
@@ -54,28 +55,34 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "bom": (
         "rackwright.cli.commands.bom",
-        "list the articles that a design buys, and what changes",
+        "list what to buy, and what a change adds or returns",
     ),
-    "cost": ("rackwright.cli.commands.cost", "say what a blueprint costs in an hour and in a year"),
+    "cost": (
+        "rackwright.cli.commands.cost",
+        "compute the cost of a blueprint per hour and per year",
+    ),
     "predict": (
         "rackwright.cli.commands.predict",
-        "say how many tokens a day training jobs get, and what limits them",
+        "predict tokens per day of training jobs, and what limits them",
     ),
     "diff": (
         "rackwright.cli.commands.diff",
-        "show what a pull request changes, against its budgets",
+        "show what a change does to budgets, hardware, hosts and cost",
     ),
     "ci": ("rackwright.cli.commands.ci", "write CI files and comment on pull requests"),
     "fabric": (
         "rackwright.cli.commands.fabric",
-        "list the cables of a fabric, and route it in a simulator",
+        "list the cables of a fabric, compare them with the hall, simulate routing",
     ),
     "switches": (
         "rackwright.cli.commands.switches",
-        "list the configured switches, compare them with what runs, order their changes",
+        "list switches, compare their running configuration, order changes",
     ),
-    "explain": ("rackwright.cli.commands.explain", "document a policy, or the exit codes"),
-    "policy": ("rackwright.cli.commands.policy", "list, show and test policies, write new ones"),
+    "explain": (
+        "rackwright.cli.commands.explain",
+        "document a policy, the hazards or the exit codes",
+    ),
+    "policy": ("rackwright.cli.commands.policy", "list, show, test and write policies"),
     "catalogue": (
         "rackwright.cli.commands.catalogue",
         "list, show, write, test and import products",
@@ -86,7 +93,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "repair": (
         "rackwright.cli.commands.repair",
-        "take nodes with a fault from drain to proof and back",
+        "drain faulty nodes, repair and test them, return them to service",
     ),
     "waivers": ("rackwright.cli.commands.waivers", "list, add, remove and check waivers"),
     "baseline": (
@@ -96,7 +103,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "schema": ("rackwright.cli.commands.schema", "export JSON Schemas for editors"),
     "render": (
         "rackwright.cli.commands.render",
-        "write the files that follow from a blueprint: Slurm's",
+        "write Slurm files, host names, DNS zones and switch configurations",
     ),
     "inventory": ("rackwright.cli.commands.inventory", "list the hosts of a blueprint for Ansible"),
     "preview": ("rackwright.cli.commands.stack", "show what 'up' would change"),
@@ -104,20 +111,20 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("rackwright.cli.commands.stack", "show what is provisioned"),
     "hosts": (
         "rackwright.cli.commands.name_hosts",
-        "give instances of node groups their host names",
+        "assign host names to the instances of node groups",
     ),
     "replace": (
         "rackwright.cli.commands.replace",
-        "drain, end and launch nodes of an AWS site again, by name",
+        "drain, terminate and relaunch nodes of an AWS site, by name",
     ),
     "down": ("rackwright.cli.commands.stack", "remove what is provisioned; storage is kept"),
     "unlock": (
         "rackwright.cli.commands.unlock",
-        "lift locks that a lost runner left on an AWS site",
+        "release locks that a lost runner left on an AWS site",
     ),
     "discover": (
         "rackwright.cli.commands.discover",
-        "read management controllers, and compare the machines with the blueprint",
+        "read management controllers and compare the machines with the blueprint",
     ),
     "provision": (
         "rackwright.cli.commands.provision",
@@ -125,40 +132,43 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "decommission": (
         "rackwright.cli.commands.decommission",
-        "erase the disks of bare-metal hosts, and prove it",
+        "erase the disks of bare-metal hosts and verify it",
     ),
     "configure": (
         "rackwright.cli.commands.configure",
-        "bring the hosts to what the blueprint says",
+        "configure hosts with Ansible to match the blueprint",
     ),
     "upgrade": (
         "rackwright.cli.commands.upgrade",
-        "bring a running cluster to another software bill",
+        "upgrade a running cluster to other software versions",
     ),
-    "verify": ("rackwright.cli.commands.verify", "compare the hosts with what the blueprint says"),
+    "verify": ("rackwright.cli.commands.verify", "compare the hosts with the blueprint"),
     "fleet": (
         "rackwright.cli.commands.fleet",
         "show every site of a federation: capacity, queue, health, cost",
     ),
     "power": (
         "rackwright.cli.commands.power",
-        "keep a site within a power budget for a while, and give it back",
+        "keep a site within a power budget for a while, then lift the limits",
     ),
     "burn-in": (
         "rackwright.cli.commands.burn_in",
-        "load nodes, check every result, and find the slow ones in growing groups",
+        "load nodes, check every result, and find the slow ones",
     ),
     "ledger": (
         "rackwright.cli.commands.ledger",
-        "show where parts were and what they did, lemons, spares and packets for returns",
+        "show the history of parts, lemons, spares and packets for returns",
     ),
     "netbox": (
         "rackwright.cli.commands.netbox",
-        "read what stands from NetBox, and write what is planned to it",
+        "read from NetBox what exists, and write to it what is planned",
     ),
-    "lab": ("rackwright.cli.commands.lab", "boot bare machines on this one, to try things on"),
+    "lab": ("rackwright.cli.commands.lab", "boot test hosts on this machine"),
     "tools": ("rackwright.cli.commands.tools", "install the programs that Rackwright drives"),
-    "doctor": ("rackwright.cli.commands.doctor", "say what is missing and how to fix it"),
+    "doctor": (
+        "rackwright.cli.commands.doctor",
+        "list what is missing on this machine, and how to install it",
+    ),
     "completion": (
         "rackwright.cli.commands.completion",
         "print a shell completion script, or the manual page",
@@ -197,9 +207,9 @@ OTHER_NAMES = {
 """Verbs of other tools, and those that do the same here."""
 
 OPTIONS = {
-    "--help": "show this text; 'rackwright COMMAND --help' shows a command's",
-    "--version": "show the version, as -V does",
-    "--quiet": "say nothing of progress and of what to do next; 'check' prints what blocks alone",
+    "--help": "show this text; 'rackwright COMMAND --help' documents one command",
+    "--version": "show the version; also -V",
+    "--quiet": "print no progress and no next steps; 'check' prints only what blocks",
     "--debug": "show a traceback when something fails",
 }
 """What stands before any command; the last two may stand behind one as well."""
@@ -331,6 +341,8 @@ def _run(words: list[str], *, ends: bool) -> int:
         from rackwright.cli.options.examples import add_examples
 
         add_examples(parser, verb)
+    else:
+        rest = with_defaults(parser, verb, rest, VERBS)
     arguments_of_verb = _parsed(parser, rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))

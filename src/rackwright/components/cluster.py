@@ -9,12 +9,13 @@ from typing import Any, Literal, Protocol
 import pulumi
 import pulumi_aws as aws
 
+from rackwright.components.balancer import LoginBalancer
 from rackwright.components.iam import InstanceRole
 from rackwright.components.network import Network
 from rackwright.components.nodes import NodeGroup
 from rackwright.components.servers import Servers
 from rackwright.components.storage import Storage
-from rackwright.components.tags import SiteArgs, child_options
+from rackwright.components.tags import SiteArgs, child_options, member
 from rackwright.plan.aws.access import auto_scaling_grant, parameter_path
 from rackwright.plan.aws.launch_template import Wiring
 
@@ -24,7 +25,7 @@ StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 class Lookup(Protocol):
     """Finds an output of another stack of the site."""
 
-    def __call__(self, kind: StackKind, name: str) -> pulumi.Output[Any]:
+    def __call__(self, kind: StackKind, name: str, /) -> pulumi.Output[Any]:
         """Return the output called ``name`` of the site's stack of ``kind``."""
         ...
 
@@ -51,9 +52,10 @@ class Cluster(pulumi.ComponentResource):
         lookup: Lookup,
         *,
         protect: bool = True,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {"kind": kind, "site": args.plan.name, "spec": dict(spec)}
-        super().__init__("rackwright:cluster:Cluster", args.prefix, props)
+        super().__init__("rackwright:cluster:Cluster", args.prefix, props, opts)
         self._args = args
         self._lookup = lookup
         if kind == "aws-network":
@@ -76,12 +78,11 @@ class Cluster(pulumi.ComponentResource):
         }
 
     def _storage(self, *, protect: bool) -> dict[str, Any]:
-        groups = self._lookup("aws-network", "security_group_ids")
         storage = Storage(
             self._args,
             vpc_id=self._lookup("aws-network", "vpc_id"),
             subnet_id=self._subnet("private"),
-            cluster_group_id=groups["cluster"],
+            group_ids=self._lookup("aws-network", "security_group_ids"),
             protect=protect,
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -105,7 +106,7 @@ class Cluster(pulumi.ComponentResource):
         images = _Images(self)
         exports: dict[str, Any] = {"servers": {}, "node_groups": {}}
         for servers in plan.servers:
-            extra = (groups["login"],) if servers.role == "login" else ()
+            group = "login" if servers.role == "login" else "cluster"
             declared = Servers(
                 args,
                 servers,
@@ -114,7 +115,7 @@ class Cluster(pulumi.ComponentResource):
                 Wiring(
                     image=images.resolve(servers.server.image),
                     instance_profile=roles[servers.role].profile,
-                    security_groups=(groups["cluster"], *extra, *more),
+                    security_groups=(member(groups, group), *more),
                     encryption_key=access.encryption_key,
                     key_pair=access.key_pair,
                 ),
@@ -125,35 +126,44 @@ class Cluster(pulumi.ComponentResource):
                 ),
                 opts=options,
             )
+            if servers.role == "login" and plan.login_address == "load-balancer":
+                declared.shared_ip = LoginBalancer(
+                    args,
+                    declared.instance_ids,
+                    vpc_id=self._lookup("aws-network", "vpc_id"),
+                    subnet_id=self._subnet("public"),
+                    group_id=member(groups, "balancer"),
+                    opts=options,
+                ).address
             exports["servers"][servers.role] = declared.addresses()
         granted = self._key_grant(account)
-        for group in plan.groups:
+        for nodes in plan.groups:
             arn = roles["node"].profile_arn
             wiring = Wiring(
-                image=images.resolve(group.spec.image),
+                image=images.resolve(nodes.spec.image),
                 instance_profile=roles["node"].profile if arn is None else arn,
                 profile_by="name" if arn is None else "arn",
-                security_groups=(groups["cluster"], *more),
+                security_groups=(member(groups, "cluster"), *more),
                 encryption_key=access.encryption_key,
                 user_data=plan.node_user_data,
                 key_pair=access.key_pair,
             )
             fleet = NodeGroup(
                 args,
-                group,
+                nodes,
                 self._node_subnets(),
                 wiring,
                 opts=pulumi.ResourceOptions(parent=self, depends_on=granted),
             )
-            accelerators = group.instance.accelerators
-            exports["node_groups"][group.spec.name] = {
+            accelerators = nodes.instance.accelerators
+            exports["node_groups"][nodes.spec.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "count": group.spec.least,
+                "count": nodes.spec.least,
                 # Of the instances that it launches: one that runs may be of another type still.
                 "launches": {
-                    "type": group.spec.type,
-                    "efa_interfaces": group.efa_interfaces,
+                    "type": nodes.spec.type,
+                    "efa_interfaces": nodes.efa_interfaces,
                     "gres": None if accelerators is None else accelerators.gres,
                     "accelerators": None if accelerators is None else accelerators.count,
                 },
@@ -189,7 +199,7 @@ class Cluster(pulumi.ComponentResource):
         if not planned:
             return [self._subnet("private")]
         ids = self._lookup("aws-network", "subnet_ids")
-        return [ids[plan.name] for plan in planned]
+        return [member(ids, plan.name) for plan in planned]
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
         """Return the id of the tier's subnet in the zone that holds the cluster.
@@ -209,10 +219,10 @@ class Cluster(pulumi.ComponentResource):
             plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)
         )
         ids = self._lookup("aws-network", "subnet_ids")
-        return ids[name]
+        return member(ids, name)
 
     def _parameter(self, what: str, value: Mapping[str, Any]) -> None:
-        """The stack's outputs as a parameter, for the configuration step and the instances."""
+        """Return the stack's outputs as a parameter, for the configuration step and the instances."""
         args = self._args
         name = args.name("parameter", what)
         aws.ssm.Parameter(

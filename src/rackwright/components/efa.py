@@ -38,7 +38,7 @@ def declare_rules(
     rules: Sequence[SecurityRule],
     groups: Mapping[str, pulumi.Output[str]],
 ) -> list[pulumi.Resource]:
-    """One ingress or egress rule resource for each of ``rules``.
+    """Return one ingress or egress rule resource for each of ``rules``.
 
     Args:
         parent: the component that owns them.

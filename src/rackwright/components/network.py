@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.model.aws import FlowLogs
 from rackwright.model.aws_partitions import partition
+from rackwright.model.aws_storage import DAY
+from rackwright.plan.aws.access import flow_log_policy, flow_log_trust_policy
 from rackwright.plan.aws.endpoints import endpoint_type
 from rackwright.plan.aws.subnets import SubnetPlan, has_internet, nat_zones
 
@@ -19,7 +24,7 @@ class Network(pulumi.ComponentResource):
     subnet_ids: dict[str, pulumi.Output[str]]
     """By subnet name, like ``private-a``."""
     security_group_ids: dict[str, pulumi.Output[str]]
-    """By name: ``cluster``, and ``login`` and ``endpoints`` where there are any."""
+    """By name: ``cluster``, and ``login``, ``balancer`` and ``endpoints`` where there are any."""
     dns_zone_id: pulumi.Output[str]
 
     def __init__(
@@ -42,6 +47,8 @@ class Network(pulumi.ComponentResource):
             tables = self._routes()
             self.security_group_ids = self._security_groups()
             self._endpoints(tables)
+            if site.network.flow_logs is not None:
+                self._flow_logs(site.network.flow_logs)
         else:
             self.vpc_id = pulumi.Output.from_input(existing.vpc)
             self.subnet_ids = {}
@@ -187,11 +194,10 @@ class Network(pulumi.ComponentResource):
         described = {
             "cluster": "All traffic among the nodes of the cluster, as EFA needs",
             "login": "SSH to the login nodes",
+            "balancer": "SSH to the load balancer of the login nodes",
             "endpoints": "AWS services from inside the VPC",
         }
         wanted: set[str] = {rule.group for rule in rules}
-        if args.plan.login is not None:
-            wanted.add("login")
         groups: dict[str, pulumi.Output[str]] = {
             group: security_group(
                 self, args, group, self.vpc_id, text, protect=self._ground and group == "cluster"
@@ -201,6 +207,42 @@ class Network(pulumi.ComponentResource):
         }
         declare_rules(self, args, rules, groups)
         return groups
+
+    def _flow_logs(self, settings: FlowLogs) -> None:
+        args = self._args
+        name = args.name("flow-logs")
+        options = child_options(self, args, name)
+        group = aws.cloudwatch.LogGroup(
+            name,
+            name=name,
+            retention_in_days=round(settings.keep / DAY),
+            tags=args.tags(name),
+            opts=options,
+        )
+        role = aws.iam.Role(
+            name,
+            name=name,
+            assume_role_policy=json.dumps(flow_log_trust_policy()),
+            permissions_boundary=args.plan.access.permissions_boundary,
+            tags=args.tags(name),
+            opts=options,
+        )
+        allowed = aws.iam.RolePolicy(
+            name,
+            name="flow-logs",
+            role=role.name,
+            policy=group.arn.apply(lambda arn: json.dumps(flow_log_policy(arn))),
+            opts=options,
+        )
+        aws.ec2.FlowLog(
+            name,
+            vpc_id=self.vpc_id,
+            traffic_type="ALL" if settings.traffic == "all" else "REJECT",
+            log_destination=group.arn,
+            iam_role_arn=role.arn,
+            tags=args.tags(name),
+            opts=child_options(self, args, name, depends_on=[allowed]),
+        )
 
     def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
         args, site = self._args, self._args.plan

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pulumi
 import pulumi_aws as aws
 
-from rackwright.components.tags import SiteArgs, child_options
+from rackwright.components.tags import SiteArgs, child_options, member
 from rackwright.model.aws_instances import DataVolume
 from rackwright.plan.aws.data_volume import DEVICE
 from rackwright.plan.aws.launch_template import Wiring, server_args, settled_properties
@@ -16,6 +16,9 @@ from rackwright.plan.aws.site import ServerPlan
 
 class Servers(pulumi.ComponentResource):
     """The head or login nodes, each with a name in the private zone."""
+
+    shared_ip: pulumi.Output[str] | None = None
+    """Public address that all of them have in common; None without."""
 
     private_ips: dict[str, pulumi.Output[str]]
     """By host name, like ``head-1``."""
@@ -72,13 +75,28 @@ class Servers(pulumi.ComponentResource):
                 opts=child_options(self, args, name),
             )
             if servers.data_volume is not None and volumes is not None:
-                self._attach(args, host, instance, volumes[host], servers.data_volume)
-                self.data_volumes[host] = volumes[host]
+                volume = member(volumes, host)
+                self._attach(args, host, instance, volume, servers.data_volume)
+                self.data_volumes[host] = volume
             self.private_ips[host] = instance.private_ip
             self.instance_ids[host] = instance.id
             if servers.public:
-                self.public_ips[host] = instance.public_ip
+                address = instance.public_ip
+                if servers.role == "login" and args.plan.login_address == "elastic":
+                    address = self._stays(args, host, instance)
+                self.public_ips[host] = address
         self.register_outputs(self.addresses())
+
+    def _stays(self, args: SiteArgs, host: str, instance: aws.ec2.Instance) -> pulumi.Output[str]:
+        """Return an address that stays when the instance is stopped, or replaced by another one."""
+        name = args.name(host)
+        return aws.ec2.Eip(
+            name,
+            domain="vpc",
+            instance=instance.id,
+            tags=args.tags(name),
+            opts=child_options(self, args, name),
+        ).public_ip
 
     def _attach(
         self,
@@ -107,10 +125,12 @@ class Servers(pulumi.ComponentResource):
             opts=child_options(self, args, running, depends_on=[attached]),
         )
 
-    def addresses(self) -> dict[str, dict[str, pulumi.Output[str]]]:
+    def addresses(self) -> dict[str, dict[str, pulumi.Output[str]] | pulumi.Output[str]]:
         """Return the addresses of the servers, for the configuration step."""
         volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
+        shared = {} if self.shared_ip is None else {"shared_ip": self.shared_ip}
         return {
+            **shared,
             "private_ips": self.private_ips,
             "public_ips": self.public_ips,
             "instance_ids": self.instance_ids,

@@ -15,7 +15,13 @@ import pulumi_aws as aws
 from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.efs import ElasticFileSystems
-from rackwright.components.tags import SLOW, SiteArgs, child_options, retained_options
+from rackwright.components.tags import (
+    SLOW,
+    SiteArgs,
+    child_options,
+    member,
+    retained_options,
+)
 from rackwright.model.aws_storage import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.file_systems.fsx import (
@@ -48,7 +54,7 @@ class Storage(pulumi.ComponentResource):
         *,
         vpc_id: pulumi.Input[str],
         subnet_id: pulumi.Input[str],
-        cluster_group_id: pulumi.Output[str],
+        group_ids: pulumi.Output[dict[str, str]],
         protect: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -64,9 +70,9 @@ class Storage(pulumi.ComponentResource):
         self.buckets = {}
         site = args.plan
         # Groups that exist are called by their ids.
-        groups = {
-            rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules
-        } | {"cluster": cluster_group_id}
+        groups = {rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules}
+        for name in site.client_groups:
+            groups[name] = member(group_ids, name)
         for name, there, what in (
             ("lustre", site.made_file_systems, "Lustre among clients and servers"),
             ("efs", site.made_efs, "NFS from hosts to EFS"),
@@ -103,7 +109,7 @@ class Storage(pulumi.ComponentResource):
         key: pulumi.Input[str],
         rules: list[pulumi.Resource],
     ) -> None:
-        """The file systems of FSx that are made, with their buckets."""
+        """Return the file systems of FSx that are made, with their buckets."""
         site = self._args.plan
         made = {name: self._bucket(name) for name in site.bucket_names}
         self.buckets = {name: bucket.bucket for name, bucket in made.items()}

@@ -55,6 +55,17 @@ class SiteArgs(Model):
         return self.plan.tags(self.cluster, self.owner)
 
 
+def member(known: pulumi.Output[Any], name: str) -> pulumi.Output[Any]:
+    """Return an entry of a mapping that another stack has; one that this change adds there is unknown in a preview."""
+
+    def pick(entries: Mapping[str, Any]) -> Any:
+        if name not in entries and pulumi.runtime.is_dry_run():
+            return pulumi.UNKNOWN
+        return entries[name]
+
+    return known.apply(pick)
+
+
 def child_options(
     parent: pulumi.Resource, args: SiteArgs, name: str, **more: Any
 ) -> pulumi.ResourceOptions:
@@ -78,7 +89,7 @@ def retained_options(
     protect: bool,
     **more: Any,
 ) -> pulumi.ResourceOptions:
-    """The options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack.
+    """Return the options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack.
 
     One that is taken over is taken as it is: the next run brings it to what the blueprint says.
     """

@@ -20,7 +20,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
-from rackwright.crossguard.rules import RULES, DeclaredResource, ResourceRule
+from rackwright.crossguard.rules import RULES, TEMPLATES, DeclaredResource, ResourceRule
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
@@ -70,9 +70,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules = tuple(rules)
         self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
+        self._has_templates = False
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing to agree on."""
+        """Accept the handshake."""
         return analyzer_pb2.AnalyzerHandshakeResponse()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -103,7 +104,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return info
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Takes enforcement levels; parameters belong in the blueprint, where they are reviewed.
+        """Take enforcement levels; parameters belong in the blueprint, where they are reviewed.
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
@@ -116,15 +117,15 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return empty_pb2.Empty()
 
     def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing depends on the stack's configuration."""
+        """Accept any configuration of the stack."""
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing runs in the background."""
+        """Cancel nothing: no work runs in the background."""
         return empty_pb2.Empty()
 
     def Remediate(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing: what is deployed is what was reviewed."""
+        """Return no remediation: what is deployed is what was reviewed."""
         return analyzer_pb2.RemediateResponse()
 
     def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -139,13 +140,20 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             response.diagnostics.extend(self._judge_blueprint(inputs[SPEC_INPUT], request.urn))
         if rules:
             resource = DeclaredResource(
-                request.type, request.urn, request.name, inputs, request.options.protect
+                request.type,
+                request.urn,
+                request.name,
+                inputs,
+                request.options.protect,
+                has_templates=self._has_templates,
             )
+            # The engine sends a resource after those that it depends on.
+            self._has_templates |= request.type in TEMPLATES
             response.diagnostics.extend(self._judge_resource(resource, rules))
         return response
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Nothing more: every rule has judged the inputs, when it could still prevent harm."""
+        """Return no further finding: every rule has checked the inputs, when it could still prevent harm."""
         return analyzer_pb2.AnalyzeResponse()
 
     def _defaults(self) -> dict[str, Level]:
@@ -176,7 +184,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
         except Exception as error:  # noqa: BLE001 - a defect of ours must never pass
-            text = f"the blueprint cannot be judged: {type(error).__name__}: {error}"
+            text = f"the blueprint cannot be checked: {type(error).__name__}: {error}"
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         for result in report.results:
@@ -200,7 +208,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 continue
             try:
                 for verdict in rule.check(resource):
-                    yield self._diagnostic(rule.id, resource.urn, verdict.message, level)
+                    told = analyzer_pb2.ADVISORY if verdict.advice else level
+                    yield self._diagnostic(rule.id, resource.urn, verdict.message, told)
             except Exception as error:  # noqa: BLE001 - a broken rule must never pass
                 text = f"the rule failed: {type(error).__name__}: {error}"
                 yield self._diagnostic(rule.id, resource.urn, text, analyzer_pb2.MANDATORY)
@@ -335,6 +344,6 @@ def _team_catalogue(environment: Mapping[str, str]) -> Catalogue | None:
 
 
 def main() -> int:
-    """Entry point of ``rackwright-analyzer``, an executable policy pack."""
+    """Run ``rackwright-analyzer``, an executable policy pack."""
     serve()
     return 0

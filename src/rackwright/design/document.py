@@ -98,7 +98,7 @@ class Builder:
         return tuple(one for one, _ in self._classes)
 
     def alike(self, number: int) -> int:
-        """The number of the first class whose racks differ from those of a class in nothing but their place."""
+        """Return the number of the first class whose racks differ from those of a class in nothing but their place."""
         return self._classes[number][1]
 
     @cached_property
@@ -138,13 +138,13 @@ class Builder:
         return bool(facility.fabric or facility.fabrics)
 
     def free_groups(self) -> Iterator[tuple[Place, RackGroup]]:
-        """The rack groups of which positions are free, with their places."""
+        """Yield the rack groups of which positions are free, with their places."""
         for place, _, group in self._groups():
             if not self._taken.issuperset(expand_hostlist(group.racks)):
                 yield place, group
 
     def trial(self, layout: RackLayout | None) -> Tree:
-        """A blueprint of ``layout`` without fabrics and without what runs on the hosts.
+        """Return a blueprint of ``layout`` without fabrics and without what runs on the hosts.
 
         Args:
             layout: what stands there; None for nothing but what the facility names.
@@ -152,11 +152,11 @@ class Builder:
         return self._tree(layout, whole=False)
 
     def blueprint(self, layout: RackLayout) -> Tree:
-        """The whole blueprint of ``layout``, in the short form."""
+        """Return the whole blueprint of ``layout``, in the short form."""
         return self._tree(layout, whole=True)
 
     def standing_by_class(self, layout: RackLayout) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Number of the class, units in each and names of equal racks of a row, or of several rows."""
+        """Yield number of the class, units in each and names of equal racks of a row, or of several rows."""
         found: dict[Any, list[str]] = {}
         first: dict[Any, int] = {}
         for number, units, positions in self._filled(layout):
@@ -209,7 +209,7 @@ class Builder:
         }
 
     def _node_groups(self, layout: RackLayout) -> Iterator[dict[str, Any]]:
-        """A node group for each number of units in a rack, the largest first."""
+        """Yield a node group for each number of units in a rack, the largest first."""
         name = self.document.wanted.group
         number = self.document.wanted.products.index(layout.product)
         said = self.tree.find(("wanted", "products", number))
@@ -235,7 +235,7 @@ class Builder:
             yield from ((place, name, units) for place, name in names)
 
     def _filled(self, layout: RackLayout) -> Iterator[tuple[int, int, Sequence[tuple[Place, str]]]]:
-        """Class, units and positions of equal racks: positions are filled in order, full racks first."""
+        """Return class, units and positions of equal racks: positions are filled in order, full racks first."""
         for number, one in enumerate(self.classes):
             mine = [(units, count) for (c, units), count in layout.racks.items() if c == number]
             first = 0
@@ -246,7 +246,7 @@ class Builder:
     def _halls(
         self, halls: Item, layout: RackLayout | None, *, whole: bool
     ) -> list[dict[str, Any]]:
-        """The halls with those rack groups in which something stands, and those racks of them."""
+        """Return the halls with those rack groups in which something stands, and those racks of them."""
         used: dict[Place, list[str]] = {}
         taken = self._taken if whole else self._housed
         for place, _, group in self._groups():
@@ -272,7 +272,7 @@ class Builder:
     def _kept(
         self, at: tuple[int, int], row: Item, used: Mapping[Place, Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
-        """The rack groups of a row with those racks that stand there."""
+        """Yield the rack groups of a row with those racks that stand there."""
         for g, group in enumerate(entries(row)["rack_groups"].value):
             if (*at, g) in used:
                 names = self._in_order((*at, g), used[*at, g])
@@ -281,7 +281,7 @@ class Builder:
     def _spaced(
         self, at: tuple[int, int], row: Item, used: Mapping[Place, Sequence[str]]
     ) -> dict[str, Any]:
-        """The same with the floor of positions that stay empty, since cables go along it."""
+        """Return the same with the floor of positions that stay empty, since cables go along it."""
         said = self.document.facility.halls[at[0]].rows[at[1]]
         groups: list[dict[str, Any]] = []
         gap = end = 0.0
@@ -305,14 +305,14 @@ class Builder:
         return {**entries(row), **length, "rack_groups": groups}
 
     def _width(self, group: RackGroup) -> float:
-        """Metres of a position; 0 of a rack that is not known, of which the plan tells."""
+        """Return metres of a position; 0 of a rack that is not known, of which the plan tells."""
         try:
             return self.catalogue.get(RackType, group.type).width.value
         except UnknownEntryError:
             return 0.0
 
     def _power(self, power: Item, layout: RackLayout) -> Item:
-        """The power of a site without the sources that neither a rack nor a machine can hang on.
+        """Return the power of a site without the sources that neither a rack nor a machine can hang on.
 
         They carry nothing, and a facility has hundreds of them.
         """
@@ -431,7 +431,7 @@ _CABLES_OF_HOSTS = "nodes"
 
 
 def _cabling(item: Item, name: str, others: Sequence[str]) -> Item:
-    """A fabric, or several, in which the other groups are attached and cabled like ``name``."""
+    """Return a fabric, or several, in which the other groups are attached and cabled like ``name``."""
     if isinstance(item.value, list):
         return holding(item, [_cabling(one, name, others) for one in item.value])
     if not isinstance(item.value, dict):
@@ -466,7 +466,7 @@ def _for_group(part: Item, field: str, other: str) -> Item:
 
 
 def _texts(value: Any, key: str) -> Iterator[str]:
-    """The texts at ``key`` anywhere in plain data, and those of a list there."""
+    """Yield the texts at ``key`` anywhere in plain data, and those of a list there."""
     if isinstance(value, Mapping):
         for name, one in value.items():
             if name == key:

@@ -135,7 +135,7 @@ def _thermal(site: SitePlan) -> Iterator[LoadBudget]:
 
 
 def _stages(site: SitePlan, facility: DesignFacility) -> Iterator[LoadBudget]:
-    """Those of pumps and heat rejection."""
+    """Return the loads of pumps and heat rejection."""
     # Chillers pass on no more than they carry, and CDUs in racks tell of one rack: no sums of racks.
     second = {plant.rejects_to for plant in facility.plant or ()}
     apart = {loop.name for loop in facility.loops if loop.in_rack}

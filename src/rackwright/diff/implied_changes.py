@@ -16,6 +16,7 @@ from rackwright.reading.tree import Path, Tree
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
 SUBNETS = "sites/aws/(subnets)"
 HOSTS = "sites/onprem/node_groups/*/(hosts)"
+LOGINS = "sites/aws/login/(subnet)"
 CLOUD_HOSTS = "sites/aws/node_groups/*/(hosts)"
 
 _RENAMED = OnChange(
@@ -31,6 +32,10 @@ IMPLIED_ROLLOUTS: Mapping[str, OnChange] = {
         keeps_data=True,
     ),
     SUBNETS: OnChange("replace", "gateways, endpoints and public login nodes in them are replaced"),
+    LOGINS: OnChange(
+        "replace",
+        "an instance stays in its subnet for life: others take the places of the login nodes, with new root volumes",
+    ),
     HOSTS: _RENAMED,
     CLOUD_HOSTS: _RENAMED,
 }
@@ -39,7 +44,11 @@ IMPLIED_ROLLOUTS: Mapping[str, OnChange] = {
 
 def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
     """Return the changes that follow from the plans of both sides."""
-    return (*_subnets(before.plan, after), *_renamed_hosts(before.plan, after))
+    return (
+        *_subnets(before.plan, after),
+        *_moved_logins(before.plan, after),
+        *_renamed_hosts(before.plan, after),
+    )
 
 
 def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
@@ -69,6 +78,29 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
                 (*site.path, "network", "availability_zones"),
                 was.spec.model_dump(mode="json"),
             )
+
+
+def _moved_logins(before: Plan, after: LoadedPlan) -> Iterator[Change]:
+    old = {site.name: site for site in before.aws}
+    for site in after.plan.aws:
+        was = old.get(site.name)
+        if was is None or was.login is None or site.login is None:
+            continue
+        then, now = (_login_subnet(one) for one in (was, site))
+        if then != now:
+            yield _change(
+                f"sites.{site.name}.login subnet",
+                LOGINS,
+                (then, now),
+                after.tree,
+                (*site.path, "login"),
+                was.spec.model_dump(mode="json"),
+            )
+
+
+def _login_subnet(site: AwsSitePlan) -> str:
+    """Return the tier of the subnet of login nodes."""
+    return "public" if any(one.public for one in site.servers) else "private"
 
 
 def _addresses(site: AwsSitePlan) -> dict[str, str]:

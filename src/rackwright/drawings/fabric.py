@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
+from rackwright.harmless import counted
 from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout, connected
 
@@ -231,7 +232,7 @@ def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
         names = own.names
         first, last = names[run.first], names[run.first + run.hosts - 1]
         some = f"{hosts} host" if hosts == 1 else f"{hosts} hosts"
-        alike = f"{len(numbers):,} units of {some}" if len(numbers) > 1 else some
+        alike = f"{counted(len(numbers), 'unit')} of {some}" if len(numbers) > 1 else some
         span = first if first == last else f"{first} to {last}"
         title = f"{alike} of {own.group.name}, {own.interfaces} interfaces each; drawn: {span}"
         parts.append(label(24, y + 20, fitted(title, width - 48), class_="sub", data_t=f"u{shape}"))

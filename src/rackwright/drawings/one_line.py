@@ -153,7 +153,7 @@ def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
 
 
 def _arrange(made: Sequence[Box]) -> None:
-    """Levels from the top, and places so that what hangs together is beside each other."""
+    """Return levels from the top, and places so that what hangs together is beside each other."""
     by_key = {one.key: one for one in made}
     below: dict[str, list[Box]] = {}
     for one in made:  # sources are listed parents first or not: levels are found by walking up
@@ -293,7 +293,7 @@ def box_state(
 
 
 def states_after_loss(site: SitePlan, boxes: Sequence[Box]) -> Mapping[str, Mapping[str, BoxState]]:
-    """By the key of a box whose first source is lost, the boxes that look otherwise then."""
+    """Return, by the key of a box whose first source is lost, the boxes that look otherwise then."""
     sources = [one for one in boxes if one.members]
     normal = {one.key: box_state(one) for one in sources}
     found = {}

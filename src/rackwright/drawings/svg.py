@@ -39,7 +39,7 @@ class Drawing:
             viewBox=f"0 0 {number(self.width)} {number(self.height)}",
             width=self.width,
             height=self.height,
-            role="img",
+            role="group" if 'tabindex="0"' in self.body else "img",  # an image hides its buttons
             class_="drawing",
         )
 

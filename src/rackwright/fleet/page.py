@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 
 from rackwright.fleet.view import FleetSite, FleetView
+from rackwright.harmless import counted
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.model import Plan
 
@@ -74,7 +75,7 @@ def _section(site: FleetSite, plan: Plan) -> Iterator[str]:
         yield f"<p class=bad>does not answer: {escape(site.failed)}"
         return
     states = ", ".join(f"{len(names):,} {escape(state)}" for state, names in status.states.items())
-    yield f"<p>{site.nodes:,} nodes: {states or 'none known to Slurm'}"
+    yield f"<p>{counted(site.nodes, 'node')}: {states or 'none known to Slurm'}"
     if status.missing:
         yield f"<p class=bad>{len(status.missing):,} are unknown to Slurm"
     for one in status.shared:
@@ -92,7 +93,7 @@ def _racks(plan: Plan, bad: set[str]) -> Iterator[str]:
     rows: dict[tuple[str, str], list[str]] = {}
     total = sum(racks.count for planned in plan.onprem for racks in planned.racks)
     if total > MOST_RACKS:
-        yield f"<p>{total:,} racks: too many to draw"
+        yield f"<p>{counted(total, 'rack')}: too many to draw"
         return
     for planned in plan.onprem:
         hosts = plan.racked[planned.name]

@@ -7,7 +7,7 @@ from typing import Any
 
 from rackwright.fleet.caps import CapPlan, LoadCheck
 from rackwright.fleet.tokens import LimitedWorkload
-from rackwright.harmless import json_text
+from rackwright.harmless import counted, json_text
 from rackwright.model.names import compress_hostlist
 from rackwright.report.prediction import amount
 from rackwright.report.wording import printable
@@ -37,11 +37,11 @@ def _lines(site: str, plan: CapPlan) -> Iterator[str]:
     elif not plan.caps:
         yield f"{site}: within its budget without limits"
     else:
-        yield f"{site}: {plan.hosts:,} hosts get a limit, proven after the loss of any one source"
+        yield f"{site}: limits for {counted(plan.hosts, 'host')}, proven after the loss of any one source"
         for (job_class, group, limit, full), hosts in sorted(_merged(plan).items()):
             yield (
                 f"  {job_class} on {group}: {limit:,} W of {full:,.0f} W for each accelerator of "
-                f"{len(hosts):,} hosts"
+                f"{counted(len(hosts), 'host')}"
             )
     for check in sorted(plan.checks, key=_fullness, reverse=True)[:SHOWN]:
         yield f"  {_check_text(check)}"

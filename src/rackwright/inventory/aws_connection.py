@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.plan.aws.site import AwsSitePlan
 
 PUBLIC = "rackwright_public_address"
 """Variable of a host with its public address."""
+SHARED = "rackwright_shared_address"
+"""Variable of a login node with the public address that it has in common with the others."""
 INSTANCE = "rackwright_instance_id"
 """Variable of a host with the id of its instance."""
 
@@ -40,7 +43,7 @@ def connections(
     """
     access = site.access
     account = {} if access.user is None else {"ansible_user": access.user}
-    jump = next((str(known[PUBLIC]) for known in hosts.values() if PUBLIC in known), None)
+    jump = _jump(hosts)
     for name, known in hosts.items():
         option = None
         if access.connect == "jump" and PUBLIC in known:
@@ -57,11 +60,17 @@ def connections(
 def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the reasons why hosts cannot be reached as the blueprint asks."""
     connect = site.access.connect
-    if connect == "jump" and not any(PUBLIC in known for known in hosts.values()):
+    if connect == "jump" and _jump(hosts) is None:
         yield f"no login node of '{site.name}' has a public address to jump from: see 'ssh_from'"
     lacking = [name for name, known in hosts.items() if INSTANCE not in known]
     if connect in _BY_INSTANCE and lacking:
         yield (
-            f"the outputs do not tell the instances of {len(lacking):,} hosts of '{site.name}', "
+            f"the outputs do not tell the instances of {counted(len(lacking), 'host')} of '{site.name}', "
             f"which are not reached by '{connect}': write them again with 'rackwright status --json'"
         )
+
+
+def _jump(hosts: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return the public address by which all hosts are reached: a login node's, or that of their load balancer."""
+    told = (known.get(PUBLIC) or known.get(SHARED) for known in hosts.values())
+    return next((str(address) for address in told if address is not None), None)

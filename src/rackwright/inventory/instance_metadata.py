@@ -11,6 +11,6 @@ def metadata_variables(site: AwsSitePlan) -> dict[str, list[str]]:
 
 
 def forwarding_variables(site: AwsSitePlan, group: str) -> dict[str, bool]:
-    """Variables of a node group whose containers behind a bridge may read the metadata, as the blueprint says."""
+    """Return variables of a node group whose containers behind a bridge may read the metadata, as the blueprint says."""
     reaches = any(one.spec.name == group and one.spec.metadata_hops > 1 for one in site.groups)
     return {"instance_metadata_forwarded": True} if reaches else {}

@@ -76,7 +76,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
 
     Args:
         plan: the cluster.
-        site: the only site to list, where not all are wanted; hosts have the same names either way.
+        site: list only this site, where not all are wanted; hosts have the same names either way.
 
     Raises:
         InventoryError: there is no such site, or two groups would have one name.
@@ -147,7 +147,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
 def _add_servers(
     groups: _Groups, plan: Plan, hosts: Mapping[str, Host], hostvars: dict[str, dict[str, Any]]
 ) -> None:
-    """The groups of hosts on fabrics and of those that share folders, with what single ones serve.
+    """Return the groups of hosts on fabrics and of those that share folders, with what single ones serve.
 
     A group is there where somebody is in it.
     """
@@ -168,7 +168,7 @@ def _add_servers(
 
 
 def _add_instances(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
-    """The group of the hosts that are instances on AWS; none where no site is there."""
+    """Return the group of the hosts that are instances on AWS; none where no site is there."""
     sites = {site.name: site for site in plan.aws}
     for name, host in hosts.items():
         if host.site in sites:
@@ -321,7 +321,7 @@ SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_comp
 
 
 def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str | None) -> None:
-    """The groups that playbooks for Slurm name; they are there even when nobody is in them."""
+    """Return the groups that playbooks for Slurm name; they are there even when nobody is in them."""
     slurm = plan.slurm
     if slurm is None:
         return
@@ -375,7 +375,7 @@ HEADS = {"head", "management"}
 
 
 def _add_monitoring(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
-    """The host that Prometheus and Grafana run on: the first head; no group where there is none.
+    """Return the host that Prometheus and Grafana run on: the first head; no group where there is none.
 
     Racks have the limits that what they measure is compared with.
     """
@@ -392,7 +392,7 @@ def _add_monitoring(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> N
 
 
 def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[Host]) -> None:
-    """A group for each NVLink domain that spans hosts, with the list that its IMEX daemons need."""
+    """Return a group for each NVLink domain that spans hosts, with the list that its IMEX daemons need."""
     for key, names in nvlink_domains(plan, hosts).items():
         domain = groups.name("nvlink", *key)
         groups.vars(domain, nvidia_driver_imex_hosts=names)
@@ -403,7 +403,7 @@ def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[Host]) -> None:
 def _add_storage(
     groups: _Groups, plan: Plan, site: str | None, hostvars: dict[str, dict[str, Any]]
 ) -> None:
-    """The groups of Lustre's servers and clients and of local scratch; none where nobody is in it."""
+    """Return the groups of Lustre's servers and clients and of local scratch; none where nobody is in it."""
     names = {}
     if any(system.lustre is not None for system in plan.file_systems):
         names = {(host.site, host.name): host.inventory_name for host in plan.hosts}
@@ -427,7 +427,7 @@ def _add_storage(
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:
-    """All variables of a host, groups from the outside inwards; None where there is no such host."""
+    """Return all variables of a host, groups from the outside inwards; None where there is no such host."""
     own = inventory["_meta"]["hostvars"].get(host)
     if own is None:
         return None

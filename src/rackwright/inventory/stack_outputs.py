@@ -16,7 +16,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
+from rackwright.harmless import counted
+from rackwright.inventory.aws_connection import (
+    INSTANCE,
+    PUBLIC,
+    SHARED,
+    connections,
+    unreachable,
+)
 from rackwright.inventory.expectations import group_name
 from rackwright.inventory.inventory import Inventory, InventoryError
 from rackwright.inventory.role_variables.filesystems import DEVICE
@@ -128,6 +135,8 @@ def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
                     found[DEVICE] = by_id(volumes[name])
                 if name in public:
                     found[PUBLIC] = str(ip_address(public[name]))
+                if "shared_ip" in servers:
+                    found[SHARED] = str(ip_address(servers["shared_ip"]))
                 yield name, found
 
 
@@ -220,11 +229,11 @@ def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:
     names = compress_hostlist([host.inventory_name for host in lost])
     if lost and known:
         yield (
-            f"{len(lost):,} hosts of node groups have no instance with an address and cannot be reached:"
+            f"no instance with an address for {counted(len(lost), 'host')} of node groups:"
             f" {names}; see 'rackwright hosts'"
         )
     elif lost:
         yield (
-            f"the outputs do not tell the addresses of {len(lost):,} hosts of node groups, which"
+            f"the outputs do not tell the addresses of {counted(len(lost), 'host')} of node groups, which"
             f" are reached by name: {names}"
         )

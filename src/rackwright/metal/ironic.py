@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import ssl
 import urllib.parse
@@ -13,7 +12,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
-from rackwright.web.fetching import NoReplyError, Reply, fetch
+from rackwright.web.fetching import NoReplyError, Reply, basic_authorization, fetch
 
 VERSION = "1.95"
 """Version of the API that is asked for; Ironic 25 of 2024 and later have it."""
@@ -42,7 +41,11 @@ class IronicError(ExternalToolError):
 
 @dataclass(frozen=True, slots=True)
 class IronicNode:
-    """Node as Ironic has it; the attributes are fields of its API."""
+    """Node as Ironic has it; the attributes are fields of its API.
+
+    Attributes:
+        updated: time of the last change of ``provision_state``, in Ironic's words.
+    """
 
     uuid: str
     name: str
@@ -54,6 +57,7 @@ class IronicNode:
     inspected: bool
     instance_info: Mapping[str, Any]
     extra: Mapping[str, Any]
+    updated: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,8 +140,7 @@ class Ironic:
             "X-OpenStack-Ironic-API-Version": VERSION,
         }
         if self.user is not None:
-            pair = f"{self.user}:{self.password or ''}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode('ascii')}"
+            headers["Authorization"] = basic_authorization(self.user, self.password or "")
         request = urllib.request.Request(  # noqa: S310 - the blueprint's field takes no other scheme
             f"{self.base.rstrip('/')}{path}",
             method=method,
@@ -173,6 +176,7 @@ def _node(row: Mapping[str, Any]) -> IronicNode:
         inspected=row.get("inspection_finished_at") is not None,
         instance_info=row.get("instance_info") or {},
         extra=row.get("extra") or {},
+        updated=str(row.get("provision_updated_at") or ""),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,11 @@ PART = Part(
             PRIMARY KEY (site, host)
         ) STRICT;
         """,
+        """
+        CREATE TABLE provisioning_renewals (
+            site TEXT NOT NULL, host TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (site, host)
+        ) STRICT;
+        """,
     ),
 )
 
@@ -42,6 +47,7 @@ class HostRecord:
         begun: time of the last act; None before the first.
         last: answer to the last act that failed.
         failure: step and reason for which the host is left alone; None for a host that goes on.
+        renewing: the host was installed before, and was drained so that it can be changed.
     """
 
     done: dict[str, str] = field(default_factory=dict)
@@ -49,6 +55,7 @@ class HostRecord:
     begun: float | None = None
     last: str | None = None
     failure: tuple[str, str] | None = None
+    renewing: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,8 @@ class ProvisioningJournal:
             "SELECT host, step, reason FROM provisioning_failures WHERE site = ?", (self.site,)
         ):
             found.setdefault(host, HostRecord()).failure = (step, reason)
+        for (host,) in ask("SELECT host FROM provisioning_renewals WHERE site = ?", (self.site,)):
+            found.setdefault(host, HostRecord()).renewing = True
         return found
 
     def begin(self, host: str, step: str, act: str) -> int:
@@ -122,9 +131,35 @@ class ProvisioningJournal:
                 (self.site, host, step, self.now(), reason),
             )
 
+    def renew(self, host: str, steps: Collection[str]) -> None:
+        """Write that steps of an installed host are done again."""
+        with transaction(self.connection) as write:
+            self.forget(host, failure_alone=True)
+            for step in steps:
+                write.execute(
+                    "DELETE FROM provisioned_steps WHERE site = ? AND host = ? AND step = ?",
+                    (self.site, host, step),
+                )
+            write.execute(
+                "INSERT OR REPLACE INTO provisioning_renewals VALUES (?, ?, ?)",
+                (self.site, host, self.now()),
+            )
+
+    def end_renewal(self, host: str) -> None:
+        """Write that an installed host is as the blueprint says."""
+        with transaction(self.connection) as write:
+            write.execute(
+                "DELETE FROM provisioning_renewals WHERE site = ? AND host = ?", (self.site, host)
+            )
+
     def forget(self, host: str, *, failure_alone: bool) -> None:
         """Write that a host may be tried again, or begins at the beginning."""
-        tables = ("provisioning_failures", "provisioning_acts", "provisioned_steps")
+        tables = (
+            "provisioning_failures",
+            "provisioning_acts",
+            "provisioned_steps",
+            "provisioning_renewals",
+        )
         with transaction(self.connection) as write:
             if failure_alone:
                 write.execute(

@@ -15,6 +15,8 @@ from rackwright.metal.discovery.machines import DiscoveredMachine
 from rackwright.metal.ironic import IronicNode
 from rackwright.metal.journal import HostRecord
 from rackwright.metal.nodes import FIRMWARE_ORDER, HostPlan
+from rackwright.model.provisioning import Image
+from rackwright.nodelife.redfish import BmcState
 
 
 class ProvisioningStep(StrEnum):
@@ -27,6 +29,7 @@ class ProvisioningStep(StrEnum):
     IMAGED = "imaged"
     SECURED = "secure boot"
     REACHED = "reached by ssh"
+    ATTESTED = "attested"
     CONFIGURED = "configured"
     ACCEPTED = "accepted"
 
@@ -38,18 +41,33 @@ class Act(StrEnum):
     MANAGE = "manage"
     INSPECT = "inspect"
     UPDATE = "update"
+    RESTART = "restart controller"
+    """Restart the controller, whose machine runs on."""
     PROVIDE = "provide"
     DEPLOY = "deploy"
+    SERVICE = "service"
+    """Update a component of an installed host."""
+    REBUILD = "rebuild"
+    """Write an image over the one that is there."""
+    UNDEPLOY = "undeploy"
+    """Give up what is installed, and clean the disks."""
     READ = "read"
     """Read the machine by its controller."""
     REACH = "reach"
+    ATTEST = "attest"
     CONFIGURE = "configure"
     ACCEPT = "accept"
 
 
-SWITCHES_ON = frozenset({Act.INSPECT, Act.UPDATE, Act.PROVIDE, Act.DEPLOY})
+LATE = (Act.REACH, Act.ATTEST, Act.CONFIGURE, Act.ACCEPT)
+"""Acts on installed hosts, which end before the next is begun."""
+SWITCHES_ON = frozenset(
+    {Act.INSPECT, Act.UPDATE, Act.PROVIDE, Act.DEPLOY, Act.SERVICE, Act.REBUILD, Act.UNDEPLOY}
+)
 TRIES = 3
 """Tries of one act of a step."""
+AWAY_S = 900.0
+"""Seconds for which a controller may be away after an update or its own restart."""
 DEADLINE_S: Mapping[ProvisioningStep, float] = {
     ProvisioningStep.ENROLLED: 600.0,
     ProvisioningStep.INSPECTED: 1800.0,
@@ -63,9 +81,14 @@ _UNDER_WAY = frozenset({
     "verifying", "inspecting", "inspect wait", "cleaning", "clean wait", "deploying", "wait call-back",
     "deleting", "adopting", "servicing", "service wait", "rescuing",
 })  # fmt: skip
+_TOLD, _OPEN = "as planned: ", "; not told: "
 _PAST_INSPECTION = frozenset(
-    {"available", "active", "deploying", "wait call-back", "deploy failed"}
+    {"available", "active", "deploying", "wait call-back", "deploy failed", "service failed"}
 )
+_AWAY = frozenset(
+    {BmcState.UNREACHABLE, BmcState.SILENT, BmcState.LOST, BmcState.ERRORS, BmcState.BUSY}
+)
+_STUCK = frozenset({BmcState.STUCK_TASK, BmcState.VANISHED_TASK})
 _REFUSED = frozenset(
     {MachineState.TWIN, MachineState.MISPLACED, MachineState.OTHER_MODEL, MachineState.OTHER_PARTS}
 )
@@ -106,16 +129,31 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """End of an act on an installed host.
+
+    Attributes:
+        reason: for which it failed; None where it did not.
+        note: of what was seen.
+    """
+
+    reason: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """Machine of a host as its controller describes it.
 
     Attributes:
         machine: None where there is none, and in a rehearsal.
         problems: what keeps it from being provisioned.
+        is_away: its controller does not answer, or answers with errors, as while it starts.
     """
 
     machine: DiscoveredMachine | None
     problems: tuple[str, ...] = ()
+    is_away: bool = False
 
 
 Decision = Wait | Do | Passed | Failed
@@ -124,8 +162,19 @@ _Decider = Callable[[HostPlan, HostRecord, IronicNode, Seen | None], Decision]
 
 def steps_of(plan: HostPlan) -> tuple[ProvisioningStep, ...]:
     """Return the steps of a host."""
-    left_out = set() if plan.group.secure_boot else {ProvisioningStep.SECURED}
+    left_out = set()
+    if not plan.group.secure_boot:
+        left_out.add(ProvisioningStep.SECURED)
+    if plan.group.attestation is None:
+        left_out.add(ProvisioningStep.ATTESTED)
     return tuple(step for step in ProvisioningStep if step not in left_out)
+
+
+def is_at(plan: HostPlan, record: HostRecord, until: ProvisioningStep) -> bool:
+    """Return True if a host has passed all its steps up to one, which need not be among them."""
+    order = tuple(ProvisioningStep)
+    wanted = order[: order.index(until) + 1]
+    return all(step in record.done for step in steps_of(plan) if step in wanted)
 
 
 def decide(
@@ -158,12 +207,20 @@ def decide(
             # A machine that is not the one that is meant is not even made known to Ironic.
             return _look(step, seen) or _try(record, step, Act.CREATE, None)
         return Failed(
-            step, "its node is no longer in Ironic: 'provision --again' begins at the beginning"
+            step, "its node is no longer in Ironic: 'provision --retry' begins at the beginning"
         )
     if node.provision_state in _UNDER_WAY:
         return _wait(record, step, node, now)
     if node.maintenance:
         return Failed(step, f"its node is in maintenance: {node.last_error or 'set by hand'}")
+    if (
+        step is ProvisioningStep.FIRMWARE
+        and seen is not None
+        and seen.is_away
+        and record.begun is not None
+        and now - record.begun <= AWAY_S
+    ):
+        return Wait()  # controllers go away while they start with their new firmware
     return _DECISIONS[step](plan, record, node, seen)
 
 
@@ -238,11 +295,18 @@ def facts_against(
         machine = line.found
         if machine is not None and not machine.readable:
             problems = [f"{machine.state.value}: {machine.reason}"]
+        serial = by_host[line.host].machine.serial
+        if machine is not None and machine.readable and machine.serial is None and serial:
+            # It is known by its address alone, at which another machine may be.
+            problems.append(
+                f"its controller does not tell its serial number, and {serial} is planned"
+            )
         planned = by_host[line.host].machine.accelerators
         if machine is not None and machine.readable and machine.accelerators is None and planned:
             text = "its controller does not tell its accelerators"
             problems.append(f"{text}, and {planned} are planned")
-        made[line.host] = Seen(machine, tuple(problems))
+        is_away = machine is not None and machine.state in _AWAY
+        made[line.host] = Seen(machine, tuple(problems), is_away)
     return made
 
 
@@ -267,13 +331,35 @@ def _firmware(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen |
             return Failed(step, f"{text}: no file of 'provisioning.firmware' brings it there")
         if file.checksum is None:
             return Failed(step, f"{text}: the file '{file.name}' has no checksum")
-        if node.provision_state not in {"manageable", "clean failed"}:
+        act = Act.UPDATE
+        if record.renewing and node.provision_state in {"active", "service failed"}:
+            act = Act.SERVICE
+        elif node.provision_state not in {"manageable", "clean failed"}:
             return Failed(step, f"{text}: its node is '{node.provision_state}'")
-        return _try(record, step, Act.UPDATE, node.last_error or "not read back", part)
-    told = [part for part in wanted if part in machine.firmware]
+        is_stuck = machine.state in _STUCK
+        if is_stuck or record.acts.get(f"{act} {part}", 0) == TRIES - 1:
+            if not record.acts.get(f"{Act.RESTART} {part}"):  # some take no update before
+                return Do(step, Act.RESTART, part)
+            if is_stuck:
+                return Failed(step, f"{text}: {machine.state.value}: {machine.reason}")
+        return _try(record, step, act, node.last_error or "not read back", part)
+    told = [f"{part} {wanted[part]}" for part in wanted if part in machine.firmware]
     open_ones = [part for part in wanted if part not in machine.firmware]
-    note = f"as planned: {', '.join(told) or 'none'}"
-    return Passed(step, f"{note}; not told: {', '.join(open_ones)}" if open_ones else note)
+    note = f"{_TOLD}{', '.join(told) or 'none'}"
+    return Passed(step, f"{note}{_OPEN}{', '.join(open_ones)}" if open_ones else note)
+
+
+def split_firmware_note(note: str) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the versions that were read back by component, and the components that were not told."""
+    told, _, open_ones = note.removeprefix(_TOLD).partition(_OPEN)
+    pairs = (text.partition(" ") for text in told.split(", "))
+    return {part: version for part, _, version in pairs}, frozenset(open_ones.split(", "))
+
+
+def image_note(image: Image) -> str:
+    """Return the note of a host that has an image."""
+    kind, _, digest = (image.checksum or "").partition(":")
+    return f"{image.name} ({kind} {digest[:12]})"
 
 
 def _cleaned(plan: HostPlan, record: HostRecord, node: IronicNode, _: Seen | None) -> Decision:
@@ -284,6 +370,8 @@ def _cleaned(plan: HostPlan, record: HostRecord, node: IronicNode, _: Seen | Non
         return _try(record, step, Act.MANAGE, node.last_error)
     if node.provision_state == "manageable":
         return _try(record, step, Act.PROVIDE, node.last_error)
+    if record.renewing and node.provision_state in {"active", "deploy failed", "error"}:
+        return _try(record, step, Act.UNDEPLOY, node.last_error)
     return Failed(
         step, f"its node is in the state '{node.provision_state}': something else was done to it"
     )
@@ -293,11 +381,17 @@ def _imaged(plan: HostPlan, record: HostRecord, node: IronicNode, _: Seen | None
     step = ProvisioningStep.IMAGED
     if plan.image.checksum is None:
         return Failed(step, f"the image '{plan.image.name}' has no checksum")
-    kind, digest = plan.image.checksum.split(":")
+    digest = plan.image.checksum.partition(":")[2]
     own = node.instance_info.get("image_os_hash_value") == digest
     if node.provision_state == "active":
-        if own:
-            return Passed(step, f"{plan.image.name} ({kind} {digest[:12]})")
+        # The node has the new image's name before it is written: it counts when the node's state has
+        # changed since the writing was begun.
+        begun = {name for name in record.acts if name.startswith((Act.REBUILD, Act.DEPLOY))}
+        last = f"{Act.REBUILD} {node.updated}"
+        if own and (not record.renewing or (begun and last not in begun)):
+            return Passed(step, image_note(plan.image))
+        if record.renewing:
+            return _try(record, step, Act.REBUILD, node.last_error, node.updated)
         return Failed(step, "it runs another image: 'decommission' it first")
     if node.provision_state in {"available", "deploy failed"}:
         return _try(record, step, Act.DEPLOY, node.last_error)
@@ -335,6 +429,7 @@ _DECISIONS: Mapping[ProvisioningStep, _Decider] = {
     ProvisioningStep.IMAGED: _imaged,
     ProvisioningStep.SECURED: _secured,
     ProvisioningStep.REACHED: _later(Act.REACH, ProvisioningStep.REACHED),
+    ProvisioningStep.ATTESTED: _later(Act.ATTEST, ProvisioningStep.ATTESTED),
     ProvisioningStep.CONFIGURED: _later(Act.CONFIGURE, ProvisioningStep.CONFIGURED),
     ProvisioningStep.ACCEPTED: _later(Act.ACCEPT, ProvisioningStep.ACCEPTED),
 }

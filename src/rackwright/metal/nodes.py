@@ -74,9 +74,9 @@ def host_plans(
     groups = {one.group: one for one in provisioning.groups}
     images = {one.name: one for one in provisioning.images}
     agents = {one.architecture: one for one in provisioning.agents}
-    files: dict[str, dict[str, FirmwareFile]] = {}
+    files: dict[str, list[FirmwareFile]] = {}
     for file in provisioning.firmware:
-        files.setdefault(file.type, {})[file.component] = file
+        files.setdefault(file.type, []).append(file)
     feeds = {
         name: tuple(dict.fromkeys(racks.sources)) for racks in site.racks for name in racks.names
     }
@@ -86,7 +86,11 @@ def host_plans(
         if group is None:
             continue
         image = images[group.image]
-        own = files.get(machine.product, {})
+        # Of several files for a component, the one that is written has the version that is planned.
+        own: dict[str, FirmwareFile] = {}
+        for file in files.get(machine.product, ()):
+            if file.version == machine.firmware.get(file.component) or file.component not in own:
+                own[file.component] = file
         domain, address = addresses.get(machine.host, ("", None))
         made.append(
             HostPlan(

@@ -11,15 +11,18 @@ from rackwright.errors import RackwrightError
 from rackwright.metal.ironic import Ironic, IronicError, IronicNode
 from rackwright.metal.journal import HostRecord, ProvisioningJournal
 from rackwright.metal.lifecycle import (
+    LATE,
     SWITCHES_ON,
     Act,
     Do,
+    Ended,
     Failed,
     Passed,
     ProvisioningStep,
     Seen,
     Wait,
     decide,
+    is_at,
 )
 from rackwright.metal.nodes import (
     REHEARSAL,
@@ -35,16 +38,16 @@ from rackwright.model.provisioning import Provisioning
 
 ASKED_TOGETHER = 16
 """Requests to Ironic, and hosts that are reached, at the same time."""
-_SWITCHING = frozenset({"inspecting", "cleaning", "deploying"})
+_SWITCHING = frozenset({"inspecting", "cleaning", "deploying", "servicing", "deleting"})
 """States in which a machine may be switched on at any moment; in the states that wait it runs."""
-_BUSY = frozenset({*_SWITCHING, "inspect wait", "clean wait", "wait call-back"})
+_BUSY = frozenset({*_SWITCHING, "inspect wait", "clean wait", "wait call-back", "service wait"})
 _LOCKED = 409
 
 
 Reader = Callable[[Sequence[HostPlan]], Mapping[str, Seen]]
 """Reads the machine of each host by its controller."""
-Runner = Callable[[Act, Sequence[HostPlan]], Mapping[str, str | None]]
-"""Does an act of the last steps, and returns for each host why it failed; None where it did not."""
+Runner = Callable[[Act, Sequence[HostPlan]], Mapping[str, Ended]]
+"""Does an act of the last steps, and returns for each host how it ended."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class Reconciler:
         cluster: name of the cluster.
         plans: hosts, in the order in which they are switched on.
         passwords: of the controllers, by host.
+        restart: restarts the controller of a host, and returns why it refuses.
         limits: most hosts that are switched on together.
         until: last step.
         keys: public keys that hosts accept.
@@ -88,6 +92,7 @@ class Reconciler:
     read: Reader
     run_on_hosts: Runner
     passwords: Callable[[HostPlan], str]
+    restart: Callable[[HostPlan], str | None]
     limits: PowerLimits
     until: ProvisioningStep = ProvisioningStep.ACCEPTED
     say: Callable[[str], None] = lambda _: None
@@ -141,8 +146,7 @@ class Reconciler:
                         waiting += 1
         allowed = self._allowed(todo, nodes)
         waiting += len(todo) - len(allowed)
-        late = {Act.REACH, Act.CONFIGURE, Act.ACCEPT}
-        early = [one for one in allowed if one[1].act not in late]
+        early = [one for one in allowed if one[1].act not in LATE]
         if early:
             # Each act is in the journal before any is begun.
             with self.journal.together():
@@ -158,7 +162,7 @@ class Reconciler:
             begun = sum(1 for answer in answers if answer is None)
             return begun, waiting + len(allowed) - begun
         begun = 0
-        for act in (Act.REACH, Act.CONFIGURE, Act.ACCEPT):
+        for act in LATE:
             batch = [(plan, do) for plan, do in allowed if do.act is act]
             if batch:
                 self._run_late(act, batch)
@@ -171,7 +175,7 @@ class Reconciler:
         """Write what is proven or failed, and return what is left to do for a host."""
         record = self._records.setdefault(plan.name, HostRecord())
         while True:
-            if self.until in record.done:
+            if is_at(plan, record, self.until):
                 return None
             decision = decide(
                 plan, record, nodes.get(plan.name), seen, self.cluster, self.journal.now()
@@ -251,14 +255,25 @@ class Reconciler:
                 if port is not None and port["address"] not in ironic.ports(name):
                     ironic.create_port(port)
             ironic.set_provision_state(name, "manage")
-        elif do.act is Act.UPDATE:
+        elif do.act is Act.RESTART:
+            if (reason := self.restart(plan)) is not None:
+                raise IronicError(f"the controller was not restarted: {reason}")
+        elif do.act in {Act.UPDATE, Act.SERVICE}:
             rehearsal = engine.driver == REHEARSAL
             steps = firmware_steps(plan, do.detail, rehearsal=rehearsal)
-            ironic.set_provision_state(name, "clean", clean_steps=steps)
-        elif do.act is Act.DEPLOY:
+            target = "clean" if do.act is Act.UPDATE else "service"
+            ironic.set_provision_state(name, target, **{f"{target}_steps": steps})
+        elif do.act in {Act.DEPLOY, Act.REBUILD}:
             ironic.update_node(name, instance_patch(plan))
             drive = config_drive(plan, self.provisioning.ssh_keys)
-            ironic.set_provision_state(name, "active", configdrive=drive)
+            target = "active" if do.act is Act.DEPLOY else "rebuild"
+            ironic.set_provision_state(name, target, configdrive=drive)
+        elif do.act is Act.UNDEPLOY:
+            # A machine that replaces another starts from a port of its own.
+            port = port_body(plan, node.uuid) if node is not None else None
+            if port is not None and port["address"] not in ironic.ports(name):
+                ironic.create_port(port)
+            ironic.set_provision_state(name, "deleted")
         else:
             ironic.set_provision_state(name, do.act.value)
 
@@ -266,17 +281,20 @@ class Reconciler:
         with self.journal.together():
             numbers = {plan.name: self._write(plan, do) for plan, do in batch}
         try:
-            reasons: Mapping[str, str | None] = self.run_on_hosts(act, [plan for plan, _ in batch])
+            ends = self.run_on_hosts(act, [plan for plan, _ in batch])
         except RackwrightError as error:
-            reasons = {plan.name: error.summary for plan, _ in batch}
+            ends = {plan.name: Ended(error.summary) for plan, _ in batch}
         with self.journal.together():
             for plan, do in batch:
-                reason = reasons.get(plan.name, "it was left out")
+                end = ends.get(plan.name, Ended("it was left out"))
+                reason = end.reason
                 self.journal.end(numbers[plan.name], reason or "done")
                 record = self._records[plan.name]
                 if reason is None:
-                    self.journal.pass_step(plan.name, do.step, "")
-                    record.done[do.step] = ""
+                    self.journal.pass_step(plan.name, do.step, end.note)
+                    record.done[do.step] = end.note
+                    if do.step is ProvisioningStep.ACCEPTED and record.renewing:
+                        self.journal.end_renewal(plan.name)
                     record.acts, record.begun = {}, None
                     self.say(f"{plan.name}: {do.step.value}")
                 else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -13,13 +12,19 @@ from rackwright.model.aws_instances import (
     SURPLUS,
     TEMPLATE,
     AwsHead,
+    AwsLogin,
     AwsNodeGroup,
-    AwsServer,
     ImageRecord,
     KeyArn,
 )
 from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
-from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem, SecurityGroupId
+from rackwright.model.aws_storage import (
+    DAY,
+    Days,
+    ElasticFileSystem,
+    LustreFileSystem,
+    SecurityGroupId,
+)
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.field_kinds import (
     ABOUT,
@@ -32,22 +37,12 @@ from rackwright.model.field_kinds import (
     OnChange,
 )
 from rackwright.model.names import Name, refuse_twins
-from rackwright.model.units import (
-    Percent,
-)
+from rackwright.model.networks import Cidr
+from rackwright.model.units import Percent
 
 _KEPT = "it is unmounted on every node; it exists without the stacks and stays as it is"
 _RETAINED = "the file system and all data in it would go; they are retained until taken out by hand"
 _STAYS = "hosts and file systems stay where they are"
-
-
-def _check_network(text: str) -> str:
-    IPv4Network(text)
-    return text
-
-
-Cidr = Annotated[str, AfterValidator(_check_network)]
-"""An IPv4 network like ``10.20.0.0/16``, host bits zero."""
 
 
 SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
@@ -70,6 +65,29 @@ class ExistingNetwork(Model):
         tuple[SecurityGroupId, ...], Field(max_length=3), HARDWARE, OnChange("rolling", TEMPLATE)
     ] = ()
     """Groups that every host is in beside those that are made for the cluster."""
+
+
+_RETENTIONS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
+"""Days for which CloudWatch Logs keeps events (API Reference, ``PutRetentionPolicy``), up to ten years."""
+
+
+def _check_retention(seconds: float) -> float:
+    days = seconds / DAY
+    if days not in _RETENTIONS:
+        nearest = min(_RETENTIONS, key=lambda known: abs(known - days))
+        raise ValueError(f"CloudWatch Logs keeps events for {nearest} d, and not for {days:g} d")
+    return seconds
+
+
+class FlowLogs(Model):
+    """Records of the connections of a VPC, in CloudWatch Logs."""
+
+    keep: Annotated[Days, AfterValidator(_check_retention), HARDWARE]
+    """Time for which records are kept, in d."""
+    traffic: Annotated[
+        Literal["all", "rejected"], HARDWARE, OnChange("in place", "the flow log is made again")
+    ] = "all"
+    """Connections that are recorded: all of them, or those alone that a rule rejected."""
 
 
 class AwsNetwork(Model):
@@ -137,6 +155,11 @@ class AwsNetwork(Model):
         OnChange("in place", "room in the cluster's subnet; a subnet that changes is listed apart"),
     ] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint, in %."""
+    flow_logs: Annotated[
+        FlowLogs | None, PART, OnChange("in place", "connections are recorded, or no more")
+    ] = None
+    """Records of connections of the VPC that is made. CloudWatch charges for what is written. None if
+    omitted."""
     cluster_subnets: Annotated[
         tuple[Cidr, ...],
         HARDWARE,
@@ -216,6 +239,7 @@ class AwsAccess(Model):
     encryption_key: Annotated[
         KeyArn | None,
         HARDWARE,
+        ABOUT,
         OnChange(
             "refused",
             "file systems and root volumes keep their key for life: others would take their place",
@@ -225,7 +249,7 @@ class AwsAccess(Model):
     omitted."""
     key_for_auto_scaling: Annotated[
         Literal["grant", "key-policy"] | None,
-        HARDWARE,
+        Claim(strictest_first=("grant", "key-policy"), absent="strict"),
         OnChange("in place", "a grant on the key is made or removed"),
     ] = None
     """Way in which Auto Scaling may use ``encryption_key``: ``grant`` has the stacks make a grant,
@@ -264,7 +288,7 @@ class AwsSite(Model):
     ]
     head: Annotated[AwsHead, PART]
     login: Annotated[
-        AwsServer | None,
+        AwsLogin | None,
         PART,
         OnChange("in place", "new instances", event="added"),
         OnChange("drain", "the login nodes are removed", event="removed"),
@@ -316,6 +340,8 @@ class AwsSite(Model):
         for zone in self.network.availability_zones:
             if not zone.startswith(self.region):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
+        if self.network.existing is not None and self.network.flow_logs is not None:
+            raise ValueError("'flow_logs' are of a VPC that is made, and this one exists")
         if self.access.connect == "jump" and self.login is None:
             raise ValueError("'connect: jump' needs 'login' nodes to jump from")
         if self.access.key_for_auto_scaling and self.access.encryption_key is None:

@@ -18,6 +18,7 @@ from rackwright.model.field_kinds import (
     OnChange,
 )
 from rackwright.model.names import Name, NameDigits
+from rackwright.model.prices import DollarsPerHour
 from rackwright.model.units import (
     Gibibytes,
     MegabytesPerSecond,
@@ -55,11 +56,11 @@ class OnDemand(Model):
 class Reservation(Model):
     """A targeted on-demand capacity reservation (ODCR)."""
 
-    kind: Annotated[Literal["reservation"], HARDWARE]
+    kind: Annotated[Literal["reservation"], Claim(looser="either")]
     """An on-demand capacity reservation."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the reservation."""
-    placement_group: Annotated[str | None, HARDWARE] = None
+    placement_group: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Placement group that the reservation was made in; nodes may use no other."""
     instances: Annotated[int | None, Field(gt=0), Claim(looser="higher"), POLICIES_ONLY] = None
     """Instances it reserves, as recorded. Unknown if omitted."""
@@ -79,7 +80,7 @@ Amazon EKS"). No document that was read says so of ``trn2u.``."""
 class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
-    kind: Annotated[Literal["capacity-block"], HARDWARE]
+    kind: Annotated[Literal["capacity-block"], Claim(looser="either")]
     """A capacity block, bought for some days."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$"), KEY]
     """Id of the block's capacity reservation."""
@@ -110,7 +111,22 @@ class CapacityBlock(Model):
         return self
 
 
-Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
+class Spot(Model):
+    """Spare capacity of EC2, which AWS takes back two minutes after a notice."""
+
+    kind: Annotated[Literal["spot"], HARDWARE]
+    """Spare capacity, which AWS may take back at any time, two minutes after a notice."""
+    max_price: Annotated[
+        DollarsPerHour,
+        Field(gt=0),
+        HARDWARE,
+        OnChange("in place", "a limit of instances that are launched from then on"),
+    ]
+    """Most that an instance may cost, in USD/h. While spare capacity is dearer, EC2 launches none, and takes
+    back those that run."""
+
+
+Capacity = Annotated[OnDemand | Reservation | CapacityBlock | Spot, Field(discriminator="kind")]
 
 
 _JOIN = "slurmctld starts again with the nodes that it may launch; jobs go on"
@@ -187,6 +203,15 @@ class AwsNodeGroup(Model):
     ] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
 
+    @model_validator(mode="after")
+    def _spot_is_elastic(self) -> AwsNodeGroup:
+        if isinstance(self.capacity, Spot) and (self.least or not self.is_elastic):
+            raise ValueError(
+                f"'{self.name}' has spot instances, which AWS takes back: write 'count: {{min: 0, max: "
+                f"{max(1, self.most)}}}', so that Slurm launches them for jobs"
+            )
+        return self
+
     @property
     def least(self) -> int:
         """Number of instances that always run."""
@@ -230,6 +255,22 @@ class AwsServer(Model):
         OnChange("replace", "a volume cannot shrink: the instance is replaced", event="shrunk"),
     ]
     """Size of each root volume, in GiB."""
+
+
+class AwsLogin(AwsServer):
+    """Login instances, where users have shells."""
+
+    address: Annotated[
+        Literal["elastic", "load-balancer"] | None,
+        HARDWARE,
+        OnChange(
+            "in place",
+            "users reach the login nodes by other addresses; login nodes that move to another subnet are listed apart",
+        ),
+    ] = None
+    """Public address that stays when login nodes are stopped or replaced: ``elastic`` gives each node one of its own,
+    ``load-balancer`` all of them one in common, and none of their own. Applies where ``ssh_from`` names public
+    networks. EC2 gives another address at each start if omitted."""
 
 
 class ImageRecord(Model):

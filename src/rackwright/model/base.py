@@ -52,7 +52,7 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /
     ) -> CoreSchema:
-        """Its schema, in which ``true`` and ``"4"`` are no numbers, and ``""`` is no text."""
+        """Return the schema, in which ``true`` and ``"4"`` are no numbers, and ``""`` is no text."""
         made = handler(source)
         _be_strict(made)
         return made

@@ -82,7 +82,7 @@ class Blueprint(Model):
         OnChange("drain", "the whole site is removed", event="removed", keeps_data=True),
     ]
     """Regions of AWS and places with halls."""
-    interconnects: Annotated[tuple[Interconnect, ...], PART, POLICIES_ONLY] = ()
+    interconnects: Annotated[tuple[Interconnect, ...], STATEMENT, POLICIES_ONLY] = ()
     """Lines between the sites."""
     scheduler: Annotated[
         Scheduler | None,
@@ -153,7 +153,7 @@ class Blueprint(Model):
         for bill in self.operations.software if self.operations else ():
             for name in bill.sites:
                 if name not in names:
-                    raise ValueError(f"the software bill '{bill.name}' names no site: '{name}'")
+                    raise ValueError(f"the software entry '{bill.name}' names no site: '{name}'")
         for entry in self.operations.hosts if self.operations else ():
             for name in entry.sites:
                 if name not in names:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import KEY, PART, STATEMENT, Claim, Setting
+from rackwright.model.field_kinds import KEY, STATEMENT, Claim, Setting
 from rackwright.model.names import Name, refuse_twins
 from rackwright.model.prices import (
     Dollars,
@@ -28,7 +28,9 @@ StorageItem = Literal[
     "fsx-lustre-persistent-2-500",
     "fsx-lustre-persistent-2-1000",
 ]
-NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
+NetworkItem = Literal[
+    "nat-gateway", "public-address", "interface-endpoint", "network-load-balancer"
+]
 
 
 HOURS_PER_YEAR = 8760
@@ -55,7 +57,7 @@ class OwnedRates(Model):
     """Price of a kilowatt hour at the site's meter; it wins over ``energy_region``."""
     energy_region: Annotated[str | None, Claim(looser="either", absent="elsewhere")] = None
     """Region of the price lists whose energy price holds here, like ``US-OH``."""
-    time_of_use: Annotated[tuple[EnergyPeriod, ...], PART] = ()
+    time_of_use: Annotated[tuple[EnergyPeriod, ...], STATEMENT] = ()
     """Prices of energy by time of use, of all 8,760 hours of the year, instead of ``energy``. The load is
     taken as even over the year."""
     demand: Annotated[DollarsPerKilowattMonth | None, Claim(looser="lower", absent="elsewhere")] = (

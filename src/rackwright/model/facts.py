@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.base import Model, Prose
-from rackwright.model.field_kinds import HARDWARE, KEY, Claim
+from rackwright.model.field_kinds import KEY, Claim
 from rackwright.model.hardware import ID, Confidence
 
 
@@ -21,7 +21,7 @@ class ProductFact(Model):
     """Name of the value in its catalogue entry, like ``weight`` or ``power_supplies.rating``."""
     value: Annotated[str | int, Claim(looser="either", absent="elsewhere")]
     """Value as in the catalogue, with its unit where it has one."""
-    source: Annotated[Prose, HARDWARE]
+    source: Annotated[Prose, Claim(looser="either", absent="elsewhere")]
     """The document or measurement, precise enough to be found again."""
     date: Annotated[dt.date, Claim(looser="higher", absent="elsewhere")]
     """Day on which the value was published, read or measured."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
+from rackwright.harmless import counted
 from rackwright.model.base import Model, Prose
 from rackwright.model.field_kinds import LABEL, Claim
 from rackwright.model.switching import PortPattern, SwitchSystem
@@ -220,7 +221,9 @@ class NetworkPort(Model):
     def _one_name_a_port(self) -> NetworkPort:
         for listed in (self.names, self.cages):
             if listed and len(listed) != self.count:
-                raise ValueError(f"{len(listed)} names are given for {self.count} ports")
+                raise ValueError(
+                    f"{counted(len(listed), 'name')} for {counted(self.count, 'port')}"
+                )
         return self
 
 
@@ -272,6 +275,9 @@ class Device(Entry):
     """Rack units that it takes, in U."""
     depth: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
     """Depth from front to rear without cables and their bends, in m."""
+    full_depth: Annotated[bool | None, Claim(looser="either", absent="elsewhere")] = None
+    """True if it takes the front and the rear of its rack units, False if another device fits behind it.
+    Unknown if omitted."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Weight of one unit as it is mounted, in kg; its coolant is a number of the racks
     (``coolant_weight``)."""

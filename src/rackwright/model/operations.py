@@ -22,7 +22,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.names import DISTINCT, HostList, Name, refuse_twins
 from rackwright.model.repair import Repair
 from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
@@ -153,7 +153,7 @@ class HostSettings(Model):
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
-    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
+    sites: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Sites that the entry covers. All sites, with no other entry, if omitted."""
     time_servers: Annotated[tuple[TimeServer, ...], HARDWARE] = ()
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
@@ -166,9 +166,9 @@ class PowerClass(Model):
 
     name: Annotated[Name, KEY]
     """Name of the class."""
-    partitions: Annotated[tuple[PartitionName, ...], HARDWARE] = ()
+    partitions: Annotated[tuple[PartitionName, ...], DISTINCT, HARDWARE] = ()
     """Partitions whose jobs are of the class."""
-    qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    qos: Annotated[tuple[SlurmName, ...], DISTINCT, HARDWARE] = ()
     """Quality of service of its jobs, which counts before the partition."""
     protected: Annotated[bool, HARDWARE] = False
     """True if its nodes are never limited."""
@@ -191,7 +191,9 @@ class Operations(Model):
     """Xid errors of the GPU driver for which a node is drained besides those of the table of faults."""
     software: Annotated[tuple[SoftwareBill, ...], PART, FOR_REVIEW] = ()
     firmware: Annotated[
-        tuple[FirmwareBaseline, ...], PART, OnChange("drain", "firmware is written on idle nodes")
+        tuple[FirmwareBaseline, ...],
+        STATEMENT,
+        OnChange("drain", "firmware is written on idle nodes"),
     ] = ()
     burn_in: Annotated[BurnIn | None, STATEMENT, POLICIES_ONLY] = None
     changes: Annotated[ChangeControl | None, STATEMENT, POLICIES_ONLY] = None
@@ -229,13 +231,13 @@ class Operations(Model):
     @model_validator(mode="after")
     def _nothing_twice(self) -> Operations:
         for what, names in (
-            ("software bill", [bill.name for bill in self.software]),
+            ("software entry", [bill.name for bill in self.software]),
             ("power class", [one.name for one in self.power_classes]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),
             ("tuning of the group", [one.group for one in self.tuning]),
-            ("site of a software bill", [site for bill in self.software for site in bill.sites]),
+            ("site of a software entry", [site for bill in self.software for site in bill.sites]),
             ("entry of 'hosts'", [entry.name for entry in self.hosts]),
             ("maintenance window", [w.name for w in self.repair.windows] if self.repair else []),
             ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
@@ -244,7 +246,7 @@ class Operations(Model):
         if len(self.software) > 1:
             for bill in self.software:
                 if not bill.sites:
-                    raise ValueError(f"the software bill '{bill.name}' must name its 'sites'")
+                    raise ValueError(f"the software entry '{bill.name}' must name its 'sites'")
         if len(self.hosts) > 1:
             for entry in self.hosts:
                 if not entry.sites:

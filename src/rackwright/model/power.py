@@ -17,7 +17,7 @@ from rackwright.model.field_kinds import (
     Claim,
     OnChange,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import DISTINCT, Name
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -108,7 +108,10 @@ class SiteCabling(Model):
     temperature: Annotated[Celsius, Claim(looser="higher")]
     """Temperature that insulation and terminals stand, in °C: 60, 75 or 90 under the NEC, 70 (PVC) or
     90 (XLPE) under IEC."""
-    installation: Annotated[Literal["tray", "conduit"] | None, HARDWARE] = None
+    installation: Annotated[
+        Literal["tray", "conduit"] | None,
+        Claim(strictest_first=("conduit", "tray"), absent="strict"),
+    ] = None
     """Installation under IEC: on a perforated tray (method E) or in conduit (B2). Needed under IEC."""
     ambient: Annotated[Celsius, Claim(looser="lower")]
     """Warmest air around the cables, in °C."""
@@ -177,7 +180,7 @@ class PowerSource(Model):
     """Name of the source, by which the rest of the blueprint refers to it."""
     kind: Annotated[SourceKind, HARDWARE]
     """Kind of source."""
-    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
+    fed_by: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Parents. The first one carries the load, the others take over when it is lost. The source of the
     load is unknown if omitted, except for a utility or a generator."""
     product: Annotated[str | None, HARDWARE] = None
@@ -254,12 +257,12 @@ class PowerSource(Model):
     the circuits that leave it among them, in A."""
     conductors: Annotated[Conductors | None, PART] = None
     """Conductors from each of its parents. No voltage drop is computed if omitted."""
-    room: Annotated[Name | None, HARDWARE] = None
+    room: Annotated[Name | None, Claim(looser="either", absent="elsewhere")] = None
     """Name of its room or fire compartment, whose fire or flood takes all that is in it. Not judged if no source
     of the site names one."""
-    battery_room: Annotated[Name | None, HARDWARE] = None
+    battery_room: Annotated[Name | None, Claim(looser="either", absent="elsewhere")] = None
     """Name of the room of the batteries of a UPS. That of the UPS if omitted."""
-    route: Annotated[Name | None, HARDWARE] = None
+    route: Annotated[Name | None, Claim(looser="either", absent="elsewhere")] = None
     """Name of the trench, riser or tray of the cables from its parents. Not judged if omitted."""
     max_altitude: Annotated[Metres | None, Claim(looser="higher", absent="strict")] = None
     """Highest site at which its ratings apply as stated, by its maker, in m. 2000 m, the normal service

@@ -149,6 +149,34 @@ class FirmwareFile(Model):
     """Checksum of the file. The file is not written if omitted."""
 
 
+class Measurement(Model):
+    """Accepted values of one register (PCR) of a TPM."""
+
+    index: Annotated[int, Field(ge=0, le=23), KEY]
+    """Number of the register in the bank of SHA-256: 0 has the firmware, 4 what it started, 7 the keys of secure boot."""
+    values: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...],
+        Field(min_length=1, max_length=16),
+        HARDWARE,
+        _IN_PLACE,
+    ]
+    """Accepted values, as 64 hex digits; several while an update rolls out."""
+
+
+class Attestation(Model):
+    """Proof by the TPM 2.0 of a host that it started accepted software, before it is configured."""
+
+    tpm_ca: Annotated[ControlPath, HARDWARE, _IN_PLACE]
+    """Certificates (PEM) of the makers of TPMs, up to their roots."""
+    pcrs: Annotated[tuple[Measurement, ...], Field(min_length=1), PART, _IN_PLACE]
+    """Registers that are compared."""
+
+    @model_validator(mode="after")
+    def _names_each_register_once(self) -> Attestation:
+        refuse_twins("register", (str(one.index) for one in self.pcrs))
+        return self
+
+
 class ProvisionedGroup(Model):
     """Installation of the hosts of one node group."""
 
@@ -162,6 +190,8 @@ class ProvisionedGroup(Model):
     """Way in which the agent is started on hosts."""
     secure_boot: Annotated[bool | None, HARDWARE, _REIMAGED] = None
     """True if hosts start signed software only. Left as it is if omitted."""
+    attestation: Annotated[Attestation | None, PART, _IN_PLACE] = None
+    """TPM and measurements that hosts have to prove. Hosts are not attested if omitted."""
 
 
 class PowerOnLimits(Model):

@@ -24,12 +24,23 @@ def format_quantity(value: float, unit: str) -> str:
         return f"{_digits(value)} %"
     for scale, name in _SCALED.get(unit, ((1.0, unit),)):
         if abs(value) >= scale or scale == _SCALED.get(unit, ((1.0, unit),))[-1][0]:
-            return f"{_digits(value / scale)} {name}".strip()
+            digits = _digits(value / scale)
+            return f"{digits} {_singular(name) if digits in {'1', '-1'} else name}".strip()
     raise AssertionError(unit)  # the last scale always fits
 
 
+def _singular(unit: str) -> str:
+    """Return the noun of one of a unit that is counted, as ``host`` of ``hosts``; others stay as they are."""
+    last = unit.rpartition(" ")[2]
+    if len(last) < 4 or not (unit.islower() and last.isalpha() and last.endswith("s")):
+        return unit
+    if last.endswith("ies"):
+        return f"{unit[:-3]}y"
+    return unit[:-2] if last.endswith(("ches", "shes", "sses", "xes")) else unit[:-1]
+
+
 def _digits(value: float) -> str:
-    """Four significant digits at least, no trailing zeros, thousands separated."""
+    """Return a number with four significant digits at least, no trailing zeros, thousands separated."""
     magnitude = abs(value)
     decimals = 0 if magnitude >= 1000 else 1 if magnitude >= 100 else 2 if magnitude >= 1 else 4
     text = f"{value:,.{decimals}f}"

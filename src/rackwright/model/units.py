@@ -123,7 +123,10 @@ class Dimension:
         for known, factor in FOREIGN.get(unit.lower(), ()):
             if known in self.factors:
                 return f"; '{number} {unit}' is '{_number(amount * factor)} {known}'"
-        powers = [one for one in (POWER, APPARENT_POWER) if one is not self and unit in one.factors]
+        powers = [
+            one for one in (POWER, APPARENT_POWER)
+            if one is not self and unit.lower() in map(str.lower, one.factors)
+        ]  # fmt: skip
         if powers and self in (POWER, APPARENT_POWER):
             words = "power is apparent power times power factor"
             return f"; '{unit}' is a unit of {powers[0].name}: {words}"
@@ -187,13 +190,7 @@ def _shape(value: Any) -> str:
     """Return the words for a value that no quantity is written as."""
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    return (
-        "a list"
-        if isinstance(value, (list, tuple))
-        else "a mapping"
-        if value is not None
-        else "nothing"
-    )
+    return "a list" if isinstance(value, (list, tuple)) else "a mapping"
 
 
 def _number(value: Decimal) -> str:
@@ -222,7 +219,9 @@ class Quantity:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise PydanticCustomError(
                 "quantity",
-                "{given} is not {noun}; write it like '{example}'",
+                "{given} is not {noun}; write it like '{example}'"
+                if value is not None
+                else "no value is set; write it like '{example}'",
                 {"given": _shape(value), "noun": dimension.noun, "example": dimension.example},
             )
         if isinstance(value, str):

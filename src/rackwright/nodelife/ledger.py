@@ -79,7 +79,7 @@ class Move:
     came_from: str = ""
 
     def __str__(self) -> str:
-        """On one line, for people."""
+        """Return the entry on one line."""
         kind = self.kind.upper() if len(self.kind) < 4 else self.kind
         where = f"{self.node}: {kind} in {self.slot or 'its slot'}"
         if not self.after:
@@ -279,7 +279,7 @@ class Ledger:
             )
 
     def began(self) -> float | None:
-        """Time of the first record, in seconds since the epoch; None for an empty ledger."""
+        """Return time of the first record, in seconds since the epoch; None for an empty ledger."""
         row = self.connection.execute(
             "SELECT min(at) FROM (SELECT min(since) AS at FROM stay UNION SELECT min(at) FROM entry "
             "UNION SELECT min(began) FROM incident)"

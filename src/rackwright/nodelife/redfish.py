@@ -7,7 +7,6 @@ that has to be changed first), and because repair polls sensors and switches pow
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
 import json
@@ -23,6 +22,7 @@ from urllib.parse import urlsplit
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
+from rackwright.web.fetching import basic_authorization
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 """Bytes of one answer."""
@@ -336,8 +336,8 @@ class Redfish:
         if self._token is not None:
             headers["X-Auth-Token"] = self._token
         elif self._basic:
-            pair = f"{self.credentials.user}:{self.credentials.password}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode('ascii')}"
+            who = self.credentials
+            headers["Authorization"] = basic_authorization(who.user, who.password)
         fresh = self._connection is None
         try:
             status, text, told = self._send(method, path, data, headers)
@@ -461,3 +461,14 @@ def _has_message(body: Any, name: str) -> bool:
         for one in infos
         if isinstance(one, dict)
     )
+
+
+def restart_manager(session: Redfish, manager: Mapping[str, Any]) -> None:
+    """Ask a controller to restart itself; its machine runs on.
+
+    Raises:
+        BmcError: it does not answer, or refuses.
+    """
+    action = (manager.get("Actions") or {}).get("#Manager.Reset") or {}
+    own = f"{str(link_of(manager)).rstrip('/')}/Actions/Manager.Reset"
+    session.post(str(action.get("target") or own), {"ResetType": "GracefulRestart"})

@@ -51,7 +51,7 @@ class ServiceFigures:
         return sum(self.lost_s.values()) / whole if whole else 0.0
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON; times in hours."""
+        """Return the data for JSON; times in hours."""
         return {
             "window_h": round(self.window_s / 3600, 3),
             "incidents": self.incidents,

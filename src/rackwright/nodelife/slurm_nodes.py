@@ -103,7 +103,7 @@ def read_jobs(text: str) -> tuple[Job, ...]:
 
 
 def describe_jobs(jobs: Iterable[Job]) -> str:
-    """Like ``2 jobs still running on gpu-3, 1 on gpu-[4-5]``."""
+    """Return text like ``2 jobs still running on gpu-3, 1 on gpu-[4-5]``."""
     counts = Counter(job.nodes for job in jobs)
     parts = [f"{count} on {nodes}" for nodes, count in sorted(counts.items())]
     if not parts:
@@ -129,7 +129,7 @@ class NodeUpdate:
     arguments: tuple[str, ...]
 
     def as_variable(self) -> dict[str, Any]:
-        """For the playbook."""
+        """Return the data for the playbook."""
         return {
             "names": list(self.names),
             "pattern": self.pattern,
@@ -141,17 +141,17 @@ _IN_SERVICE = rf"^(?!.* State=\S*\b(?:{'|'.join(OUT_OF_SERVICE)})).* State="
 
 
 def drain(names: Iterable[str], why: str) -> NodeUpdate:
-    """Drains those of ``names`` that are in service; the others keep the reason they have."""
+    """Drain those of ``names`` that are in service; the others keep the reason they have."""
     return NodeUpdate(tuple(names), _IN_SERVICE, ("State=DRAIN", f"Reason={why}"))
 
 
 def take_over(names: Iterable[str], why: str) -> NodeUpdate:
-    """Drains all of ``names``, also those that are out of service with a reason of their own."""
+    """Drain all of ``names``, also those that are out of service with a reason of their own."""
     return NodeUpdate(tuple(names), " State=", ("State=DRAIN", f"Reason={why}"))
 
 
 def give_back(names: Iterable[str], whys: Iterable[str]) -> NodeUpdate:
-    """Resumes those of ``names`` that are drained with one of the reasons ``whys``, no others."""
+    """Resume those of ``names`` that are drained with one of the reasons ``whys``, no others."""
     return NodeUpdate(tuple(names), _with_reason(whys), ("State=RESUME",))
 
 
@@ -167,7 +167,7 @@ def forget_comment(names: Iterable[str]) -> NodeUpdate:
 
 
 def rename_reason(names: Iterable[str], whys: Iterable[str], new: str) -> NodeUpdate:
-    """Gives those of ``names`` that are drained with one of ``whys`` another reason."""
+    """Give those of ``names`` that are drained with one of ``whys`` another reason."""
     return NodeUpdate(tuple(names), _with_reason(whys), ("State=DRAIN", f"Reason={new}"))
 
 

@@ -61,7 +61,7 @@ class WorkItem:
         return f"{self.rack} U{self.unit:g}" if self.unit is not None else self.rack
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON; what is not known is left out."""
+        """Return the data for JSON; unknown values are left out."""
         task = self.task
         known = {
             "site": self.site, "hall": self.hall, "row": self.row, "rack": self.rack, "unit": self.unit,
@@ -72,7 +72,7 @@ class WorkItem:
         return {name: value for name, value in known.items() if value not in ("", None)}
 
     def __str__(self) -> str:
-        """On one line: place, action, part, cable, reason."""
+        """Return place, action, part, cable and reason on one line."""
         task = self.task
         part = " ".join(
             word for word in (task.part.upper() if len(task.part) < 5 else task.part, task.slot) if word

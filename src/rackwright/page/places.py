@@ -58,7 +58,7 @@ class Places:
 
 
 def _of_site(number: int, site: SitePlan) -> dict[Path, Place]:
-    """Later ones hold over earlier ones at the same path."""
+    """Merge places; later ones take precedence at the same path."""
     found = {site.path: Place(number)}
     racks: dict[Path, dict[int, None]] = {}
     for number_, own in enumerate(site.racks):

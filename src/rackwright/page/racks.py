@@ -36,7 +36,7 @@ class Elevations:
 
     @classmethod
     def empty(cls) -> Elevations:
-        """None so far."""
+        """Return an empty elevation."""
         return cls([], {})
 
     def add(self, drawing: Drawing) -> int | None:

@@ -46,7 +46,7 @@ def boards(plan: Expansion) -> Iterator[Board]:
 
 
 def accelerators_by_site(plan: Expansion) -> Mapping[str, int]:
-    """Number of accelerators of each site, in the order of the blueprint."""
+    """Return number of accelerators of each site, in the order of the blueprint."""
     found = dict.fromkeys(plan.site_names, 0)
     for site in plan.onprem:
         found[site.name] = site.totals.accelerators

@@ -12,6 +12,7 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.files import AnyPath
+from rackwright.harmless import counted
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.template_marks import refuse_templates
 from rackwright.plan.derivation.derive import Derived, derive, named_rules
@@ -20,7 +21,7 @@ from rackwright.plan.derivation.written import WrittenNames
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
-from rackwright.reading.loader import load_tree, validate
+from rackwright.reading.loader import EXAMPLE, load_tree, validate
 from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Item, Tree
 
@@ -71,7 +72,7 @@ class LoadedPlan:
         by_site = {member.spec.site: member for member in plan.members}
         if site is None:
             raise UsageError(
-                f"the blueprint federates {len(by_site)} clusters",
+                f"the blueprint federates {counted(len(by_site), 'cluster')}",
                 hint=f"name the site of one with --site: {', '.join(by_site)}",
             )
         if site not in by_site:
@@ -107,6 +108,8 @@ def load_plan(
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
     """Return the plan of a blueprint that is plain data, without positions."""
+    if isinstance(data, dict) and isinstance(data.get(EXAMPLE), bool):  # a mark of a file
+        data = {name: value for name, value in data.items() if name != EXAMPLE}
     return plan_tree(nowhere(data), catalogue)
 
 

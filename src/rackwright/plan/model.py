@@ -147,7 +147,7 @@ class Plan(Expansion):
         return {one.site: one for one in site_software(self)}
 
     def with_versions(self, slurm: str | None, bills: tuple[SoftwareBill, ...]) -> Plan:
-        """Returns the plan of the same cluster with other versions of software.
+        """Return the plan of the same cluster with other versions of software.
 
         Args:
             slurm: the scheduler's release; None leaves it, as does a cluster without a scheduler.

@@ -12,7 +12,7 @@ from rackwright.reading.suggest import did_you_mean
 
 
 def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
-    """Node groups in ``operations`` that no site has; what is said of a mistyped one would be lost."""
+    """Yield node groups in ``operations`` that no site has; what is said of a mistyped one would be lost."""
     operations = blueprint.operations
     known = [group.name for site in blueprint.sites for group in site.node_groups]
     if operations is None:

@@ -156,7 +156,7 @@ class Report:
         return Counter(result.outcome for result in self.results)
 
     def count(self, outcome: Outcome) -> int:
-        """Number of results with ``outcome``."""
+        """Return number of results with ``outcome``."""
         return self._counts.get(outcome, 0)
 
 
@@ -301,7 +301,7 @@ def _sentence(measure: Measure, outcome: Outcome) -> str:
             "the limit" if measure.limit is None else "the value"
         )
         known_text = f" ({', '.join(known)})" if known else ""
-        return f"{measure.what} cannot be judged{known_text}; not known: {missing}"
+        return f"{measure.what} cannot be checked{known_text}; not known: {missing}"
     value = format_quantity(measure.value, measure.unit)
     limit = format_quantity(measure.limit, measure.unit)
     noun = "limit" if measure.sense == "at_most" else "minimum"
@@ -312,7 +312,7 @@ def _sentence(measure: Measure, outcome: Outcome) -> str:
 
 
 def fingerprint(policy: str, subject: Subject, what: str) -> str:
-    """Sixteen hex digits that name a rule and a subject, by names and never by position."""
+    """Return sixteen hex digits that name a rule and a subject, by names and never by position."""
     text = f"{policy}\n{subject.name}\n{what}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

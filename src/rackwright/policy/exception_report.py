@@ -93,6 +93,7 @@ class Notice:
     Attributes:
         id: of the waiver; ``baseline`` where the notice is about that; or what a change lowers.
         policy: the rule it concerns; empty where it is not about one.
+        number: values that it is about.
     """
 
     kind: NoticeKind
@@ -100,6 +101,7 @@ class Notice:
     policy: str
     message: str
     location: Location | None = None
+    number: int = 1
 
     @property
     def problem(self) -> bool:
@@ -154,5 +156,5 @@ class ExceptionReport:
         return self.strict and bool(self.problems)
 
     def count(self, kind: NoticeKind) -> int:
-        """Number of notices of ``kind``."""
+        """Return number of notices of ``kind``."""
         return sum(1 for notice in self.notices if notice.kind is kind)

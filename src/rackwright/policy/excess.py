@@ -85,7 +85,7 @@ def beyond(mark: Mark, unit: str) -> str:
 
 
 def moved(then: float, now: float, unit: str, *, at_most: bool) -> str:
-    """That a limit moved, with both numbers; empty where it did not.
+    """Return the words about a limit that moved, with both numbers; empty if it did not.
 
     Returns:
         Words like ``the limit moved from 45 kW to 5 kW``.

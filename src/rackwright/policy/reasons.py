@@ -76,7 +76,7 @@ def why(reasons: Mapping[str, Reason], name: str, owner: str | None) -> str:
 
 
 def check_reasons(blueprint: Blueprint, tree: Tree) -> None:
-    """Nothing, where each of a blueprint's ``reasons`` is about one of its fields and says something.
+    """Raise if a reason is empty or names a field that the blueprint does not set.
 
     Raises:
         SpecErrors: with the place of each that does not.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from rackwright.errors import Location
+from rackwright.harmless import counted
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.reading.tree import Item
@@ -28,19 +29,15 @@ def unfilled_layers(judged: LoadedPlan) -> Iterator[Notice]:
     places = judged.tree.unfilled
     for file, number in Counter(place.file for place in places).items():
         first = next(place for place in places if place.file == file)
-        keys = "1 key has" if number == 1 else f"{number} keys have"
-        yield Notice(
-            NoticeKind.UNFILLED, file, "", f"{keys} no value yet and change nothing", first
-        )
+        text = f"{counted(number, 'empty key')}, without effect"
+        yield Notice(NoticeKind.UNFILLED, file, "", text, first)
 
 
 def example_files(loaded: LoadedPlan) -> Iterator[Notice]:
     """Yield a notice for each file whose values are examples, with the number that still apply."""
     for file, number in example_values(loaded).items():
-        values = "1 value is an example" if number == 1 else f"{number} values are examples"
-        place = Location(file, 1, 1)
-        text = f"{values}: put in what is true, and take 'example: true' out"
-        yield Notice(NoticeKind.EXAMPLE_FILE, file, "", text, place)
+        text = f"{counted(number, 'example value')}: write yours, then remove 'example: true'"
+        yield Notice(NoticeKind.EXAMPLE_FILE, file, "", text, Location(file, 1, 1), number)
 
 
 def example_values(loaded: LoadedPlan) -> Mapping[str, int]:

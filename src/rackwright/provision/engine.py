@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
+from rackwright.provision.access.stack_settings import stack_settings
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.backends import PASSPHRASE
@@ -128,7 +130,7 @@ def preview(
         target: where it is provisioned.
         say: takes lines about the progress.
         plans: folder that the plan of each stack is saved in.
-        refresh: compare with what is really there, not with what is recorded.
+        refresh: read the present state from AWS first, not with what is recorded.
         kinds: the stacks that are looked at.
         adopt: finds what the storage stack takes over.
     """
@@ -355,19 +357,29 @@ def open_stack(
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
     provider = target.secrets_provider
-    kept = {}
+    settled = stack_settings(
+        site.blueprint,
+        kind,
+        site.stack,
+        region=site.region,
+        account=site.account,
+        local=target.name == "local",
+    )
     if provider not in {None, PASSPHRASE}:
         # The folder is new each time: without it the engine asks for a passphrase.
-        kept[site.stack] = automation.StackSettings(secrets_provider=provider)
+        settled.setdefault("secretsprovider", provider)
     opener = automation.create_or_select_stack if create else automation.select_stack
     with TemporaryDirectory(prefix="rackwright-stack-") as folder:
+        # As JSON, which is YAML: the SDK's own settings know no environments.
+        Path(folder, f"Pulumi.{site.stack}.yaml").write_text(
+            json.dumps(settled, default=str), "utf-8"
+        )
         options = automation.LocalWorkspaceOptions(
             work_dir=folder,
             project_settings=settings,
             pulumi_command=automation_command(tool),
             env_vars={**pulumi_environment(tool), **target.environment},
             secrets_provider=provider,
-            stack_settings=kept,
         )
         stack = opener(
             stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options

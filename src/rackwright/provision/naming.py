@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws import tags
 from rackwright.plan.hosts import numbered
@@ -101,7 +102,7 @@ class Naming:
         }
 
     def as_data(self) -> dict[str, Any]:
-        """It as plain data: the form in which ``rackwright status --json`` tells it."""
+        """Return the data: the form in which ``rackwright status --json`` tells it."""
         return {
             "count": len(self.hosts),
             "private_ips": {
@@ -127,7 +128,7 @@ class Naming:
             )
         if unnamed := data["unnamed"]:
             shown = ", ".join(unnamed[:SHOWN]) + (", ..." if len(unnamed) > SHOWN else "")
-            yield f"{len(unnamed):,} instances of '{self.group}' have no host name: {shown}"
+            yield f"{counted(len(unnamed), 'instance')} of '{self.group}' without a host name: {shown}"
 
 
 def held(group: str, count: int, instances: Iterable[NodeInstance], *, digits: int = 1) -> Naming:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.errors import UsageError
+from rackwright.harmless import counted
 from rackwright.locks import exclusive
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
@@ -279,7 +280,7 @@ def _bind(
             refuse_renames([naming])
         unsettled = naming.unsettled
         if unsettled and not dry:
-            say(f"hosts: naming {len(unsettled):,} instances of '{group}'")
+            say(f"hosts: naming {counted(len(unsettled), 'instance')} of '{group}'")
             gone = [host for host, one in unsettled.items() if not aws.tag(one, host)]
             holders = {
                 host: replace(one, host=host)

@@ -71,7 +71,7 @@ class OutdatedNode:
     differs: tuple[str, ...]
 
     def as_data(self) -> dict[str, Any]:
-        """It as plain data: the form in which ``rackwright up --json`` tells it."""
+        """Return the data: the form in which ``rackwright up --json`` tells it."""
         return {
             "group": self.group,
             "host": self.host,
@@ -128,7 +128,7 @@ def _sorted(value: Any) -> Any:
 
 
 def outdated_lines(outdated: Iterable[OutdatedNode]) -> Iterator[str]:
-    """One line for the nodes of each group that differ in the same."""
+    """Yield one line for the nodes of each group that differ in the same."""
     alike: dict[tuple[str, tuple[str, ...]], list[OutdatedNode]] = {}
     for node in outdated:
         alike.setdefault((node.group, node.differs), []).append(node)
@@ -158,7 +158,7 @@ class Surplus:
     nodes: Mapping[str, str | None]
 
     def __str__(self) -> str:
-        """Like ``train has 12 nodes and the blueprint wants 8: train-[09-12]``."""
+        """Return text like ``train has 12 nodes and the blueprint wants 8: train-[09-12]``."""
         names = [host for host in self.nodes.values() if host is not None]
         others = [one for one, host in self.nodes.items() if host is None]
         text = ", ".join([*([compress_hostlist(names)] if names else []), *others])

@@ -14,18 +14,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pulumi
 
-from rackwright.errors import RackwrightError
+from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guarded
 
 if TYPE_CHECKING:
+    from rackwright.components.cluster import Cluster, Lookup
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
     from rackwright.policy.engine import Report
     from rackwright.policy.gate import Gate
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
+
+LEFT_TO_DO = (
+    "plain 'pulumi up' names no instances and looks for nothing that a killed run has made: run 'rackwright hosts "
+    "BLUEPRINT' after it, since compute nodes wait for their names; after a killed run use 'rackwright up'"
+)
 
 
 class RefusedError(pulumi.RunError):
@@ -68,7 +75,7 @@ def run(kind: StackKind) -> None:
     """
     with guarded():
         try:
-            declare_stack(kind, _read_config())
+            declare_stack(kind, _read_config(), _beside if kind == "aws-cluster" else None)
         except RefusedError as refused:
             pulumi.log.error(str(refused))
             sys.stdout.flush()
@@ -105,17 +112,52 @@ def inline_program(
     return program
 
 
-def declare_stack(kind: StackKind, source: StackSource) -> None:
+def declare_stack(
+    kind: StackKind,
+    source: StackSource,
+    before: Callable[[Plan, AwsSitePlan], None] | None = None,
+) -> None:
     """Declare the resources of the stack, if its blueprint passes.
+
+    Args:
+        kind: the project.
+        source: where its site comes from.
+        before: called before anything is declared.
 
     Raises:
         RefusedError: it does not; no resource was declared.
+    """
+    cluster = declare_cluster(kind, source, _References(), before)
+    for name, value in cluster.exports.items():
+        pulumi.export(name, value)
+
+
+def declare_cluster(
+    kind: StackKind,
+    source: StackSource,
+    lookup: Lookup,
+    before: Callable[[Plan, AwsSitePlan], None] | None = None,
+    opts: pulumi.ResourceOptions | None = None,
+) -> Cluster:
+    """Return the root component of a stack, once its blueprint has passed.
+
+    Args:
+        kind: the project.
+        source: where its site comes from.
+        lookup: finds outputs of the site's other stacks.
+        before: called before anything is declared.
+        opts: options of the component.
+
+    Raises:
+        RefusedError: the blueprint does not pass; no resource was declared.
     """
     loaded, plan = _load(source)
     report = _judge(loaded, source)
     if report.exit_code != ExitCode.CLEAN:
         raise RefusedError(_refusal(report), int(report.exit_code))
     _check_region(plan)
+    if before is not None:
+        before(loaded.plan, plan)
 
     from rackwright.components.cluster import Cluster
     from rackwright.components.tags import SiteArgs
@@ -123,15 +165,14 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
     args = SiteArgs(
         plan=plan, cluster=loaded.plan.name, owner=loaded.plan.owner, adopted=source.adopted
     )
-    cluster = Cluster(
+    return Cluster(
         kind,
         args,
         loaded.plan.blueprint.model_dump(mode="json"),
-        _References(),
+        lookup,
         protect=source.protect,
+        opts=opts,
     )
-    for name, value in cluster.exports.items():
-        pulumi.export(name, value)
 
 
 class _References:
@@ -148,7 +189,7 @@ class _References:
 
 
 def _pick(stack: str, outputs: dict[str, Any] | None, name: str) -> Any:
-    """One output; in a preview, an output that is still to come is unknown.
+    """Return one output; in a preview, an output that is still to come is unknown.
 
     Raises:
         RunError: the stack has no such output, and this is no preview.
@@ -174,14 +215,19 @@ def _read_config() -> StackSource:
         layers=tuple(_join(project, str(layer)) for layer in layers),
         site=config.get("site"),
         protect=True if protect is None else protect,
-        packs=_team_packs(blueprint, [_join(project, str(pack)) for pack in packs]),
+        packs=team_packs(blueprint, [_join(project, str(pack)) for pack in packs]),
         waivers=_join(project, waivers) if waivers else None,
         baseline=_join(project, baseline) if baseline else None,
         adopted=config.get_object("adopted") or {},
     )
 
 
-def _team_packs(blueprint: Path, more: Sequence[Path]) -> tuple[Path, ...]:
+def team_packs(blueprint: Path, more: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the packs that the team of a blueprint lists, and ``more``.
+
+    Raises:
+        RefusedError: one is not what it is pinned to.
+    """
     from rackwright.policy.packs.team_config import packs_for
 
     try:
@@ -232,6 +278,35 @@ def _judge(loaded: LoadedPlan, source: StackSource) -> Report:
         return gate.judge(loaded)
     except RackwrightError as error:
         raise RefusedError(str(error), int(error.exit_code)) from None
+
+
+def _beside(plan: Plan, site: AwsSitePlan) -> None:
+    """Do before a plain ``pulumi up`` what ``rackwright up`` does, and say what is left to do.
+
+    Raises:
+        RefusedError: Auto Scaling would be told to end nodes of its own choice, or a running host be renamed.
+    """
+    from rackwright.files import state_folder
+    from rackwright.provision import nodes
+    from rackwright.provision.targets import Target
+
+    if not pulumi.runtime.is_dry_run():
+        try:
+            found = nodes.surplus(
+                nodes.fleet_in(plan, site.name), Target("aws", state_folder(), {}, None)
+            )
+        except UsageError as error:
+            raise RefusedError(str(error), int(error.exit_code)) from None
+        except RackwrightError as error:
+            pulumi.log.warn(f"cannot tell if a node group has more nodes than it should: {error}")
+            found = ()
+        if found:
+            raise RefusedError(
+                f"'pulumi up' ends no node: {'; '.join(map(str, found))}\n"
+                "  hint: drain and end them first: rackwright replace BLUEPRINT --surplus",
+                int(ExitCode.USAGE),
+            )
+    pulumi.log.info(LEFT_TO_DO)
 
 
 def _refusal(report: Report) -> str:

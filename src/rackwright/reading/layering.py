@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rackwright.errors import Location
+import re
+
+from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.harmless import visible
 from rackwright.reading.tree import Item, KeyValue
 
 _Name = tuple[str, ...]
@@ -61,23 +64,41 @@ def _merge_named(base: Item, layer: Item) -> Item:
     return Item([*merged, *changes.values()], base.file, base.line, base.column)
 
 
+_REST_OF_A_NUMBER = re.compile(r"\d+(\s+\S.*)?")
+"""Key that a comma has cut off a number, as in ``{altitude: 1,200 m}``: an error, and no blank."""
+
+
+def _cut(key: object, place: Location) -> SpecError:
+    hint = "a comma cuts a number: write '1200 m' for 1,200 m, and '1.5 m' for 1,5 m"
+    return SpecError(f"unknown key '{visible(str(key))}'", hint=hint, location=place)
+
+
 def without_blanks(layer: Item) -> tuple[Item, tuple[Location, ...]]:
     """Return a layer without the keys and items that have no value, and their places.
 
     Such a key is one that is still to be filled in. It neither removes what the file below has, as
     ``null`` does, nor adds anything: what holds nothing else goes with it, like a fact whose value is
     missing.
+
+    Raises:
+        SpecErrors: a key without a value is the rest of a number that a comma has cut.
     """
     places: list[Location] = []
     return _filled(layer, places) or Item({}, layer.file, layer.line, layer.column), tuple(places)
 
 
 def _filled(item: Item, places: list[Location]) -> Item | None:
-    """Return ``item`` without blanks; None if nothing is left of it but what identifies it."""
+    """Return ``item`` without blanks; None if nothing is left of it but what identifies it.
+
+    Raises:
+        SpecErrors: a blank key is the rest of a number.
+    """
     count, value = len(places), item.value
     if isinstance(value, dict):
         kept: dict[object, KeyValue] = {}
         for key, entry in value.items():
+            if entry.item.blank and _REST_OF_A_NUMBER.fullmatch(str(key)):
+                raise SpecErrors([_cut(key, Location(item.file, entry.line, entry.column))])
             if entry.item.blank:
                 places.append(Location(item.file, entry.line, entry.column))
             elif (child := _filled(entry.item, places)) is not None:

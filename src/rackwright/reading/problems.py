@@ -21,6 +21,7 @@ from rackwright.reading.type_paths import (
     fitting,
     is_nested,
     keys_to_write,
+    lists_text,
     names,
     tags,
     walk,
@@ -246,7 +247,9 @@ class _Reader:
             message, hint = self._unknown_key(detail, place.path)
         elif kind == "missing":
             message = f"'{path[-1]}' is missing"
-            hint = self._added_by_a_layer(path[:-1]) or _instead(detail, str(path[-1]))
+            hint = self._added_by_a_layer(path[:-1]) or _instead(
+                detail, str(path[-1]), self._known(detail["loc"], place.path)
+            )
         else:
             message, hint = _explain(detail, place)
             if not path and _is_scalar(detail.get("input")):
@@ -285,6 +288,8 @@ class _Reader:
             if (item := self.tree.find((*path[:-1], index))) and item.file == base
         ]
         name = named.get(path[-1])
+        if name is None and path[-2] == "facts":
+            return None  # facts are told apart by product and field
         if name is None:
             return "a layer names the item that it changes: begin it with '- name: …'"
         if not below:
@@ -297,6 +302,9 @@ class _Reader:
         message = f"unknown key '{path[-1]}'"
         given = _value_at(self.data, path[:-1])
         if before := _cut_number(given, path[-1]):
+            if re.match(r"\d{3}(?!\d)", str(path[-1])):
+                number = f"{before}: {given[before]}{path[-1]}"
+                return message, f"write thousands without a separator: '{number}'"
             number = f"{before}: {given[before]}.{path[-1]}"
             return message, f"decimals stand behind a point: '{number}'"
         if cure := cures.of_key(path[-1]):
@@ -328,10 +336,10 @@ def _cut_number(given: object, key: object) -> str | None:
     return str(before) if cut else None
 
 
-def _instead(detail: Mapping[str, Any], key: str) -> str | None:
-    """Return the hint for a missing key of which a mapping has a synonym."""
+def _instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | None:
+    """Return the hint for a missing key of which a mapping has a synonym that is no key of its own."""
     given = detail.get("input")
-    words = given if isinstance(given, Mapping) else {}
+    words = set(map(str, given)).difference(known) if isinstance(given, Mapping) else set()
     found = [word for word in words if word != key and key in cures.synonyms(str(word))]
     return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 
@@ -356,9 +364,13 @@ def _cure(kind: str, given: object, place: TypePlace) -> str | None:
     """Return what to write instead of a value of another kind."""
     expected = _EXPECTED[kind]
     name = str(place.path[-1]) if place.path and isinstance(place.path[-1], str) else ""
+    if expected == "a mapping" and given in tags(place.kind):
+        return f"write '{name}: {{{keys_to_write(place.kind)[0]}: {given}}}'"
     if expected == "a mapping":
         return cures.of_mapping(given, name, keys_to_write(place.kind))
     if expected == "a list":
+        if isinstance(given, (int, float)) and lists_text(place.kind):
+            return f"name each: '{name}: [NAME, …]'"
         return cures.of_list(given, name, keys_to_write(place.kind))
     if expected == "text":
         return cures.of_text(given, name)
@@ -396,7 +408,9 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
     if kind == "string_pattern_mismatch":
         return pattern_words.explain(str(given), _quote(given), context["pattern"])
     if kind in _EXPECTED:
-        return f"{_quote(given)} is not {_expected(detail)}", _cure(kind, given, place)
+        unit = " %" if isinstance(given, str) and given.endswith("%") else ""
+        wanted = re.sub(r"(?<=\d)(?=\D*$)", unit, _expected(detail))
+        return f"{_quote(given)} is not {wanted}", _cure(kind, given, place)
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None
     if kind == "too_long":
@@ -440,7 +454,10 @@ def _numbers(allowed: str) -> list[int]:
 
 
 def _near(given: object, words: Sequence[str]) -> str | None:
-    return did_you_mean(given, words) if isinstance(given, str) else None
+    if not isinstance(given, str):
+        return None
+    meant = cures.meant_word(given, words)
+    return f"did you mean '{meant}'?" if meant else did_you_mean(given, words)
 
 
 def _count(given: object, context: Mapping[str, Any]) -> object:
@@ -458,7 +475,7 @@ def _quote(value: object) -> str:
         return "a mapping" if isinstance(value, Mapping) else "a list"
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    text = f"'{value:.0f}'" if isinstance(value, float) and value.is_integer() else f"'{value}'"
+    text = f"'{value}'"
     return text if len(text) <= 80 else text[:76] + "...'"
 
 

@@ -196,7 +196,7 @@ def _preemption(preemption: Preemption) -> Iterator[tuple[str, str]]:
 
 
 def _preempt_mode(mode: str, *, whole_cluster: bool = False) -> str:
-    """Suspended jobs take turns, which Slurm wants to be told of once for the cluster."""
+    """Return the settings by which suspended jobs take turns, once for the cluster."""
     return "SUSPEND,GANG" if mode == "suspend" and whole_cluster else mode.upper()
 
 
@@ -334,7 +334,7 @@ def _quoted(value: str | int) -> str:
 
 
 def address_list(addresses: Range) -> str:
-    """Addresses of IPv4 as one host list, in their order: ``10.20.0.[254-255],10.20.1.[0-3]``."""
+    """Return addresses of IPv4 as one host list, in their order: ``10.20.0.[254-255],10.20.1.[0-3]``."""
     parts = []
     first = addresses.first
     while first <= addresses.last:

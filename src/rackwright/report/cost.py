@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -12,6 +13,7 @@ from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
+from rackwright.plan.cost.spend import PlannedSpend
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.plan.cost.weather import WeatherYear
 from rackwright.plan.workload.economy import TokenPrice
@@ -27,11 +29,12 @@ def render_text(
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
+    spent: Sequence[PlannedSpend] = (),
 ) -> str:
     """Return the total, each site with its groups, what is missing, and where the prices come from.
 
     ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons; ``years`` has
-    the sites by the hours of a weather file.
+    the sites by the hours of a weather file, and ``spent`` what AWS has charged.
     """
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
@@ -50,6 +53,8 @@ def render_text(
         lines += ["", *_comparison_lines(comparisons, tokens or {})]
     for year in years:
         lines += ["", *_weather_lines(year)]
+    for one in spent:
+        lines += ["", *_spent_lines(one)]
     return "\n".join(lines) + "\n"
 
 
@@ -70,6 +75,7 @@ def render_json(
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
+    spent: Sequence[PlannedSpend] = (),
 ) -> str:
     """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -100,7 +106,39 @@ def render_json(
         ]
     if years:
         document["weather_years"] = [{**asdict(year), "wue": year.wue} for year in years]
+    if spent:
+        document["spent"] = [_spent(one) for one in spent]
     return json_text(document)
+
+
+def _spent_lines(one: PlannedSpend) -> Iterator[str]:
+    spend = one.spend
+    last = spend.end - dt.timedelta(days=1)
+    yield printable(f"site {spend.site}, charged by AWS from {spend.begin} to {last}:")
+    if spend.charged is None:
+        yield f"  charged  unknown: {printable(spend.why or '')}"
+    else:
+        yield f"  charged  {_cents(spend.charged)} USD"
+    if one.most is None or one.least is None:
+        yield "  planned  unknown, as prices are missing"
+        return
+    least = "" if one.least == one.most else f"{_cents(one.least)} to "
+    yield f"  planned  {least}{_cents(one.most)} USD"
+    if one.above is not None and one.above > 0:
+        yield f"  {_cents(one.above)} USD more than planned: look for what the plan does not count"
+
+
+def _spent(one: PlannedSpend) -> dict[str, Any]:
+    spend = one.spend
+    return {
+        "site": spend.site,
+        "begin": spend.begin.isoformat(),
+        "end": spend.end.isoformat(),
+        "charged": None if spend.charged is None else f"{spend.charged:f}",
+        "unknown": spend.why,
+        "planned_least": None if one.least is None else f"{one.least:f}",
+        "planned_most": None if one.most is None else f"{one.most:f}",
+    }
 
 
 def _weather_lines(year: WeatherYear) -> Iterator[str]:
@@ -117,24 +155,36 @@ def _tokens(prices: Sequence[TokenPrice]) -> list[dict[str, Any]]:
     return [
         {
             "workload": one.workload,
+            "use": one.use,
             "dollars": {
                 name: {"low": price.low, "value": price.value, "high": price.high}
                 for name, price in one.dollars.items()
             },
+            "years": {str(count): dict(dollars) for count, dollars in one.years.items()},
+            "break_even": dict(one.break_even),
         }
         for one in prices
     ]
 
 
 def amount_text(amount: Amount) -> str:
-    """Like ``12.50 USD/h, 109,500.00 USD/year``, or a lower bound with the word unknown."""
+    """Return both rates, such as ``12.50 USD/h, 109,500.00 USD/year``, or what is known of them."""
+    if _is_open(amount):
+        return "unknown"
     hour, year = _cents(amount.at_least_per_hour), _cents(amount.at_least_per_year)
     if amount.missing:
         return f"unknown, at least {hour} USD/h, {year} USD/year"
     return f"{hour} USD/h, {year} USD/year"
 
 
+def _is_open(amount: Amount) -> bool:
+    """Return True if no part of an amount is known."""
+    return bool(amount.missing) and not amount.at_least_per_year
+
+
 def _columns(amount: Amount) -> tuple[str, str]:
+    if _is_open(amount):
+        return "unknown", "unknown"
     bound = ">= " if amount.missing else ""
     return (
         f"{bound}{_cents(amount.at_least_per_hour)}",
@@ -158,7 +208,7 @@ def _prices(summary: CostSummary) -> Iterator[str]:
     )
     yield from used
     if not used:
-        yield "none is known"
+        yield "no price is set"
 
 
 def _price_text(price: UsedPrice) -> str:
@@ -193,14 +243,33 @@ def _comparison_lines(
             yield f"  owning costs {share} % of renting on demand"
             if owned < rented:
                 yield f"  owning is cheaper where the accelerators are used more than {share} % of the time"
+        for price in dict.fromkeys(comparison.prices):
+            yield f"  price of {printable(_price_text(price))}"
         for one in tokens.get(comparison.site, ()):
-            told = (
-                f"{name} {price.value:,.0f} ({price.low:,.0f} to {price.high:,.0f})"
-                for name, price in one.dollars.items()
-            )
-            yield f"  USD per T tokens of '{printable(one.workload)}': {', '.join(told)}"
+            yield from _token_lines(one)
         for text in dict.fromkeys((*comparison.owned.missing, *comparison.rented.missing)):
             yield f"  missing: {printable(text)}"
+
+
+def _token_lines(prices: TokenPrice) -> Iterator[str]:
+    """Yield USD per 10¹² tokens by who owns the accelerators, then by the years that they serve."""
+    low, high = next((p.low / p.value, p.high / p.value) for p in prices.dollars.values())
+    head = f"USD per T tokens of '{printable(prices.workload)}', {prices.use * 100:.3g} % of the hours used"
+    yield f"  {head} ({low:.2f} to {high:.2f} times that):"
+    counts = list(prices.years)
+    if not counts:
+        told = (f"{name} {price.value:,.0f}" for name, price in prices.dollars.items())
+        yield f"    {', '.join(told)}"
+        return
+    yield f"    {'years of service':<22}" + "".join(f"{count:>14,}" for count in counts)
+    for name in prices.dollars:
+        row = "".join(f"{prices.years[count][name]:>14,.0f}" for count in counts)
+        yield f"    {name:<22}{row}"
+    for name, share in prices.break_even.items():
+        if share <= 1:
+            yield f"    owning over {counts[-1]} years is cheaper than {name} from {share * 100:.0f} % of the hours on"
+        else:
+            yield f"    owning over {counts[-1]} years is never cheaper than {name}"
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rackwright.report.document import ReportDocument
 
 
 def report_schema() -> dict[str, Any]:
-    """Draft-07. Later additions keep the version, so unknown keys are allowed."""
+    """Return the schema in draft-07. Later additions keep the version, so unknown keys are allowed."""
     return export_document(
         ReportDocument, title="Rackwright report", schema_id="urn:rackwright:check:v2"
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BASELINE, ExceptionReport, Notice, NoticeKind
@@ -46,7 +47,7 @@ _MOST_DETAILED = 6
 _VERDICTS = {
     ExitCode.CRASH: "a policy crashed",
     ExitCode.NOTHING: "nothing to check",
-    ExitCode.WAIVER: "refused: the waivers are not in order",
+    ExitCode.WAIVER: "blocked: the waivers are not in order",
 }
 
 
@@ -108,7 +109,7 @@ def _blocking(report: Report, *, colour: bool) -> list[str]:
             *blocks,
             *(_block(s, colour=colour) for s in alike(r for r in results if r.missing)),
         ]
-    lines = [_coloured(f"unknown, blocks: {_number(len(asked), 'question')}", "33", colour=colour)]
+    lines = [_coloured(f"unknown, blocks: {counted(len(asked), 'question')}", "33", colour=colour)]
     owner = None
     for question in report.questions:
         if not question.blocks:
@@ -117,7 +118,7 @@ def _blocking(report: Report, *, colour: bool) -> list[str]:
             owner = question.owner
             lines.append(f"  {owner}")
         lines.append(f"    {_question(question)}")
-    lines.append("  'rackwright check --todo todo.yaml' writes them down, to be filled in")
+    lines.append("  'rackwright check --todo todo.yaml' writes them to a file to fill in")
     return [*blocks, "\n".join(lines)]
 
 
@@ -142,14 +143,10 @@ def _consequence(result: Result) -> tuple[object, ...]:
     return result.outcome is not Outcome.ERROR, order.index(result.severity)
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _line(results: Sequence[Result], *, colour: bool) -> str:
     """Return one finding in one line, with the number of other places."""
     result = results[0]
-    more = f" (and {_number(len(results) - 1, 'other')})" if len(results) > 1 else ""
+    more = f" (and {counted(len(results) - 1, 'other')})" if len(results) > 1 else ""
     state = f"; {why}" if (why := standing(result)) else ""
     name = printable(result.subject.name)
     return f"{_head(result, colour=colour)}  {name}{more}: {printable(result.message)}{state}"
@@ -169,7 +166,7 @@ def _place(where: Location | None) -> str:
 
 
 def summary(report: Report) -> str:
-    """Counts and the verdict in one line."""
+    """Return counts and the verdict in one line."""
     new = [r for r in report.results if in_preview(r) and not r.later]
     failed = [r for r in report.results if r.outcome is Outcome.FAIL and not in_preview(r)]
     later = sum(r.later for r in report.results)
@@ -195,10 +192,10 @@ def summary(report: Report) -> str:
     stage = report.regime.stage
     later_set = refused_later(report)
     alone = f" by policy set {report.regime.policy_set} alone" if later_set else ""
-    clean = f"ok for {stage}{alone}{_tolerated(report)}"
-    verdict = _VERDICTS.get(report.exit_code, f"refused for {stage}")
+    clean = f"ok for {stage}{alone}{_examples(report)}{_tolerated(report)}"
+    verdict = _VERDICTS.get(report.exit_code, f"blocked for {stage}")
     verdict = clean if report.exit_code is ExitCode.CLEAN else verdict
-    judged = f"{report.policies} policies"
+    judged = counted(report.policies, "policy")
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
     text = f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
@@ -207,17 +204,23 @@ def summary(report: Report) -> str:
 
 def not_judged(report: Report) -> str:
     """Return how many hazards of the sites no rule has judged, for the end of the verdict; else nothing."""
-    count = len(report.not_judged)
-    if not count:
+    if not (count := len(report.not_judged)):
         return ""
-    noun = "hazard" if count == 1 else "hazards"
-    return f"; {count} {noun} not judged ('rackwright explain hazards')"
+    return f"; {counted(count, 'hazard')} not checked ('rackwright explain hazards')"
+
+
+def _examples(report: Report) -> str:
+    """Return how many values of a report are examples, for the verdict; else nothing."""
+    kinds = {NoticeKind.EXAMPLE, NoticeKind.EXAMPLE_FILE}
+    notices = report.hygiene.notices if report.hygiene else ()
+    count = sum(notice.number for notice in notices if notice.kind in kinds)
+    return f", on {counted(count, 'example value')}" if count else ""
 
 
 def _tolerated(report: Report) -> str:
     """Return the words about failures and unknowns of a report that block in no policy set."""
     counts = [
-        f"{number} {noun}{'s' if number > 1 else ''}"
+        counted(number, noun)
         for outcome, noun in ((Outcome.FAIL, "failure"), (Outcome.UNKNOWN, "unknown"))
         if (
             number := sum(
@@ -246,14 +249,14 @@ def render_hygiene(hygiene: ExceptionReport, waived: int, *, whole: bool = False
     counts += [
         f"{number} {_word(kind)}"
         for kind in NoticeKind
-        if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
+        if kind not in {*_COUNTED, *BASELINE, NoticeKind.EXAMPLE_FILE}
+        and (number := hygiene.count(kind))
     ]
     if examples:
-        several = "number is an example" if len(examples) == 1 else "numbers are examples"
         first = f"{examples[0].location}: " if examples[0].location else ""
         lines.append(
             printable(
-                f"{first}{len(examples)} stated {several}: put in what is true, with its source"
+                f"{first}{counted(len(examples), 'example fact')}: write yours, with its source"
             )
         )
     quiet = not (whole or waived or hygiene.sources)
@@ -268,7 +271,11 @@ def _word(kind: NoticeKind) -> str:
 
 
 def _notice(notice: Notice) -> str:
-    """Return the notice about a waiver or the baseline."""
+    """Return the notice about a waiver, the baseline or a file."""
+    if notice.location and notice.id == notice.location.file:
+        of_file = notice.kind is NoticeKind.EXAMPLE_FILE
+        place = printable(notice.id if of_file else str(notice.location))
+        return f"{place}: {printable(notice.message)}"
     where = f"{printable(str(notice.location))}  " if notice.location else ""
     word = _word(notice.kind)
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rackwright.harmless import visible
+from rackwright.harmless import counted, visible
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome, Severity, Stage
 from rackwright.policy.engine import Report, Result
@@ -52,7 +52,7 @@ def lowered_line(rule: Lowered) -> str:
 
 
 def alike(results: Iterable[Result]) -> list[list[Result]]:
-    """Results that differ in their subject only, together, in the order of the first of each."""
+    """Return results that differ in their subject only, together, in the order of the first of each."""
     groups: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
         key = (
@@ -89,8 +89,7 @@ def later_line(report: Report) -> str:
         return ""
     count = sum(question.later for question in report.questions) or len(later)
     last = max((result.stage for result in later), key=tuple(Stage).index)
-    noun = "questions" if count > 1 else "question"
-    return f"{count} {noun} of later stages: 'rackwright check --stage {last}' lists them"
+    return f"{counted(count, 'question')} of later stages: 'rackwright check --stage {last}' lists them"
 
 
 def refused_later(report: Report) -> str:
@@ -112,11 +111,11 @@ def refused_later(report: Report) -> str:
         for outcome in (Outcome.FAIL, Outcome.UNKNOWN)
     )
     counts = [
-        f"{number} {noun}{'s' if number > 1 else ''}"
+        counted(number, noun)
         for number, noun in ((failed, "failure"), (unknown, "unknown"))
         if number
     ]
-    return f"policy set {named} refuses it for {' and '.join(counts)}" if counts else ""
+    return f"policy set {named} blocks it for {' and '.join(counts)}" if counts else ""
 
 
 def preview_head(report: Report) -> str:
@@ -128,7 +127,7 @@ def preview_head(report: Report) -> str:
 
 
 def previews(results: Iterable[Result]) -> list[str]:
-    """Return a line for each rule in preview that fails, and one for all that cannot be judged yet.
+    """Return a line for each rule in preview that fails, and one for all that cannot be checked yet.
 
     The first failure of a rule stands for the others; the gravest come first.
     """
@@ -201,7 +200,7 @@ def explanation(result: Result) -> list[str]:
 
 
 def permission(waiver: Permission) -> str:
-    """Who waived it, until when and why, in one line."""
+    """Return owner, end and reason of a waiver in one line."""
     bound = f" up to {waiver.up_to}" if waiver.up_to else ""
     bound += f" at a limit of {waiver.limit}" if waiver.limit else ""
     return printable(

@@ -169,7 +169,7 @@ def verdict(host: HostAcceptance) -> str | None:
 def quarantine(
     place: Workspace, progress: RolloutProgress, before: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """All hosts in quarantine, after what the change has found.
+    """Return all hosts in quarantine, after what the change has found.
 
     A change that is limited to some steps takes out just the hosts that it has put there itself.
 

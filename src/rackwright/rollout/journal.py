@@ -41,6 +41,7 @@ class RolloutProgress:
         instances: the instance of each host that has to go, empty where a host has none; none at all
             where machines stay what they are.
         removed: no others take the place of these instances.
+        reinstalls: hosts are installed again by their management controllers.
     """
 
     change: str
@@ -56,6 +57,7 @@ class RolloutProgress:
     undone: dict[str, str] = field(default_factory=dict)
     instances: Mapping[str, str] = field(default_factory=dict)
     removed: bool = False
+    reinstalls: bool = False
 
     def left(self, wave: Wave) -> tuple[str, ...]:
         """Return the hosts of a wave that are not changed and accepted yet."""
@@ -121,6 +123,7 @@ def save(progress: RolloutProgress, path: Path) -> None:
         "drained": dict(sorted(progress.drained.items())),
         "instances": dict(sorted(progress.instances.items())),
         "removed": progress.removed,
+        "reinstalls": progress.reinstalls,
     }
     if progress.upgraded_to is not None:
         document["upgraded_to"] = progress.upgraded_to.as_data()
@@ -172,6 +175,7 @@ def _read(document: Any) -> RolloutProgress:
         # Earlier releases replaced no machines.
         instances={str(host): str(one) for host, one in document.get("instances", {}).items()},
         removed=bool(document.get("removed", False)),
+        reinstalls=bool(document.get("reinstalls", False)),
     )
 
 

@@ -83,5 +83,5 @@ class RemovalExecutor:
         return self.end(hosts)
 
     def accept(self, _hosts: Sequence[str]) -> Mapping[str, str]:
-        """Nothing, since there is nobody to compare."""
+        """Compare nothing: there is no other node."""
         return {}

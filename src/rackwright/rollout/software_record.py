@@ -34,7 +34,7 @@ class SoftwareRecord:
     bills: tuple[SoftwareBill, ...]
 
     def as_data(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the record as data for a file."""
         bills = [bill.model_dump(mode="json", exclude_none=True) for bill in self.bills]
         return {"schema": SCHEMA, "slurm": self.slurm, "bills": bills}
 

@@ -201,7 +201,7 @@ def _place(host: Host, domain: Domain) -> tuple[str, ...]:
 def _services(
     scheduler: Scheduler, hosts: Sequence[tuple[Host, str]]
 ) -> tuple[tuple[str, str], ...]:
-    """Databases before controllers and backups before primaries; a host with two tasks last."""
+    """Return hosts in order, databases before controllers and backups before primaries; a host with two tasks last."""
     tasks: dict[str, list[str]] = {}
     order: list[str] = []
     accounting = scheduler.accounting
@@ -360,7 +360,7 @@ def _split(units: Sequence[WaveUnit], room: _Room) -> list[_Batch]:
 
 
 def _title(batch: _Batch, domain: Domain) -> str:
-    """Like ``rack c[01-02]``, or ``rack c01 (gpu-[1-2])`` where it is a part of one."""
+    """Return text like ``rack c[01-02]``, or ``rack c01 (gpu-[1-2])`` where it is a part of one."""
     places = dict.fromkeys(unit.domain for unit in batch.units)
     names = _names(h for unit in batch.units for h in unit.hosts)
     if domain is Domain.UNIT:

@@ -35,7 +35,7 @@ class BaseConfig:
     loaded: Loaded[TeamConfig]
 
     def pins(self, listing: Listing) -> tuple[Pin, ...]:
-        """Entries of one of its lists."""
+        """Return entries of one of its lists."""
         found: tuple[Pin, ...] = getattr(self.loaded.value, listing)
         return found
 

@@ -88,7 +88,12 @@ class Answering:
             if len(missing) > 1:
                 named = f"answers to: {', '.join(missing)}"
             asked = (f"--set {name}=…  {self._questions[name].help}" for name in missing)
-            raise UsageError(f"the template needs {named}", hint="\n".join(asked))
+            raise UsageError(
+                f"the template needs {named}",
+                hint="\n".join(
+                    ("with --set, or in a file that '--questions FILE' writes:", *asked)
+                ),
+            )
 
     def _take_next(self, name: str) -> bool:
         """Take the answer to the next question; return False if it has none."""

@@ -123,7 +123,7 @@ def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
 def check_answers(
     manifest: Manifest, answers: Mapping[str, Answer], called: str
 ) -> dict[str, Answer]:
-    """Answers of the types that are asked for; refuses what is not asked, and texts of many lines.
+    """Return answers of the types that are asked for; refuse what is not asked, and texts of many lines.
 
     Args:
         manifest: of the template.
@@ -180,7 +180,11 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
             return float(text)
         wanted = "a number"
     wanted += f" in {unit}" if unit is not None else ""
-    raise UsageError(f"the answer to '{name}' is {wanted}, not '{visible(text)}'")
+    separated = re.fullmatch(r"-?\d{1,3}([,'_ ]\d{3})+", text)
+    raise UsageError(
+        f"the answer to '{name}' must be {wanted}, got '{visible(text)}'",
+        hint=f"write '{re.sub(r'[^-0-9]', '', text)}'" if separated else None,
+    )
 
 
 def _refused_setting(key: str, place: Location) -> list[SpecError]:

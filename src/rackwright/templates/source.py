@@ -57,7 +57,7 @@ class TemplateSource:
     folder: str = "."
 
     def __str__(self) -> str:
-        """As it is written, without the tag."""
+        """Return the source as it is written, without the tag."""
         prefix = {"git": _GIT, "package": _PACKAGE}.get(self.kind, "")
         inside = "" if self.folder == "." else f"#{self.folder}"
         return f"{prefix}{self.at}{inside}"

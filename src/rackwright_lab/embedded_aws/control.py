@@ -48,12 +48,12 @@ class Embedded:
 
 
 def default_state_dir() -> Path:
-    """Returns the folder used where none is named."""
+    """Return the folder used where none is named."""
     return state_folder() / "embedded-aws"
 
 
 def start(state_dir: Path | None = None) -> Embedded:
-    """Returns the embedded AWS of a state folder, started if it was not running.
+    """Return the embedded AWS of a state folder, started if it was not running.
 
     One that other code than this has started is ended first; what it holds is kept.
 
@@ -69,7 +69,7 @@ def start(state_dir: Path | None = None) -> Embedded:
 
 
 def stop(state_dir: Path | None = None) -> bool:
-    """Returns whether a process was running; its state is kept for the next start.
+    """Return whether a process was running; its state is kept for the next start.
 
     Raises:
         ExternalToolError: the process did not end in time.
@@ -80,13 +80,13 @@ def stop(state_dir: Path | None = None) -> bool:
 
 
 def status(state_dir: Path | None = None) -> Embedded | None:
-    """Returns the running embedded AWS of a state folder, None where none answers."""
+    """Return the running embedded AWS of a state folder, None where none answers."""
     folder = state_dir or default_state_dir()
     return _running(folder) if folder.is_dir() else None
 
 
 def reset(state_dir: Path | None = None) -> None:
-    """Empties the embedded AWS, running or not.
+    """Empty the embedded AWS, running or not.
 
     Raises:
         ExternalToolError: the running process refused or did not end.
@@ -109,7 +109,7 @@ def reset(state_dir: Path | None = None) -> None:
 
 
 def code() -> str:
-    """Returns a digest of this package: what a running process was started from."""
+    """Return a digest of this package: what a running process was started from."""
     here = Path(__file__).parent
     whole = hashlib.sha256()
     for path in sorted(here.rglob("*.py")):
@@ -130,7 +130,7 @@ def _folder(state_dir: Path | None) -> Path:
 
 
 def _recorded(folder: Path) -> int | None:
-    """Returns the id of the live process that the pid file names."""
+    """Return the id of the live process that the pid file names."""
     try:
         record = json.loads((folder / _PID).read_text(encoding="utf-8"))
         pid, began = int(record["pid"]), str(record["started"])

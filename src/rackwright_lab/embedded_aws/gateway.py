@@ -20,7 +20,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from rackwright.errors import StateError
 from rackwright.system_errors import damaged
 from rackwright_lab.embedded_aws import snapshot
-from rackwright_lab.embedded_aws.api import moto_scaling
+from rackwright_lab.embedded_aws.api import moto_capacity, moto_scaling
 from rackwright_lab.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright_lab.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 from rackwright_lab.embedded_aws.pace import PACE
@@ -49,7 +49,7 @@ class StateFile:
         self._thread.start()
 
     def load(self) -> int:
-        """Returns how many backends the file held; a missing file holds none.
+        """Return how many backends the file held; a missing file holds none.
 
         Raises:
             StateError: it is damaged, written in another format, or others may write it.
@@ -67,7 +67,7 @@ class StateFile:
             raise damaged(self._path, remedy=remedy) from None
 
     def save(self) -> None:
-        """Returns once a write that began after this call has reached the disk.
+        """Return once a write that began after this call has reached the disk.
 
         Raises:
             Exception: what kept the state from being written.
@@ -81,7 +81,7 @@ class StateFile:
                 raise self._failure
 
     def close(self) -> None:
-        """Writes what is left and ends the writer."""
+        """Write what is left and ends the writer."""
         with self._changed:
             self._wanted += 1
             self._closed = True
@@ -125,7 +125,7 @@ class Gateway:
         return time.monotonic() - self._last
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        """Returns the reply to one HTTP request."""
+        """Return the reply to one HTTP request."""
         self._last = time.monotonic()
         path = environ.get("PATH_INFO", "/")
         body = _body(environ)
@@ -226,6 +226,14 @@ class Gateway:
             try:
                 with self._guard:
                     moto_scaling.limit(json.loads(body))
+            except (ValueError, TypeError, AttributeError) as error:
+                reply = json.dumps({"error": str(error)}).encode()
+                return _reply(start_response, "400 Bad Request", _JSON, reply)
+            self._state.save()
+        elif (method, action) == ("POST", "spot"):
+            try:
+                with self._guard:
+                    moto_capacity.take_back(json.loads(body))
             except (ValueError, TypeError, AttributeError) as error:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", _JSON, reply)

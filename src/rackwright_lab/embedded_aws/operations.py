@@ -69,7 +69,7 @@ def _routes(service: str) -> tuple[_Route, ...]:
 
 
 def identify(method: str, path: str, query: str, headers: dict[str, str], body: bytes) -> Operation:
-    """Returns the operation of a request; its name is "METHOD path" where no model names it."""
+    """Return the operation of a request; its name is "METHOD path" where no model names it."""
     match = _CREDENTIAL.search(headers.get("authorization", ""))
     region, service = match.groups() if match else ("us-east-1", "s3")
     target = headers.get("x-amz-target")
@@ -120,7 +120,7 @@ class Book:
     _lock: threading.Condition = field(default_factory=threading.Condition)
 
     def add(self, document: Any) -> Fault:
-        """Returns the fault made of a JSON document.
+        """Return the fault made of a JSON document.
 
         Raises:
             ValueError: the document is no fault.
@@ -138,7 +138,7 @@ class Book:
         return fault
 
     def take(self, operation: Operation) -> Fault | None:
-        """Returns the next fault of an operation and counts it, None where none is due."""
+        """Return the next fault of an operation and counts it, None where none is due."""
         with self._lock:
             for fault in self.faults:
                 any_change = fault.operation == "*" and not operation.reads_only
@@ -164,7 +164,7 @@ class Book:
             self.held -= 1
 
     def pending(self) -> list[dict[str, Any]]:
-        """Returns the faults that are still to come."""
+        """Return the faults that are still to come."""
         with self._lock:
             return [asdict(fault) for fault in self.faults]
 
@@ -176,7 +176,7 @@ class Book:
             self._lock.notify_all()
 
     def record(self, operation: Operation, status: int) -> None:
-        """Adds an answered call to the log; the oldest ones give way."""
+        """Add an answered call to the log; the oldest ones give way."""
         with self._lock:
             self.calls.append(
                 {
@@ -191,6 +191,6 @@ class Book:
                 self.calls.popleft()
 
     def log(self) -> list[dict[str, Any]]:
-        """Returns the calls answered, oldest first."""
+        """Return the calls answered, oldest first."""
         with self._lock:
             return list(self.calls)

@@ -29,7 +29,7 @@ _LOG = logging.getLogger("rackwright_lab.embedded_aws")
 
 
 def _prepare(folder: Path) -> None:
-    """Sets what moto reads at import, before anything imports it."""
+    """Set what moto reads at import, before anything imports it."""
     images = folder / "amis.json"
     write_changed(images, amis.moto_images())
     os.environ["MOTO_AMIS_PATH"] = str(images)
@@ -42,7 +42,7 @@ def _prepare(folder: Path) -> None:
 
 
 def serve(folder: Path, idle_s: float = IDLE_S) -> None:
-    """Serves the AWS API until a signal or ``idle_s`` without a request."""
+    """Serve the AWS API until a signal or ``idle_s`` without a request."""
     code = control.code()  # before anything of it is imported that may change meanwhile
     _prepare(folder)
     from werkzeug.serving import make_server
@@ -81,7 +81,7 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit status of the server process."""
+    """Return the exit status of the server process."""
     parser = argparse.ArgumentParser(prog="rackwright_lab.embedded_aws.server")
     parser.add_argument("folder", type=Path, help="where state, log and ready file are kept")
     parser.add_argument("--idle", type=float, default=IDLE_S, help="seconds until it ends unused")

@@ -197,7 +197,7 @@ def _in_use() -> list[Any]:
 
 
 def dump_backends() -> bytes:
-    """Returns the state of every backend in use, references between services kept."""
+    """Return the state of every backend in use, references between services kept."""
     state = {
         (backends.service_name, account, region): backend
         for backends in list(_in_use())
@@ -210,7 +210,7 @@ def dump_backends() -> bytes:
 
 
 def load_backends(data: bytes) -> int:
-    """Returns how many backends were put back in place of those in memory.
+    """Return how many backends were put back in place of those in memory.
 
     Raises:
         ValueError: the data were written in another format.
@@ -224,7 +224,7 @@ def load_backends(data: bytes) -> int:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Writes the file so that a reader, or the next start, sees all of it or the old one."""
+    """Write the file so that a reader, or the next start, sees all of it or the old one."""
     temporary = path.with_name(path.name + ".new")
     with named(path):
         with open(temporary, "wb", opener=_private) as file:

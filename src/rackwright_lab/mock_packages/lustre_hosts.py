@@ -69,7 +69,7 @@ def title(target: dict[str, Any], sign: str | None = None) -> str:
 
 
 def nets() -> dict[str, dict[str, str]]:
-    """For each network the NID by interface; empty where LNet is down."""
+    """Return, for each network, the NID by interface; empty where LNet is down."""
     return json.loads(NETS.read_text()) if NETS.exists() else {}
 
 
@@ -107,7 +107,7 @@ def mounted() -> dict[str, str]:
 
 
 def mounted_source(folder: str) -> tuple[str, str] | None:
-    """NIDs and name of the file system that is mounted at a folder."""
+    """Return NIDs and name of the file system that is mounted at a folder."""
     lines = [line.split()[:2] for line in Path("/proc/self/mounts").read_text().splitlines()]
     sources = [source for source, there in lines if there == folder and ":/" in source]
     if not sources:

@@ -36,7 +36,7 @@ def load() -> int:
 
 
 def unload() -> int:
-    """Networks and policies go with the modules."""
+    """Remove networks and policies with the modules."""
     for path in (NETS, POLICIES, DISCOVERY, KEFALND):
         path.unlink(missing_ok=True)
     return 0

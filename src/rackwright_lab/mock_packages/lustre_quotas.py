@@ -91,7 +91,7 @@ def enable(text: str) -> int:
 
 
 def quota_options(verb: str) -> argparse.ArgumentParser:
-    """Options of ``lfs quota`` and ``lfs setquota`` that roles use."""
+    """Return options of ``lfs quota`` and ``lfs setquota`` that roles use."""
     parser = argparse.ArgumentParser(prog=f"lfs {verb}", allow_abbrev=False)
     whose = parser.add_mutually_exclusive_group(required=True)
     whose.add_argument("-u", dest="uid")

@@ -151,7 +151,7 @@ class Acceptor(socketserver.StreamRequestHandler):
     """Answers other hosts."""
 
     def handle(self) -> None:
-        """One question, one answer; nothing for a NID that this host does not have."""
+        """Answer one question; return nothing for a NID that this host does not have."""
         question = json.loads(self.rfile.readline())
         if question["nid"] in own_nids():
             answer: dict[str, Any] = {"nids": own_nids(), "targets": sorted(mounted())}

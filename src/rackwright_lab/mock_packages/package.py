@@ -79,7 +79,7 @@ def _compile(source: str, target: Path, pool: Path) -> None:
 
 
 def daemon(name: str) -> dict[str, str]:
-    """Files of a package whose service is up and does nothing."""
+    """Return files of a package whose service is up and does nothing."""
     unit = (
         f"[Unit]\nDescription={name} (stand-in of a lab)\n"
         "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n"

@@ -13,10 +13,12 @@ from fabric_factories import a_fabric, a_tier, layout_of
 from factories import CATALOGUE, some_nodes
 from lldp_dumps import lldpctl_json, seen_by, sonic_table
 from plan_dumps import ibnetdiscover
+from rackwright.brownfield.cabling.networks import views_of
 from rackwright.brownfield.document import make_blueprint
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.reading import read_standing
-from rackwright.errors import SpecErrors
+from rackwright.brownfield.records import FoundCable, FoundNetwork
+from rackwright.errors import Location, SpecErrors
 from rackwright.plan.fabric.discovered.differences import CableComparison
 from rackwright.plan.fabric.discovered.dump import read_discovery
 
@@ -45,6 +47,32 @@ def test_ibnetdiscover_is_the_source_of_switches_hosts_and_links(tmp_path: Path)
     assert (group["name"], group["count"], group["name_digits"]) == ("dgx", 32, 2)
     asked = {(blank.name, len(blank.path)) for blank in made.blanks}
     assert {name for name, _ in asked} >= {"type", "racks", "per_rack", "role"}
+
+
+def a_network(*cables: tuple[str, str]) -> FoundNetwork:
+    switches = {name for pair in cables for name in pair if name.startswith("sw")}
+    made = tuple(FoundCable(one, f"p{n}", other, f"q{n}") for n, (one, other) in enumerate(cables))
+    return FoundNetwork(Location("x", 1, 1), "infiniband", dict.fromkeys(switches, ""), made)
+
+
+def test_spine_with_a_manager_of_the_fabric_stays_a_spine() -> None:
+    """A host on one spine made it a leaf, so that leaves were above leaves."""
+    leaves, spines = [f"sw-l{n}" for n in range(4)], ["sw-s0", "sw-s1"]
+    cables = [(f"gpu-{leaf}-{n}", leaf) for leaf in leaves[:3] for n in range(8)]
+    cables += [(f"gpu-last-{n}", leaves[3]) for n in range(1)]
+    cables += [(leaf, spine) for leaf in leaves for spine in spines]
+    (view,) = views_of([a_network(*cables, ("ufm-1", "sw-s0"))], {})
+    assert {name: view.tier(name) for name in (*leaves, *spines)} == {
+        **dict.fromkeys(leaves, "leaf"), **dict.fromkeys(spines, "spine"),
+    }  # fmt: skip
+    assert view.hosts["ufm-1"] == 1
+    assert view.parallel("leaf", "spine") == 1
+
+
+def test_two_switches_with_hosts_beside_each_other_are_leaves() -> None:
+    cables = [(f"a{n}", "sw-a") for n in range(16)] + [("b1", "sw-b"), ("sw-a", "sw-b")]
+    (view,) = views_of([a_network(*cables)], {})
+    assert (view.tier("sw-a"), view.tier("sw-b")) == ("leaf", "leaf")
 
 
 @pytest.mark.parametrize("write", [lldpctl_json, sonic_table])
@@ -147,7 +175,9 @@ def test_hosts_of_one_name_are_not_one_host(tmp_path: Path) -> None:
     text += 'Ca\t1 "H-a3"\t\t# "n3 HCA-1"\n'
     made = take_over(tmp_path, {"dump.txt": text})
     assert [one["name"] for one in made.data["sites"][0]["node_groups"]] == ["n"]
-    assert "2 devices that state no name of a host" in " ".join(one.text for one in made.notices)
+    assert "left out: 2 devices without the name of a host" in " ".join(
+        one.text for one in made.notices
+    )
 
 
 def test_switches_keep_their_names_so_that_their_dump_is_as_planned(tmp_path: Path) -> None:

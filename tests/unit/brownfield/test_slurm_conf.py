@@ -87,6 +87,82 @@ def test_options_that_render_writes_otherwise_are_told_with_their_values(tmp_pat
     assert any("SelectType=select/linear" in text for text in told)
 
 
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("", ["has no 'SelectType'", "memory is not counted"]),
+        ("SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n", []),
+        ("SelectType=select/cons_res\nSelectTypeParameters=CR_CPU\n", ["counts other than cores", "memory is not"]),
+        ("SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU_Memory\n", ["counts other than cores"]),
+        ("SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,CR_LLN\n", ["memory is not", "has cr_lln"]),
+        ("SelectType=select/linear\n", ["gives jobs whole nodes"]),
+    ],
+)  # fmt: skip
+def test_other_selection_of_resources_is_told(lines: str, words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        f"ClusterName=a\nSlurmctldHost=c\n{lines}NodeName=n1\nPartitionName=p Nodes=ALL\n", "utf-8"
+    )
+    told = [one.text for one in read_standing(path).notices]
+    assert len(told) == len(words), told
+    for text, word in zip(told, words, strict=True):
+        assert word in text
+
+
+def test_whole_nodes_of_select_linear_are_exclusive_partitions(tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "ClusterName=a\nSelectType=select/linear\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+        "PartitionName=q Nodes=ALL OverSubscribe=FORCE:2\nPartitionName=r Nodes=ALL OverSubscribe=NO\n",
+        "utf-8",
+    )
+    found = read_standing(path).slurm
+    assert found is not None
+    assert [one.fields.get("exclusive") for one in found.partitions] == [True, None, True]
+
+
+TOPOLOGY = """\
+- topology: main
+  cluster_default: true
+  {kind}
+- topology: other
+  cluster_default: false
+  flat: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "plugin", "words"),
+    [
+        ("tree: {switches: [{switch: s1, nodes: n1}]}", "tree", ["the topology 'other'"]),
+        ("block: {block_sizes: [1], blocks: [{block: b1, nodes: n1}]}", "block",
+         ["the topology 'other'", "not taken over: the block of the topology 'main'"]),
+        ("flat: true", "flat", ["the topology 'other'"]),
+        ("torus3d: {}", "flat", ["the topology 'other'", "'main'"]),
+    ],
+)  # fmt: skip
+def test_topology_yaml_goes_before_the_plugin_and_loses_nothing_in_silence(
+    kind: str, plugin: str, words: list[str], tmp_path: Path
+) -> None:
+    """A tree in topology.yaml was dropped where slurm.conf names no plugin, and a block always."""
+    (tmp_path / "topology.yaml").write_text(TOPOLOGY.format(kind=kind))
+    text = "ClusterName=a\nSlurmctldHost=c\nNodeName=n1\nPartitionName=p Nodes=ALL Topology=main\n"
+    made = take_over(tmp_path, {"slurm.conf": text})
+    topology = made.data["scheduler"]["topology"]
+    assert topology["plugin"] == plugin
+    assert ("switches" in topology) == (plugin == "tree")
+    told = "\n".join(one.text for one in made.notices)
+    for word in (*words, "'Topology=main' is left out"):
+        assert word in told
+
+
+def test_topology_conf_that_slurm_does_not_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text("SwitchName=s1 Nodes=n1\n")
+    text = "ClusterName=a\nSlurmctldHost=c\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    made = take_over(tmp_path, {"slurm.conf": text})
+    assert any("the switches beside it are left out" in one.text for one in made.notices)
+
+
 def test_nodes_that_stand_in_no_sheet_are_groups_without_racks(tmp_path: Path) -> None:
     made = take_over(tmp_path, {"slurm.conf": STANDING})
     assert made.data["name"] == "atlas"

@@ -155,7 +155,7 @@ def test_what_is_not_known_is_named_and_nothing_is_written(folder: Path) -> None
     written(folder, a_document(facility))
     ended = ask(folder, "--output", "blueprint.yaml")
     assert ended.code == 6
-    assert "what nobody has said:\n  set 'facility.altitude' (wanted.yaml:" in ended.out
+    assert "not set:\n  set 'facility.altitude' (wanted.yaml:" in ended.out
     assert "'blueprint.yaml' is not written" in ended.err
     assert not (folder / "blueprint.yaml").exists()
 

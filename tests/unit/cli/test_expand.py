@@ -172,7 +172,7 @@ def test_a_short_form_without_a_set_of_rules_is_refused(folder: Path) -> None:
 def test_the_rules_are_those_of_the_documentation() -> None:
     ended = run_here(ROOT, "expand", "--rules")
     assert ended.out in (ROOT / "docs/short-blueprints.md").read_text("utf-8")
-    run_here(ROOT, "expand").refused("no blueprint is named")
+    run_here(ROOT, "expand").refused("'blueprint.yaml' cannot be read")
     run_here(ROOT, "expand", "--rules", "x.yaml").refused("--rules is about no blueprint")
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
@@ -120,6 +121,13 @@ def test_a_hall_is_compared_with_the_plan(
     printed = capsys.readouterr().out
     assert "dgx-05 port 4 to compute-leaf-4 port 5: there is no link" in printed
     assert "compute: 1 cable is not as planned" in printed
+    arguments = ["fabric", "compare", FABRIC, str(seen), "--json"]
+    assert main(arguments) == ExitCode.VIOLATION
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "rackwright.cable-comparison/v1"
+    (found,) = document["differences"]
+    assert found["cable"] == "dgx-05 port 4 to compute-leaf-4 port 5"
+    assert document["not_compared"] == []
 
 
 def test_descriptions_of_a_hall_do_not_steer_the_terminal(

@@ -49,7 +49,7 @@ def test_list_and_show_have_signs_actions_and_sources(tmp_path: Path) -> None:
 def test_own_faults_are_tested_and_found(tmp_path: Path) -> None:
     team(tmp_path)
     tested = run_here(tmp_path, "faults", "test", "faults")
-    assert (tested.code, tested.out) == (0, "1 faults, 1 examples, 0 failed\n")
+    assert (tested.code, tested.out) == (0, "1 fault, 1 example, 0 failed\n")
     (tmp_path / "sel.txt").write_text("Tray 7 loose\n")
     found = run_here(tmp_path, "faults", "explain", "sel=sel.txt", "--json")
     assert found.code == 5

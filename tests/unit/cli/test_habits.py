@@ -130,6 +130,9 @@ def test_output_is_always_where_something_is_written_to() -> None:
         (("fabric", "cables", "BLUEPRINT", "--fabric", "compute"), "cables"),
         (("render", "BLUEPRINT", "--output", "out", "--check"), "files"),
         (("sheets", "BLUEPRINT", "--output", "out"), "rows"),
+        (("draw", "power", "BLUEPRINT"), "drawings"),
+        (("draw", "all", "BLUEPRINT", "--output", "out"), "drawings"),
+        (("policy", "test", "--only", "RACK-001"), "passed"),
     ],
 )
 def test_answer_of_a_command_is_json_on_request(
@@ -141,6 +144,27 @@ def test_answer_of_a_command_is_json_on_request(
     document = json.loads(ended.out)
     assert document[key]
     assert "schema" in document or "version" in document
+
+
+def test_drawings_as_json_are_whole_or_the_files_that_hold_them(tmp_path: Path) -> None:
+    path = str(builtin_pack() / "fixtures/air.yaml")
+    (drawing,) = json.loads(run_here(tmp_path, "draw", "power", path, "--json").out)["drawings"]
+    assert drawing["svg"].startswith("<svg ")
+    found = run_here(tmp_path, "draw", "power", path, "--json", "--output", "out").out
+    assert json.loads(found)["drawings"] == [{"file": drawing["file"]}]
+    assert (tmp_path / "out" / drawing["file"]).read_text("utf-8") == drawing["svg"]
+
+
+def test_mistakes_of_products_are_json_on_request(tmp_path: Path) -> None:
+    entry = tmp_path / "hw/nodes/x.yaml"
+    entry.parent.mkdir(parents=True)
+    entry.write_text("kind: node\nid: x\nvendor: 3\n", encoding="utf-8")
+    ended = run_here(tmp_path, "catalogue", "test", "hw", "--json")
+    document = json.loads(ended.out)
+    assert (ended.code, document["schema"]) == (2, "rackwright.catalogue-test/v1")
+    found = {error["message"]: error for error in document["errors"]}
+    assert found["vendor: '3' is not text"]["hint"] == "write 'vendor: \"3\"'"
+    assert found["'name' is missing"]["hint"] is None  # 'id' is a key of its own
 
 
 def test_full_form_goes_to_a_file(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_one_mapping_file_has_products_and_roles(tmp_path: Path) -> None:
     (tmp_path / "map.yaml").write_text("products: {SN2010: leave out}\n", "utf-8")
     made = run_here(tmp_path, "init", "o", "--from", "h.csv", "--map", "map.yaml")
     assert made.code == 0, made.err
-    assert "1 devices 'SN2010' are left out, as you said" in made.err
+    assert "left out as asked: 1 device 'SN2010'" in made.err
     run_here(tmp_path, "init", "p", "--map", "map.yaml").refused(
         "--map has no effect without --from"
     )

@@ -54,7 +54,7 @@ def test_each_question_is_asked_once_with_its_default_and_again_after_a_wrong_an
     assert "dry_bulb" not in answers
     assert "  name [atlas]: " in prompts
     assert sum("altitude" in one for one in prompts) == 3
-    assert "  the answer to 'altitude' is a whole number in m, not '30 ft'\n" in shown
+    assert "  the answer to 'altitude' must be a whole number in m, got '30 ft'\n" in shown
     assert "  this question has no default\n" in shown
 
 
@@ -103,8 +103,8 @@ def test_example_passes_for_run_and_every_value_is_counted(tmp_path: Path) -> No
     checked = run_here(tmp_path, "check", "s")
     assert checked.code == ExitCode.CLEAN, checked.out
     assert ": ok for run" in checked.out
-    assert "s/blueprint.yaml example file: " in checked.out
-    assert "s/example.yaml example file: " in checked.out
+    assert "s/blueprint.yaml: " in checked.out
+    assert "s/example.yaml: " in checked.out
 
 
 def test_value_of_a_layer_behind_the_example_is_no_example(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_value_of_a_layer_behind_the_example_is_no_example(tmp_path: Path) -> No
 
     def count() -> int:
         out = run_here(tmp_path, "check", "s").out
-        line = next(line for line in out.splitlines() if "s/example.yaml example file" in line)
-        return int(line.split("example file: ")[1].split()[0])
+        line = next(line for line in out.splitlines() if "s/example.yaml: " in line)
+        return int(line.split("s/example.yaml: ")[1].split()[0])
 
     before = count()
     (tmp_path / "s/facility.yaml").write_text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import VERBS, main
-from rackwright.policy.packs.loader import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack, load_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 
 TEN_MISTAKES = """\
@@ -111,7 +112,7 @@ def test_check_passes_and_a_fifth_node_is_refused(
     blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", str(blueprint)]) == 0
-    assert ": ok for run; " in capsys.readouterr().out
+    assert ": ok for run, on " in capsys.readouterr().out
     layer = blueprint.with_name("five-per-rack.yaml")
     assert main(["check", str(blueprint), "--layer", str(layer)]) == 5
     shown = capsys.readouterr().out
@@ -130,7 +131,7 @@ def test_check_as_json_and_to_files(
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "rackwright.check/v2"
     assert document["exit_code"] == 0
-    assert ": ok for run; " in report.read_text()
+    assert ": ok for run, on " in report.read_text()
 
 
 def test_check_of_one_policy(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +173,21 @@ def test_explain_shows_text_and_parameters(capsys: pytest.CaptureFixture[str]) -
     assert "Parameter fail_percent: default 20, at least 0, at most 100." in shown
     assert main(["explain", "exit-codes"]) == 0
     assert "  5  a mandatory policy failed" in capsys.readouterr().out
+
+
+def test_defaults_of_parameters_are_written_as_a_blueprint_has_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They were Python: ``(PluginNeeds(plugin='1.21.1', …),)``."""
+    for policy in load_pack(builtin_pack()):
+        assert main(["explain", policy.id]) == 0
+    shown = capsys.readouterr().out
+    assert "installer_needs: default [{nccl: '2.19', installer: '1.29'}]" in shown
+    assert "longest_interval: default 300, " in shown
+    lines = [line for line in shown.splitlines() if line.startswith("Parameter ")]
+    assert len(lines) > 50
+    python = re.compile(r"\w\(\w+=|<[A-Z]|None|True|False")
+    assert [line for line in lines if python.search(line.split(". ")[0])] == []
 
 
 def test_policy_list(capsys: pytest.CaptureFixture[str]) -> None:

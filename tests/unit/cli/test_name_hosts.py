@@ -105,7 +105,7 @@ def test_names_that_would_change_are_a_difference(
 
     monkeypatch.setattr(nodes, "bind", bind)
     assert run("preview") == 0
-    assert "1 instances to name, 2 records to change" in capsys.readouterr().err
+    assert "1 instance to name, 2 records to change" in capsys.readouterr().err
     assert run("preview", "--expect-no-changes") == 5
     assert asked == [True, True]
 

@@ -14,7 +14,7 @@ from rackwright.cli.options.outputs import run_link
 from rackwright.render.blueprints import find_template, write_blueprint
 
 VERDICT = re.compile(
-    r": refused for run; [0-9]+ hazards not judged \('rackwright explain hazards'\)$", re.MULTILINE
+    r": blocked for run; [0-9]+ hazards not checked \('rackwright explain hazards'\)$", re.MULTILINE
 )
 
 
@@ -70,7 +70,7 @@ def test_exit_zero_forgives_a_refusal_and_nothing_else(
     refused: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*refused, "--exit-zero"]) == 0
-    assert ": refused" in capsys.readouterr().out
+    assert ": blocked" in capsys.readouterr().out
     assert main(["check", "nowhere.yaml", "--exit-zero"]) == 2
 
 
@@ -106,7 +106,7 @@ def test_a_blueprint_that_cannot_be_judged_is_told_so(
     comment = Path("a.md").read_text()
     assert comment.splitlines()[:2] == [
         first,
-        "### rackwright: site/blueprint.yaml cannot be judged",
+        "### rackwright: site/blueprint.yaml cannot be checked",
     ]
     assert "- `site/blueprint.yaml:" in comment
     assert "Nothing was judged" in comment

@@ -31,7 +31,7 @@ def test_sites_cost_and_the_headroom_worst_first(fabric: str) -> None:
     lines = out.splitlines()
     assert lines[0].split()[:5] == ["site", "provider", "racks", "hosts", "accelerators"]
     assert lines[1].split()[:2] == ["sjc1", "onprem"]
-    assert "\ncost: unknown, at least 0.00 USD/h" in out
+    assert "\ncost: unknown\n" in out
     at = lines.index("headroom of each budget where least is left, the worst first:")
     budgets = lines[at + 2 : lines.index("", at + 1)]
     assert len(budgets) == 17  # sixteen, and how many more there are

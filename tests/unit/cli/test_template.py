@@ -99,5 +99,5 @@ def test_numbers_that_are_examples_are_counted_by_check(
     )
     main(["check", str(blueprint), "--layer", str(layer)])
     shown = capsys.readouterr().out
-    assert "1 stated number is an example: put in what is true, with its source\n" in shown
+    assert "1 example fact: write yours, with its source\n" in shown
     assert "waivers on" not in shown

@@ -132,10 +132,10 @@ def test_answers_come_from_a_file_and_from_the_line(
     ("answers", "words"),
     [
         ("name: [a]\n", "the answer to 'name' is no text"),
-        ("- name\n", "is no mapping of answers"),
+        ("- name\n", "is not a mapping of answers"),
         ("a: &a [x, x]\nb: &b [*a, *a]\nname: [*b, *b]\n", ""),
         ("count: 41\n", "the answer to 'count' is refused: from 1 to 40"),
-        ("count: many\n", "the answer to 'count' is a whole number, not 'many'"),
+        ("count: many\n", "the answer to 'count' must be a whole number, got 'many'"),
         ('name: "a\\nb"\n', "no printable text on one line"),
     ],
 )

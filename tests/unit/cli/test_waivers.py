@@ -55,7 +55,9 @@ def check(
 
 
 def kinds(report: dict[str, Any]) -> list[str]:
-    return [notice["kind"] for notice in report["hygiene"]["notices"]]
+    found = [notice["kind"] for notice in report["hygiene"]["notices"]]
+    assert found.count("example_file") == 1  # the template marks its values
+    return [kind for kind in found if kind != "example_file"]
 
 
 def test_a_waiver_that_is_added_covers_the_failure(

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from cli_support import run_here
+from wrong_aws_inputs import AWS_BASE, AWS_CASES
+from wrong_files import wrong_files
 from wrong_inputs import BASE, CASES
 
 TABLE = Path(__file__).parents[2] / "golden/wrong-inputs.txt"
+FILE_TABLE = TABLE.with_name("wrong-files.txt")
 FOREIGN = re.compile(
     r"\^\[|\\[dwsb]|\]\{\d|did not find|could not find|found un|Traceback|ValidationError|NoneType"
     r"|\bNone\b|\bTrue\b|\bFalse\b|should be|valid \w+ or|<class|type=|input_|pulumi|does not match"
@@ -22,32 +25,39 @@ LISTS = re.compile(r"(known are|the catalogue has): .*")
 PLACE = re.compile(r"^b\.yaml:\d+:\d+: ", re.MULTILINE)
 
 
-def told(folder: Path, old: str, new: str) -> str:
-    assert old in BASE
-    (folder / "b.yaml").write_text(BASE.replace(old, new, 1), encoding="utf-8")
+def told(folder: Path, base: str, old: str, new: str) -> str:
+    assert old in base
+    (folder / "b.yaml").write_text(base.replace(old, new, 1), encoding="utf-8")
     ended = run_here(folder, "check", "b.yaml")
     assert ended.code == 2, (old, new, ended.out)
     return ended.err
 
 
-def test_the_blueprint_itself_has_no_mistake(tmp_path: Path) -> None:
-    (tmp_path / "b.yaml").write_text(BASE, encoding="utf-8")
+@pytest.mark.parametrize("base", [BASE, AWS_BASE])
+def test_the_blueprint_itself_has_no_mistake(tmp_path: Path, base: str) -> None:
+    (tmp_path / "b.yaml").write_text(base, encoding="utf-8")
     assert run_here(tmp_path, "check", "b.yaml").err == ""
 
 
-def test_every_mistake_is_told_as_the_table_has_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("base", "cases", "place"),
+    [(BASE, CASES, TABLE), (AWS_BASE, AWS_CASES, TABLE.with_name("wrong-aws-inputs.txt"))],
+)
+def test_every_mistake_is_told_as_the_table_has_it(
+    tmp_path: Path, base: str, cases: tuple[tuple[str, str], ...], place: Path
+) -> None:
     entries = []
-    for old, new in CASES:
-        text = told(tmp_path, old, new)
-        shown = "everything" if old == BASE else ascii(old)
+    for old, new in cases:
+        text = told(tmp_path, base, old, new)
+        shown = "everything" if old == base else ascii(old)
         kept = LISTS.sub(r"\1: …", text)
         entries.append(f"{shown} -> {new!a}\n{kept}")
         assert PLACE.match(text), (new, text)
         assert not FOREIGN.search(text), (new, text)
     table = "\n".join(entries)
     if os.environ.get("UPDATE_GOLDEN"):
-        TABLE.write_text(table, encoding="utf-8")
-    assert table == TABLE.read_text(encoding="utf-8")
+        place.write_text(table, encoding="utf-8")
+    assert table == place.read_text(encoding="utf-8")
 
 
 def test_there_are_three_hundred_mistakes_and_most_have_a_cure() -> None:
@@ -57,6 +67,30 @@ def test_there_are_three_hundred_mistakes_and_most_have_a_cure() -> None:
         entry for entry in entries if "hint:" in entry or "; " in entry or "is not one of" in entry
     ]
     assert len(cures) > len(entries) * 0.8
+
+
+def test_every_mistake_beside_the_blueprint_is_told_as_the_table_has_it(tmp_path: Path) -> None:
+    """Thousands with a comma were 'decimals', and a fact without a source was to begin with a name."""
+    entries = []
+    for number, case in enumerate(wrong_files()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "blueprint.yaml").write_text(BASE, encoding="utf-8")
+        for name, text in case.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        ended = run_here(folder, *case.command)
+        ended.refused()
+        told = LISTS.sub(r"\1: …", ended.err.replace(f"{folder}/", ""))
+        (name, text), *_ = case.files.items()
+        assert name in told or told.startswith("error: "), (text, told)
+        assert not FOREIGN.search(told), (text, told)
+        entries.append(f"{name} {text!a}\n{told}")
+    table = "\n".join(entries)
+    if os.environ.get("UPDATE_GOLDEN"):
+        FILE_TABLE.write_text(table, encoding="utf-8")
+    assert table == FILE_TABLE.read_text(encoding="utf-8")
+    assert len(entries) >= 80
 
 
 FILES: tuple[tuple[str, bytes, str], ...] = (
@@ -122,6 +156,10 @@ def test_missing_file_names_the_one_beside_it(
             "leave the key out while the value is not",
         ),
         ("sites:\n  - name: sjc1\n    altitude: ?\n", "leave the key out while the value is not"),
+        (
+            "sites: [{name: sjc1, altitude: 1,200 m}]\n",
+            "a comma cuts a number: write '1200 m' for 1,200 m",
+        ),
     ],
 )
 def test_layer_that_is_filled_in_wrongly_has_a_cure(tmp_path: Path, layer: str, hint: str) -> None:

@@ -163,6 +163,22 @@ def test_cluster_subnet_that_is_stated_and_changes_moves_the_file_system() -> No
     assert subnet.change.after == "10.20.0.0/23 in us-east-1a"
 
 
+LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
+
+
+def test_login_nodes_that_move_to_another_subnet_are_replaced() -> None:
+    """Networks of ``ssh_from`` and a load balancer decide on the subnet, and neither line says so."""
+    site = a_cloud(login=LOGIN)
+    site["network"]["ssh_from"] = ["130.59.0.0/16"]
+    found = updates_of(in_cloud("network", "ssh_from", to=["10.0.0.0/8"]), site)
+    assert found["sites.cloud.login subnet"].action is Action.REPLACE
+
+    balanced = updates_of(in_cloud("login", "address", to="load-balancer"), site)
+    assert balanced["sites.cloud.login subnet"].action is Action.REPLACE
+    elastic = updates_of(in_cloud("login", "address", to="elastic"), site)
+    assert {one.action for one in elastic.values()} == {Action.IN_PLACE}
+
+
 def test_another_first_zone_moves_the_cluster_subnet() -> None:
     zones = in_cloud("network", "availability_zones", to=["us-east-1b", "us-east-1a"])
     found = updates_of(zones, a_cloud())

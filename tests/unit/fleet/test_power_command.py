@@ -57,7 +57,7 @@ def test_caps_follow_the_classes_of_the_jobs(tmp_path: Path, blueprint: Path) ->
         ("batch", "dgx-[01-32]"),
     }
     text = run_here(tmp_path, "power", str(blueprint), "--target", "780kW", "--answers", told).out
-    assert "48 hosts get a limit, proven after the loss of any one source" in text
+    assert "limits for 48 hosts, proven after the loss of any one source" in text
 
 
 def test_what_limits_cost_is_told_in_tokens(tmp_path: Path, blueprint: Path) -> None:
@@ -205,7 +205,7 @@ def test_limits_are_sent_and_given_back(
     saved = sum((700 - float(limit)) * 8 for limit in cards.values())
     assert (696_080 - saved) * 1.35 <= 932_000, "the budget is kept all the same"
     shown = run_here(tmp_path, "power", str(blueprint), "--restore")
-    assert "hosts have limits for 'grid'" in shown.out
+    assert "with limits for 'grid'" in shown.out
     back = run_here(tmp_path, *words, "--restore", "--send")
     assert back.code == 0, back.err
     limits = {path.read_text().strip() for path in (tmp_path / "cards").iterdir()}

@@ -75,7 +75,7 @@ def test_nodes_get_their_addresses_and_one_without_an_instance_none_that_works(
     hosts = made["_meta"]["hostvars"]
     assert hosts[every[0]] == {"ansible_host": "10.20.1.1"}
     assert hosts[every[-1]] == {"ansible_host": f"{every[-1]}.invalid"}
-    assert line.startswith("1 hosts of node groups have no instance")
+    assert line.startswith("no instance with an address for 1 host of node groups")
     assert every[-1] in line
 
     path = write(tmp_path, SERVERS, **some_nodes(*every))
@@ -335,7 +335,7 @@ def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> Non
     found = host_variables(made, "login-1")
     assert found is not None
     assert found["lustre_client_unknown"] == [
-        "'lustre_client' of a software bill",
+        "'lustre_client' of a software entry",
         "the address of 'scratch' in the outputs",
     ]
     assert found["lustre_client_mounts"] == []
@@ -450,6 +450,15 @@ def test_private_hosts_are_reached_by_way_of_a_login_node(tmp_path: Path) -> Non
     assert hosts["login-1"]["ansible_ssh_common_args"] == "-o HostName=203.0.113.9"
     assert hosts["train-1"]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.9"
     assert hosts["train-2"]["ansible_user"] == "ubuntu"
+
+
+def test_hosts_are_reached_by_the_one_address_of_the_load_balancer(tmp_path: Path) -> None:
+    shared = {**SERVERS["login"], "public_ips": {}, "shared_ip": "203.0.113.77"}
+    hosts, missing = reached(tmp_path, {**SERVERS, "login": shared}, user="ubuntu", connect="jump")
+    assert missing == ()
+    for host in ("head-1", "login-1", "train-1"):
+        assert hosts[host]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.77"
+    assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
 
 
 def test_without_a_public_login_node_nothing_is_jumped_from(tmp_path: Path) -> None:

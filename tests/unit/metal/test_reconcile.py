@@ -12,6 +12,7 @@ import pytest
 from ironic_fake import KilledError
 from metal_hall import HOSTS
 from provisioned_hall import DIGEST, FIRMWARE, MORE, Hall
+from rackwright.errors import SpecErrors
 from rackwright.metal.ironic import IronicError
 from rackwright.metal.journal import open_journal
 from rackwright.metal.lifecycle import Act, ProvisioningStep
@@ -27,7 +28,8 @@ def hall(tmp_path: Path) -> Hall:
 def test_every_host_passes_every_step_once(hall: Hall) -> None:
     outcome = hall.provision()
     assert outcome.failed == {}
-    steps = [step.value for step in ProvisioningStep if step is not ProvisioningStep.SECURED]
+    by_choice = {ProvisioningStep.SECURED, ProvisioningStep.ATTESTED}
+    steps = [step.value for step in ProvisioningStep if step not in by_choice]
     assert {tuple(one.done) for one in outcome.records.values()} == {tuple(steps)}
     assert set(hall.ironic.calls.values()) == {1}
     assert {kind for _, kind in hall.ironic.calls} == {
@@ -108,6 +110,33 @@ def test_machine_that_is_another_one_is_neither_enrolled_nor_switched_on(
     assert reason in outcome.failed["dgx-03"][1]
     assert "dgx-03" not in hall.ironic.rows
     assert "dgx-03" not in hall.ironic.switched
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        BmcState.UNREACHABLE, BmcState.SILENT, BmcState.LOST, BmcState.ERRORS, BmcState.BUSY, BmcState.NOT_REDFISH,
+        BmcState.EXPIRED_PASSWORD, BmcState.EXPIRED_CERTIFICATE, BmcState.UNTRUSTED_CERTIFICATE, BmcState.OTHER_NAME,
+        BmcState.SEVERAL_SYSTEMS,
+    ],
+)  # fmt: skip
+def test_controller_with_bad_manners_ends_in_its_named_state_and_nothing_is_switched_on(
+    hall: Hall, state: BmcState
+) -> None:
+    bad = replace(hall.seen["dgx-03"], state=state, reason="why", model=None, serial=None)
+    hall.seen["dgx-03"] = bad
+    assert hall.provision(HOSTS[2:4]).failed == {"dgx-03": ("enrolled", f"{state.value}: why")}
+    assert set(hall.ironic.rows) == {"dgx-04"}
+
+
+def test_machine_that_does_not_tell_its_serial_number_is_not_taken_for_the_planned_one(
+    tmp_path: Path,
+) -> None:
+    hall = Hall(tmp_path, MORE + "      serials: {dgx-03: SN0003}\n")
+    hall.seen["dgx-03"] = replace(hall.seen["dgx-03"], serial=None, state=BmcState.PARTIAL)
+    reason = "its controller does not tell its serial number, and SN0003 is planned"
+    assert hall.provision(HOSTS[2:3]).failed == {"dgx-03": ("enrolled", reason)}
+    assert hall.ironic.rows == {}
 
 
 def test_serial_number_that_is_in_another_rack_is_refused(tmp_path: Path) -> None:
@@ -212,7 +241,9 @@ def test_firmware_is_written_controller_first_and_counts_when_it_is_read_back(
     ]
     assert [one["url"] for one in steps] == ["https://f.example.com/m", "https://f.example.com/b"]
     assert {one["checksum"] for one in steps} == {"ab" * 32}
-    assert outcome.records["dgx-01"].done["firmware"] == "as planned: bios, bmc; not told: nic"
+    assert (
+        outcome.records["dgx-01"].done["firmware"] == "as planned: bios r1, bmc r1; not told: nic"
+    )
 
 
 def test_firmware_that_is_not_read_back_is_a_failure_although_ironic_is_content(
@@ -222,6 +253,118 @@ def test_firmware_that_is_not_read_back_is_a_failure_although_ironic_is_content(
     hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
     outcome = hall.provision(HOSTS[:1])
     assert outcome.failed == {"dgx-01": ("firmware", "update bmc failed 3 times: not read back")}
+
+
+def flashing(hall: Hall, after: int) -> None:
+    """Have the controller of the first host take an update at the ``after``-th try alone."""
+    begin = hall.ironic.set_provision_state
+    tries = itertools.count(1)
+
+    def written(name: str, target: str, **more: Any) -> None:
+        begin(name, target, **more)
+        if target == "clean" and next(tries) == after:
+            hall.seen[name] = replace(hall.seen[name], firmware={"bmc": "r1"})
+
+    hall.ironic.set_provision_state = written  # type: ignore[method-assign]
+
+
+def test_controller_that_takes_no_update_is_restarted_once_before_the_last_try(
+    tmp_path: Path,
+) -> None:
+    hall = Hall(tmp_path, MORE + FIRMWARE, operations(bmc="r1"))
+    hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
+    flashing(hall, 3)
+    assert hall.provision(HOSTS[:1]).failed == {}
+    assert hall.restarted == ["dgx-01"]
+
+
+@pytest.mark.parametrize("state", [BmcState.STUCK_TASK, BmcState.VANISHED_TASK])
+def test_controller_whose_task_is_stuck_is_restarted_before_it_gets_firmware(
+    state: BmcState, tmp_path: Path
+) -> None:
+    hall = Hall(tmp_path, MORE + FIRMWARE, operations(bmc="r1"))
+    old = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
+    hall.seen["dgx-01"] = replace(old, state=state, reason="task 7")
+    hall.seen["dgx-02"] = replace(hall.seen["dgx-02"], firmware={"bmc": "r0"}, state=state, reason="task 8")  # fmt: skip
+    flashing(hall, 1)
+    restart = hall.restart
+
+    def restarted(plan: Any) -> str | None:
+        if plan.name == "dgx-01":
+            hall.seen["dgx-01"] = old
+        return restart(plan)
+
+    hall.restart = restarted  # type: ignore[method-assign]
+    outcome = hall.provision(HOSTS[:2])
+    reason = f"bmc is r0, and r1 is planned: {state.value}: task 8"
+    assert outcome.failed == {"dgx-02": ("firmware", reason)}
+    assert sorted(hall.restarted) == ["dgx-01", "dgx-02"]
+    assert hall.ironic.calls["dgx-02", "clean"] == 0
+
+
+def test_controller_that_refuses_its_restart_gets_its_last_try_all_the_same(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, MORE + FIRMWARE, operations(bmc="r1"))
+    hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
+    hall.refusal = "answers with errors"
+    flashing(hall, 9)
+    outcome = hall.provision(HOSTS[:1])
+    assert outcome.failed == {"dgx-01": ("firmware", "update bmc failed 3 times: not read back")}
+    assert hall.restarted == ["dgx-01"]
+
+
+@pytest.mark.parametrize("state", [BmcState.UNREACHABLE, BmcState.BUSY, BmcState.LOST])
+def test_controller_that_is_away_after_its_own_update_is_waited_for(
+    state: BmcState, tmp_path: Path
+) -> None:
+    hall = Hall(tmp_path, MORE + FIRMWARE, operations(bmc="r1"))
+    old = hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
+    flashing(hall, 1)
+    read, looks = hall.read, itertools.count()
+
+    def away(plans: Any) -> Any:
+        new = hall.seen["dgx-01"]
+        if new.firmware != old.firmware and next(looks) < 3:
+            lost = replace(new, state=state, model=None, serial=None, reason="it starts")
+            hall.seen["dgx-01"] = lost
+            made = read(plans)
+            hall.seen["dgx-01"] = new
+            return made
+        return read(plans)
+
+    hall.read = away  # type: ignore[method-assign]
+    outcome = hall.provision(HOSTS[:1])
+    assert outcome.failed == {}
+    assert hall.restarted == []
+
+
+def test_controller_that_stays_away_after_its_own_update_is_a_failure(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, MORE + FIRMWARE, operations(bmc="r1"))
+    hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], firmware={"bmc": "r0"})
+    hall.provision(HOSTS[:1], until=ProvisioningStep.INSPECTED)
+    with open_journal(hall.folder / "journal.sqlite", "sjc1", lambda: 0.0) as journal:
+        journal.begin("dgx-01", "firmware", "update bmc")
+    hall.seen["dgx-01"] = replace(hall.seen["dgx-01"], state=BmcState.UNREACHABLE, model=None, serial=None, reason="nothing answers")  # fmt: skip
+    minutes = itertools.count(0.0, 300.0)
+    outcome = hall.provision(HOSTS[:1], now=lambda: next(minutes))
+    assert outcome.failed == {"dgx-01": ("firmware", "unreachable: nothing answers")}
+    assert hall.pauses  # it was waited for
+
+
+def test_of_two_files_for_a_component_the_one_of_the_planned_version_is_written(
+    tmp_path: Path,
+) -> None:
+    both = FIRMWARE + FIRMWARE.partition("firmware:\n")[2].replace("-r1", "-r0").replace(
+        "version: r1", "version: r0"
+    )
+    hall = Hall(tmp_path, MORE + both, operations(bmc="r1"))
+    assert {plan.firmware["bmc"].name for plan in hall.plans} == {"bmc-r1"}
+
+
+def test_firmware_for_a_model_that_the_site_lacks_is_an_error_of_the_blueprint(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SpecErrors, match="no node group of the site is a 'dgx-h200'"):
+        Hall(tmp_path, MORE + FIRMWARE.replace("dgx-h100", "dgx-h200"), operations(bmc="r2"))
 
 
 def test_firmware_without_a_file_for_this_version_is_a_failure(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ class Load(Model):
         (5, "'5' has no unit; write it like '5 kW' or '5 W'"),
         (True, "'true' is not a power; write it like '1 kW'"),
         (["5 W"], "a list is not a power; write it like '1 kW'"),
-        (None, "nothing is not a power; write it like '1 kW'"),
+        (None, "no value is set; write it like '1 kW'"),
         (float("nan"), "'nan' has no unit"),
         ("5", "'5' has no unit; write it like '5 kW' or '5 W'"),
     ],

@@ -41,7 +41,7 @@ def test_a_verdict_counts_them_in_its_line_and_names_them_when_asked() -> None:
     report = check_blueprint(FIXTURES / "electrical.yaml")
     assert "arc flash at live work" in report.not_judged
     assert "a fault current is too small to open a breaker" not in report.not_judged
-    end = f"; {len(report.not_judged)} hazards not judged ('rackwright explain hazards')"
+    end = f"; {len(report.not_judged)} hazards not checked ('rackwright explain hazards')"
     assert summary(report).endswith(end)
     assert "\n  arc flash at live work\n" in render_text(report, verbose=True)
     assert to_document(report)["not_judged"] == list(report.not_judged)

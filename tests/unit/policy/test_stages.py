@@ -97,7 +97,7 @@ def test_rule_that_a_blueprint_makes_mandatory_is_asked_at_once() -> None:
 @pytest.mark.parametrize("stage", Stage)
 def test_verdict_names_its_stage(stage: Stage) -> None:
     assert summary(at(stage, a_rule(1.0))).endswith(f": ok for {stage}")
-    assert summary(at(stage, a_rule(3.0))).endswith(f": refused for {stage}")
+    assert summary(at(stage, a_rule(3.0))).endswith(f": blocked for {stage}")
 
 
 def test_questions_of_later_stages_are_one_line() -> None:

@@ -159,7 +159,7 @@ def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
     }
     missing, unnamed = naming.complaints()
     assert missing == "2 of 3 hosts of 'dgx' have no instance with an address: dgx-[2-3]"
-    assert unnamed == f"1 instances of 'dgx' have no host name: {fleet[2].id}"
+    assert unnamed == f"1 instance of 'dgx' without a host name: {fleet[2].id}"
     assert not list(assigned("dgx", 2, [instance(1), instance(2)]).complaints())
 
 

@@ -83,7 +83,7 @@ def test_what_is_more_than_a_preview_is_shown(shown: Result) -> None:
 
 
 REFUSED_LATER = replace(NEW, blocks_from="0.4")
-WORDS = "policy set 0.4 refuses it for 2 failures and 1 unknown"
+WORDS = "policy set 0.4 blocks it for 2 failures and 1 unknown"
 
 
 def test_verdict_names_the_later_set_that_refuses_the_blueprint() -> None:
@@ -103,7 +103,7 @@ def test_verdict_names_the_later_set_that_refuses_the_blueprint() -> None:
 
 def test_verdict_on_a_refused_blueprint_names_the_later_set_as_well() -> None:
     assert render_text(report(FAIL, REFUSED_LATER)).endswith(
-        "refused for run; policy set 0.4 refuses it for 1 failure\n"
+        "blocked for run; policy set 0.4 blocks it for 1 failure\n"
     )
 
 

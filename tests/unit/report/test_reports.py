@@ -40,7 +40,7 @@ def test_text_of_a_failure() -> None:
         "  because 4 × dgx-h100 at 10.2 kW + 2 × qm9700 at 1.72 kW\n"
         "  fix: keep at most 3 of 4 × dgx-h100\n"
         "\n"
-        "atlas: 1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused for run\n"
+        "atlas: 1 passed, 1 failed, 0 warned, 0 unknown (2 policies): blocked for run\n"
     )
 
 
@@ -59,10 +59,10 @@ def test_what_passes_is_shown_when_asked_for() -> None:
 @pytest.mark.parametrize(
     ("outcome", "verdict"),
     [
-        (Outcome.ERROR, "1 crashed (1 policies): a policy crashed"),
-        (Outcome.UNKNOWN, "1 unknown (1 policies): refused for run"),
-        (Outcome.NOT_APPLICABLE, "(1 policies): nothing to check"),
-        (Outcome.PASS, "(1 policies): ok for run"),
+        (Outcome.ERROR, "1 crashed (1 policy): a policy crashed"),
+        (Outcome.UNKNOWN, "1 unknown (1 policy): blocked for run"),
+        (Outcome.NOT_APPLICABLE, "(1 policy): nothing to check"),
+        (Outcome.PASS, "(1 policy): ok for run"),
     ],
 )
 def test_the_verdict(outcome: Outcome, verdict: str) -> None:
@@ -76,19 +76,19 @@ ADVISORY = replace(FAIL, enforcement=Enforcement.ADVISORY)
 @pytest.mark.parametrize(
     ("results", "line"),
     [
-        ((FAIL, PASS), "1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused for run"),
+        ((FAIL, PASS), "1 passed, 1 failed, 0 warned, 0 unknown (2 policies): blocked for run"),
         (
             (ADVISORY, PASS),
             "1 passed, 0 failed, 1 warned, 0 unknown (2 policies): ok for run, though 1 failure does not block",
         ),
-        ((FAIL, ADVISORY), "0 passed, 1 failed, 1 warned, 0 unknown (2 policies): refused for run"),
+        ((FAIL, ADVISORY), "0 passed, 1 failed, 1 warned, 0 unknown (2 policies): blocked for run"),
         (
             (replace(ADVISORY, outcome=Outcome.UNKNOWN), PASS),
             "1 passed, 0 failed, 0 warned, 1 unknown (2 policies): ok for run, though 1 unknown does not block",
         ),
         (
             (replace(FAIL, outcome=Outcome.UNKNOWN), ADVISORY),
-            "0 passed, 0 failed, 1 warned, 1 unknown (2 policies): refused for run",
+            "0 passed, 0 failed, 1 warned, 1 unknown (2 policies): blocked for run",
         ),
         (
             (ADVISORY, ADVISORY, replace(ADVISORY, outcome=Outcome.UNKNOWN)),

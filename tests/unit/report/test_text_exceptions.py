@@ -26,7 +26,7 @@ def test_what_is_waived_is_shown_when_asked_for() -> None:
 
 
 def test_the_verdict_names_the_waivers() -> None:
-    assert summary(LAPSED).endswith("refused: the waivers are not in order")
+    assert summary(LAPSED).endswith("blocked: the waivers are not in order")
 
 
 def test_names_do_not_steer_the_terminal() -> None:

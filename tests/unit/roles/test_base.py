@@ -258,7 +258,7 @@ def test_a_system_of_the_table_is_taken(
         (("Debian", "11.9"), "", "localhost runs Debian 11.9, for which the roles are not written; "),
         (("Fedora", "41"), "", "they are for Debian 12, Debian 13, Ubuntu 22.04, Ubuntu 24.04"),
         (("Rocky", "90.1"), "", "localhost runs Rocky 90.1, for which"),
-        (("Debian", "12.1"), "ubuntu-24.04", "runs Debian 12.1, and the software bill has Ubuntu 24.04"),
+        (("Debian", "12.1"), "ubuntu-24.04", "runs Debian 12.1, and the software entry has Ubuntu 24.04"),
         (("Debian", "12.1"), "sles-15", "base_system of localhost is 'sles-15'; it is one of debian-12"),
     ],
 )  # fmt: skip

@@ -81,7 +81,7 @@ def test_answers_get_the_type_that_is_asked_for() -> None:
     given = {"i": "12", "f": "-1.5", "b": "no", "s": "08"}
     assert check_answers(manifest(text), given, "t") == {"i": 12, "f": -1.5, "b": False, "s": "08"}
     for name, value in (("i", "1.5"), ("i", "1e9"), ("f", "nan"), ("b", "1"), ("i", "9" * 16)):
-        with pytest.raises(UsageError, match=f"the answer to '{name}' is"):
+        with pytest.raises(UsageError, match=f"the answer to '{name}' must be"):
             check_answers(manifest(text), {**given, name: value}, "t")
 
 

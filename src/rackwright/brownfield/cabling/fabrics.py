@@ -22,6 +22,7 @@ from rackwright.brownfield.names import (
 from rackwright.brownfield.products import Products, letters
 from rackwright.brownfield.records import FoundDevice, SourceNotice
 from rackwright.catalog.loader import Catalogue
+from rackwright.harmless import counted
 from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
 from rackwright.model.onprem import NodeGroup
@@ -169,7 +170,7 @@ class Cabled:
             ]
         lost = sorted(set(view.switches) - set(view.levels))
         if lost:
-            text = f"{len(lost):,} switches that no host is below are left out: {ordered_hostlist(lost)}"
+            text = f"left out: {counted(len(lost), 'switch')} without a host below: {ordered_hostlist(lost)}"
             self.notices.append(SourceNotice(text, view.at))
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from rackwright.brownfield.cabling.files import device_of, neighbour_tables, text_of
 from rackwright.brownfield.names import by_spelling, host_of, short_of
 from rackwright.brownfield.records import FoundCable, FoundNetwork, SourceNotice, refused
 from rackwright.errors import Location, UsageError
+from rackwright.harmless import counted
 from rackwright.plan.fabric.discovered.dump import Discovery
 from rackwright.plan.fabric.discovered.exports import is_list, is_tables, read_subnet
 from rackwright.plan.fabric.discovered.listings import is_link_list, is_report
@@ -36,6 +38,8 @@ _LLDP_WORDS = re.compile(
 _UFM_WORDS = re.compile(r'"(source_guid|peer_guid|active_width)"\s*:')
 _LOOKED_AT = 200_000
 """Characters of a file in which its kind is looked for."""
+_MANY_MORE = 4
+"""Times as many hosts as on a switch above them that the leaves have at least."""
 TIERS = ("leaf", "spine", "core")
 """Names of tiers, from the hosts upwards."""
 
@@ -87,7 +91,7 @@ def read_network(path: Path, text: str | None = None) -> FoundNetwork:
         ) from None
 
 
-def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
+def _of_subnets(found: Sequence[Discovery], at: Location) -> FoundNetwork:
     switches: dict[str, str] = {}
     cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
     nameless: set[str] = set()
@@ -113,6 +117,9 @@ def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
             if len(ends) == 2:
                 cables.setdefault(frozenset(ends), FoundCable(*ends[0], *ends[1]))
     left_out = tuple(_without_names(nameless, at))
+    if any(one.reporting is not None for one in found):
+        text = "devices are named by their neighbours alone: the dump ends early, or was limited to some hops"
+        left_out = (*left_out, SourceNotice(text, at))
     return FoundNetwork(
         at, "infiniband", switches, tuple(cables.values()), left_out, frozenset(occupied)
     )
@@ -140,7 +147,7 @@ def _switch_names(discovery: Discovery) -> dict[str, tuple[str, str]]:
 def _without_names(nameless: set[str], at: Location) -> Iterator[SourceNotice]:
     if nameless:
         first = min(nameless)
-        text = f"{len(nameless):,} devices that state no name of a host are left out, such as '{first}'"
+        text = f"left out: {counted(len(nameless), 'device')} without the name of a host, such as '{first}'"
         yield SourceNotice(text, at)
 
 
@@ -253,6 +260,21 @@ def views_of(networks: Iterable[FoundNetwork], known: Mapping[str, str]) -> list
     return [_view(technology, parts) for technology, parts in by_technology.items()]
 
 
+def _above(lowest: set[str], beside: Mapping[str, set[str]], switches: set[str]) -> set[str]:
+    """Return the switches that a few hosts are on, like a manager of the fabric, and that are above the leaves.
+
+    All switches beside such a one have hosts, and most have many more.
+    """
+    found = set()
+    for name in lowest:
+        near = beside[name] & switches
+        if len(near) > 1 and near <= lowest:
+            usual = median(len(beside[other] - switches) for other in near)
+            if usual >= _MANY_MORE * len(beside[name] - switches):
+                found.add(name)
+    return found
+
+
 def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
     switches = {name: model for part in parts for name, model in part.switches.items()}
     cables = list(dict.fromkeys(cable for part in parts for cable in part.cables))
@@ -268,9 +290,8 @@ def _view(technology: str, parts: list[FoundNetwork]) -> NetworkView:
             elif other in switches:
                 hosts.setdefault(one, set()).add(port)
     occupied = frozenset[str]().union(*(part.occupied for part in parts))
-    levels = {
-        name: 1 for name, others in beside.items() if others - set(switches) or name in occupied
-    }
+    lowest = {name for name, others in beside.items() if others - set(switches) or name in occupied}
+    levels = dict.fromkeys(lowest - _above(lowest - occupied, beside, set(switches)), 1)
     last, level = set(levels), 1
     while last:
         level += 1

@@ -22,6 +22,8 @@ _CONSTRAINED: Mapping[str, str] = {
     "constrainswapspace": "swap",
     "constraindevices": "devices",
 }
+_KINDS = ("tree", "block", "flat")
+"""Topologies of Slurm that a blueprint has."""
 _PLUGINS = frozenset({"autodetect", "cgroup/v1", "cgroup/v2"})
 
 
@@ -33,7 +35,7 @@ def read_beside(text: str, path: Path, read: Callable[[Path], str]) -> Found:
     """
     at = Location(str(path), 1, 1)
     if path.suffix == ".yaml":
-        return Found(beside=(SlurmBeside(at=at, switches=tuple(_from_yaml(path))),))
+        return _from_yaml(path)
     lines = list(SlurmLines(read, path.parent).of(text, path))
     match path.name:
         case "gres.conf":
@@ -118,8 +120,8 @@ def _switch(
         yield {"name": name, key: ordered_hostlist(_nodes(below or "", at))}
 
 
-def _from_yaml(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the switches of the cluster's own network, or of the first tree.
+def _from_yaml(path: Path) -> Found:
+    """Return the switches of the cluster's own network; those of others are told.
 
     Raises:
         SpecErrors: the file is no list of networks.
@@ -131,9 +133,27 @@ def _from_yaml(path: Path) -> Iterator[dict[str, Any]]:
     )
     if not networks:
         raise refused("this is not a list of networks, as topology.yaml is", at)
-    trees = [one for one in networks if isinstance(one.get("tree"), dict)]
-    trees.sort(key=lambda one: one.get("cluster_default") is not True)
-    for switch in (trees[0]["tree"].get("switches") or ()) if trees else ():
+    networks.sort(key=lambda one: one.get("cluster_default") is not True)
+    own, *others = networks
+    kind = next((kind for kind in _KINDS if kind in own), None)
+    notices = [
+        SourceNotice(
+            f"not taken over: the topology '{one.get('topology')}', as a cluster has one", at
+        )
+        for one in others
+    ]
+    if kind not in {"tree", "flat"}:
+        shown = kind or ", ".join(map(str, own))
+        notices.append(
+            SourceNotice(f"not taken over: the {shown} of the topology '{own.get('topology')}'", at)
+        )
+    switches = tuple(_yaml_switches(own["tree"], at)) if isinstance(own.get("tree"), dict) else ()
+    beside = SlurmBeside(at=at, switches=switches, topology=kind or "flat")
+    return Found(beside=(beside,), notices=tuple(notices))
+
+
+def _yaml_switches(tree: Mapping[str, Any], at: Location) -> Iterator[dict[str, Any]]:
+    for switch in tree.get("switches") or ():
         if isinstance(switch, dict) and (switch.get("nodes") or switch.get("children")):
             nodes, children = (
                 str(switch[key]) if switch.get(key) else None for key in ("nodes", "children")

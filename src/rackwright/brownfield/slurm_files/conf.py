@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ from rackwright.brownfield.slurm_files.lines import (
 from rackwright.brownfield.slurm_files.options import ClusterOptions
 from rackwright.brownfield.slurm_files.shape import shape_of, whole_number
 from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.harmless import counted
 from rackwright.model.job_time import job_minutes
 from rackwright.model.names import HOST
 
@@ -38,6 +40,7 @@ T = TypeVar("T")
 
 _HOST = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_COUNT = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
 _GRES = re.compile(
     r"([a-z][a-z0-9_]*)(?::([A-Za-z0-9][A-Za-z0-9_.-]*))?:([1-9][0-9]*)([KMGT]?)", re.I
 )
@@ -134,8 +137,11 @@ class _Reader:
                     self._partition, words, names, line.at, known, accounting=database is not None
                 ),
             )
-        if self._errors:
-            raise SpecErrors(self._errors)
+        settings = said.settings(accounting=database is not None)
+        if errors := [*said.errors, *self._errors]:
+            raise SpecErrors(errors)
+        if said.whole_nodes:
+            made = [_exclusive(one) for one in made]
         slurm = FoundCluster(
             at=Location(str(self._path), 1, 1),
             name=said.get("clustername"),
@@ -145,7 +151,7 @@ class _Reader:
             topology=said.topology,
             database=database,
             enforced=tuple(said.enforced()),
-            settings=said.settings(accounting=database is not None),
+            settings=settings,
         )
         return Found(slurm=slurm, notices=(*self._notices, *said.notices))
 
@@ -172,6 +178,13 @@ class _Reader:
         shape = shape_of(words, at)
         extra = dict(shape.extra)
         for key, value in words.items():
+            if key == "topology" and value:
+                self._notices.append(
+                    SourceNotice(
+                        f"the nodes' 'Topology={value}' is left out: a cluster has one", at
+                    )
+                )
+                continue
             idle = key == "state" and value.lower() in _IDLE
             if key not in _READ_OF_NODES and key not in _FOR_EACH and not idle and value:
                 extra[spelled[key]] = as_option(value)
@@ -208,7 +221,7 @@ class _Reader:
         if len(words) == 1:
             words *= len(names)
         if len(words) != len(names):
-            raise refused(f"'{key}' has {len(words):,} words for {len(names):,} nodes", at,
+            raise refused(f"'{key}' has {counted(len(words), 'word')} for {counted(len(names), 'node')}", at,
                           "write one for each node")  # fmt: skip
         return dict(zip(names, words, strict=True))
 
@@ -218,7 +231,7 @@ class _Reader:
         others: list[str] = []
         for one in filter(None, re.sub(r"\(.*?\)", "", text).split(",")):
             parts = [part for part in one.split(":") if part.lower() != "no_consume"]
-            bare = ":".join(parts if parts[-1][:1].isdigit() else [*parts, "1"])
+            bare = ":".join(parts if _COUNT.fullmatch(parts[-1]) else [*parts, "1"])
             match = _GRES.fullmatch(bare)
             if match is None or len(parts) < len(one.split(":")):
                 self._notices.append(SourceNotice(f"the GRES '{one}' is not taken over", at))
@@ -291,6 +304,13 @@ class _Reader:
         for key, text in words.items():
             if key in {"partitionname", "nodes"} or not text:
                 continue
+            if key == "topology":
+                self._notices.append(
+                    SourceNotice(
+                        f"the partition's 'Topology={text}' is left out: a cluster has one", at
+                    )
+                )
+                continue
             made = _field(key, text, at, accounting=accounting)
             if made is None:
                 extra["OverSubscribe" if key == "shared" else spelled[key]] = as_option(text)
@@ -312,6 +332,13 @@ class _Reader:
             raise refused(str(error), at) from None
         self._hosts += len(names)
         return names
+
+
+def _exclusive(partition: SlurmPartition) -> SlurmPartition:
+    """Return a partition whose jobs have whole nodes, unless its nodes are shared."""
+    if "OverSubscribe" in partition.fields.get("extra", ()):  # type: ignore[operator]
+        return partition
+    return replace(partition, fields={**partition.fields, "exclusive": True})
 
 
 def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, Any] | None:

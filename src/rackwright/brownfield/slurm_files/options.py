@@ -13,10 +13,11 @@ from typing import Any, get_args
 
 from rackwright.brownfield.records import SourceNotice
 from rackwright.brownfield.slurm_files.lines import SlurmLine, as_option
-from rackwright.harmless import visible
+from rackwright.errors import Location, SpecError
+from rackwright.harmless import counted, visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
-from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS
+from rackwright.model.slurm_conf_keys import FIELD_OF, GENERATED_KEYS, refused_option
 
 _CONTROLLERS = frozenset(
     {"slurmctldhost", "controlmachine", "controladdr", "backupcontroller", "backupaddr"}
@@ -33,8 +34,6 @@ _DEFAULTS: Mapping[str, frozenset[str]] = {
     "switchtype": frozenset({"switch/none"}),
     "credtype": frozenset({"cred/munge"}),
     "prioritytype": frozenset({"priority/multifactor"}),
-    "selecttype": frozenset({"select/cons_tres"}),
-    "selecttypeparameters": frozenset({"cr_core_memory"}),
     "slurmuser": frozenset({"slurm"}),
     "accountingstoragetype": frozenset({"accounting_storage/none", "accounting_storage/slurmdbd"}),
 }
@@ -43,6 +42,8 @@ _TREE = {"tree": "tree", "block": "block", "flat": "flat", "none": "flat", "defa
 _PROGRAM = re.compile(r"/[A-Za-z0-9._/-]+")
 _ENFORCE = get_args(get_args(Accounting.model_fields["enforce"].annotation)[0])
 _STATES = frozenset({"IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"})
+_COUNTED = re.compile(r"cr_(core|cpu|socket)(_memory)?|cr_memory")
+"""Words of ``SelectTypeParameters`` for the resources that Slurm hands out."""
 _NOBODY = "accounting_storage/none"
 
 
@@ -53,6 +54,7 @@ class ClusterOptions:
         self._options = options
         self._read = set(_CONTROLLERS)
         self.notices: list[SourceNotice] = []
+        self.errors: list[SpecError] = []
 
     def get(self, key: str) -> str | None:
         """Return the value of an option that is read from now on; None where it is not there."""
@@ -79,6 +81,44 @@ class ClusterOptions:
         return (host or "localhost") if kind.lower().endswith("slurmdbd") else None
 
     @property
+    def whole_nodes(self) -> bool:
+        """True if jobs have their nodes to themselves, whatever they ask for."""
+        return self._select == "linear"
+
+    @property
+    def _select(self) -> str:
+        return (self.get("selecttype") or "").rpartition("/")[2].lower()
+
+    def _tell_selection(self) -> None:
+        """Tell what changes by ``select/cons_tres`` with ``CR_Core_Memory``, which ``render`` writes."""
+        said = _words(self.get("selecttypeparameters"))
+        if not self._select:
+            text = (
+                "the file has no 'SelectType': Slurm before 23.11 gives jobs whole nodes then, and later ones cores. "
+                "Cores are written: state 'exclusive' of the partitions for whole nodes"
+            )
+            self.notices.append(SourceNotice(text))
+        elif self.whole_nodes:
+            self._tell("selecttype", "gives jobs whole nodes: partitions are written as exclusive")
+        if any(word.startswith(("cr_cpu", "cr_socket")) for word in said):
+            self._tell(
+                "selecttypeparameters",
+                "counts other than cores: 'CR_Core_Memory' is written, and jobs get whole cores",
+            )
+        if self._select != "linear" and not any(word.endswith("_memory") for word in said):
+            text = (
+                "memory is not counted by this file, and is by 'CR_Core_Memory', which is written: a job that asks for "
+                "none gets all of its nodes' unless 'DefMemPerCPU' or 'default_shares' says less"
+            )
+            self.notices.append(SourceNotice(text, self._place("selecttype")))
+        others = [word for word in said if not _COUNTED.fullmatch(word)]
+        if others:
+            self._tell("selecttypeparameters", f"has {', '.join(others)}, which is left out")
+
+    def _place(self, key: str) -> Location | None:
+        return self._options[key].at if key in self._options else None
+
+    @property
     def topology(self) -> str:
         """Kind of topology in a blueprint: ``tree``, ``block`` or ``flat``."""
         said = self.get("topologyplugin") or "topology/flat"
@@ -89,6 +129,7 @@ class ClusterOptions:
 
     def settings(self, *, accounting: bool) -> dict[str, Any]:
         """Return the fields of a scheduler that the options say, and ``extra`` with the others."""
+        self._tell_selection()
         made: dict[str, Any] = dict(self._fields(accounting=accounting))
         if extra := self._extra():
             made["extra"] = extra
@@ -202,6 +243,9 @@ class ClusterOptions:
                 self._tell(key, "is no option of Slurm's any more")
             elif key in generated or not value.strip() or not value.isprintable():
                 left.append(f"{line.spelled[key]}={visible(value)}")
+            elif (why := refused_option(line.spelled[key], as_option(value))) is not None:
+                hint = "slurmctld does not start with it: correct the line, or remove it"
+                self.errors.append(SpecError(why, hint=hint, location=line.at))
             else:
                 made[known.get(key, line.spelled[key])] = as_option(value)
         flags = [
@@ -210,7 +254,9 @@ class ClusterOptions:
         if flags:
             made["PrologFlags"] = ",".join(flags)
         if left:
-            text = f"{len(left)} options are written otherwise by 'render': {', '.join(left)}"
+            text = (
+                f"{counted(len(left), 'option')} that 'render' writes otherwise: {', '.join(left)}"
+            )
             self.notices.append(SourceNotice(text, next(iter(self._options.values())).at))
         return made
 

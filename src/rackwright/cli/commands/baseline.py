@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _SUMMARIES = {
     "create": "record every failure that blocks now",
-    "update": "keep what got better; nothing is added and nothing loosened",
-    "prune": "remove what does not fail any more",
+    "update": "tighten entries that improved; nothing is added or loosened",
+    "prune": "remove entries that no longer fail",
 }
 
 

@@ -26,17 +26,19 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``bom``."""
     add_blueprint(parser)
     add_isolated(parser)
-    parser.add_argument("--site", help="of this site alone")
+    parser.add_argument("--site", help="only this site")
     parser.add_argument(
         "--format", choices=("text", "json", "csv"), default="text", help="output format"
     )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write to this file instead of stdout"
+    )
     parser.add_argument(
         "--than",
         type=Path,
         metavar="FILE",
-        help="show what changes against a bill that --json has written",
+        help="show what changes against a list that --json wrote",
     )
 
 

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--groups",
         metavar="KINDS",
         default="node",
-        help="node, pair, rack, leaf, hall, separated by commas: what runs together, from the smallest on (default: node)",
+        help="node, pair, rack, leaf, hall, separated by commas: sizes of groups that run together, smallest first (default: node)",
     )
     parser.add_argument(
         "--steps",
@@ -55,18 +55,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--duration",
         metavar="TIME",
-        help="repeat the cycle for so long, like '72 h' (default: one cycle)",
+        help="repeat the cycle for this time, like '72 h' (default: one cycle)",
     )
     parser.add_argument(
-        "--rest", metavar="TIME", help="pause between two cycles, in which the hardware cools down"
+        "--rest", metavar="TIME", help="pause between cycles, for the hardware to cool down"
     )
     parser.add_argument("--storage", metavar="FOLDER", default="/var/tmp", help="folder on the nodes for the storage test (default: /var/tmp)")  # noqa: S108 # fmt: skip
     parser.add_argument(
-        "--dcgm", type=int, choices=range(1, 5), help="run this level of DCGM's diagnostics too"
+        "--dcgm", type=int, choices=range(1, 5), help="also run this level of DCGM diagnostics"
     )
     parser.add_argument(
         "--floors", type=Path, action="append", default=[], metavar="FILE",
-        help="more least values, each with its source; repeatable",
+        help="further minimum values, each with its source; repeatable",
     )  # fmt: skip
     parser.add_argument("--drain", action="store_true", help="drain the nodes that fail in Slurm, with the reason")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the report as JSON")

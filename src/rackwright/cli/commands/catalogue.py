@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from rackwright.catalog.netbox_kinds import ImportKind
 from rackwright.cli.options.telling import tell
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text, visible
+from rackwright.harmless import counted, json_text, visible
 from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     listing = actions.add_parser("list", help="list the products, built in and the team's own")
     listing.add_argument("--kind", help="those of one folder, like 'nodes'")
     listing.add_argument("--own", action="store_true", help="those of the team only")
-    showing = actions.add_parser("show", help="show what is known of a product, and what is not")
+    showing = actions.add_parser("show", help="show the known and the missing facts of a product")
     showing.add_argument("id", help="id of the product")
     covering = actions.add_parser(
         "coverage", help="count complete products and official numbers by kind"
@@ -40,17 +41,20 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     for action in (listing, showing, covering):
         action.add_argument("--json", action="store_true", help="as JSON")
-    new = actions.add_parser("new", help="begin an entry, with every field that it may have")
+    new = actions.add_parser("new", help="create an entry with every field it may have")
     new.add_argument("place", metavar="KIND/ID", help="like nodes/acme-8x")
-    testing = actions.add_parser("test", help="read every product and price of the team")
-    testing.add_argument("folder", type=Path, nargs="?", help="this folder of products alone")
+    testing = actions.add_parser("test", help="validate every product and price of the team")
+    testing.add_argument(
+        "folder", type=Path, nargs="?", help="validate only this folder of products"
+    )
+    testing.add_argument("--json", action="store_true", help="as JSON")
     comparing = actions.add_parser("diff", help="show what changes in the team's catalogue")
     comparing.add_argument("revision", help="what to compare with, like origin/main")
     comparing.add_argument("--json", action="store_true", help="as JSON")
-    importing = actions.add_parser("import", help="make an entry of a device type of NetBox's")
+    importing = actions.add_parser("import", help="convert a device type of NetBox to an entry")
     importing.add_argument("file", type=Path, help="the device type, as YAML")
     importing.add_argument(
-        "--kind", choices=("nodes", "switches", "racks"), help="else what the file has tells it"
+        "--kind", choices=get_args(ImportKind), help="else what the file has tells it"
     )
     importing.add_argument("--id", help="id of the product; else NetBox's slug")
     importing.add_argument(
@@ -63,6 +67,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="NAME=ROLE",
         help="what interfaces of a name (eth[0-7], with '*') or type are for: compute, storage or management; "
         "repeatable",
+    )
+    importing.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="what the data sheet says and a device type does not: 'voltage=400 V' of a PDU, 'C19=16 A' of its outlets, "
+        "'capacity=250 kW' of a CDU, 'max_power=10.2 kW'; repeatable",
     )
     importing.add_argument("--title", help="where the file is from, for who looks for it again")
     importing.add_argument("--date", type=_day, help="when it was read; else today")
@@ -243,9 +255,28 @@ def _test(arguments: argparse.Namespace) -> int:
         lists = len(catalogue.prices.lists) - len(load_catalogue().prices.lists)
     except SpecErrors as error:
         errors += error.errors
-    if errors:
+    if errors and not arguments.json:
         raise SpecErrors(errors)
-    sys.stdout.write(f"can be read: {len(own):,} of products, {lists:,} of prices\n")
+    if arguments.json:
+        found = [
+            {"place": str(error.location or ""), "message": error.summary, "hint": error.hint}
+            for error in errors
+        ]
+        sys.stdout.write(
+            json_text(
+                {
+                    "schema": "rackwright.catalogue-test/v1",
+                    "products": len(own),
+                    "prices": lists,
+                    "errors": found,
+                }
+            )
+        )
+    else:
+        products, prices = counted(len(own), "product"), counted(lists, "price list")
+        sys.stdout.write(f"valid: {products}, {prices}\n")
+    if errors:
+        return ExitCode.USAGE
     return ExitCode.CLEAN if own or lists else ExitCode.NOTHING
 
 
@@ -282,6 +313,7 @@ def _import(arguments: argparse.Namespace) -> int:
         supply=arguments.supply,
         entry_id=arguments.id,
         roles=_roles(arguments.role),
+        facts=_facts(arguments.fact),
         day=arguments.date or _today(),
         title=arguments.title,
     )
@@ -292,6 +324,16 @@ def _import(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"lacks: {', '.join(made.lacks) or 'nothing'}\n")
     _next(arguments.folder)
     return ExitCode.CLEAN
+
+
+def _facts(given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise UsageError(f"'{visible(text)}' is not FIELD=VALUE", hint="like 'voltage=400 V'")
+        found[name] = value
+    return found
 
 
 def _roles(given: Sequence[str]) -> dict[str, str]:

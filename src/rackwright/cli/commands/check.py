@@ -32,9 +32,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_packs(parser)
     add_isolated(parser)
     parser.add_argument(
-        "--only", action="append", default=[], metavar="ID", help="just this policy; repeatable"
+        "--only", action="append", default=[], metavar="ID", help="run only this policy; repeatable"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="output format on stdout")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
         "--output",
@@ -45,10 +45,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "with drawings; repeatable",
     )
     parser.add_argument(
-        "--delta", type=Path, metavar="FILE", help="what 'diff --output md=FILE' wrote, for md"
+        "--delta",
+        type=Path,
+        metavar="FILE",
+        help="comparison from 'diff --output md=FILE', for the md format",
     )
     parser.add_argument(
-        "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
+        "--exit-zero", action="store_true", help="exit with 0 even when policies fail"
     )
     parser.add_argument(
         "--stage",
@@ -57,18 +60,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     add_todo(parser, "each unset field that a rule needs")
     add_files(parser)
-    parser.add_argument(
-        "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"
-    )
-    parser.add_argument("--no-baseline", action="store_true", help="judge without the baseline")
+    parser.add_argument("--no-waivers", action="store_true", help="ignore waivers, as in an audit")
+    parser.add_argument("--no-baseline", action="store_true", help="ignore the baseline")
     add_judging(parser)
     parser.add_argument(
         "--strict-waivers",
         action="store_true",
-        help="end with 7 when a waiver is expired, unused, too wide or too long",
+        help="exit with 7 when a waiver is expired, unused, too wide or too long",
     )
-    parser.add_argument("--show-waived", action="store_true", help="show what is waived, too")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
+    parser.add_argument("--show-waived", action="store_true", help="also show what is waived")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also show what passes")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: arguments contradict each other, or a file or policy that they name cannot be
             used.
-        RackwrightError: the blueprint cannot be judged; the outputs say why.
+        RackwrightError: the blueprint cannot be checked; the outputs say why.
     """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
@@ -131,10 +132,10 @@ def run(arguments: argparse.Namespace) -> int:
         colour=wants_colour(arguments.color, sys.stdout, os.environ),
         page=lambda: _page(arguments, gate, loaded, report),
     )
+    written = None if loaded.written is None else loaded.written.data
     if arguments.todo is not None and arguments.todo.suffix == ".csv":
-        write_questions(arguments.todo, report)
+        write_questions(arguments.todo, loaded.plan, report, written)
     elif arguments.todo is not None:
-        written = None if loaded.written is None else loaded.written.data
         write_todo("check", arguments, loaded.plan, _unknown(report, loaded), written)
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
     return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
@@ -185,7 +186,7 @@ def _source(arguments: argparse.Namespace, loaded: LoadedPlan, report: Report) -
             f", revision {commit[:12]}{'' if same else ' with changes that are not committed'}"
         )
     except (RackwrightError, OSError, ValueError):  # outside of a repository, or not committed yet
-        revision = ", in no revision"
+        revision = ", not committed"
     return f"{arguments.blueprint}{revision}, {day:%Y-%m-%d}"
 
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     comment = actions.add_parser(
         "comment",
-        help="put a report on the pull request",
+        help="post a report on the pull request",
         description="Write the comment, or change the one that is there. The token comes from "
         "GITHUB_TOKEN or GITLAB_TOKEN, everything else from the variables of the CI.",
     )
@@ -55,13 +55,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     upload = actions.add_parser(
         "upload",
-        help="hand a report in to GitHub code scanning",
+        help="upload a report to GitHub code scanning",
         description="The token comes from GITHUB_TOKEN, the commit from the variables of the CI.",
     )
     upload.add_argument("sarif", type=Path, help="what 'check --output sarif=FILE' wrote")
     permissions = actions.add_parser(
         "permissions",
-        help="print the policy of IAM for a role of the jobs",
+        help="print the IAM policy for a role of the jobs",
         description="Print what the role may do that previews a site on AWS, or what the role that applies it may "
         "do beside that: all that 'preview', 'up', 'hosts', 'replace' and 'down' do, bound to the names and tags of "
         "the cluster. Attach that of 'preview' to both roles as a managed policy, that of 'apply' as an inline one. "

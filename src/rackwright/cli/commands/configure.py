@@ -49,13 +49,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_gate(parser)
     add_hosts(parser)
     add_cluster(parser)
-    parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
+    parser.add_argument("--retry", action="store_true", help="only the hosts in quarantine")
     parser.add_argument(
         "--tags",
         metavar="STEPS",
         help="just these steps, like configure,run; no host leaves quarantine by part of the steps",
     )
-    parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, print what would change"
+    )
     add_max_failures(parser, "share of the hosts that may fail before the run ends for all of them")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_waves(parser)

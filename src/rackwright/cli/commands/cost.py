@@ -1,8 +1,10 @@
-"""``cost``: what a blueprint costs in an hour and in a year."""
+"""``cost``: what a blueprint costs in an hour and in a year, and what AWS has charged."""
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,23 +17,36 @@ from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rackwright.plan.cost.comparison import RentComparison
+    from rackwright.plan.cost.spend import PlannedSpend
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.cost.weather import WeatherYear
-    from rackwright.plan.expansion import Plan
     from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
     from rackwright.render.todo import Wanted
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``cost``."""
     add_blueprint(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON, with every line")
+    parser.add_argument("--json", action="store_true", help="print every line as JSON")
     parser.add_argument(
         "--compare",
         action="store_true",
         help="show what the accelerators of bare-metal sites would cost on AWS",
     )
     parser.add_argument("--region", help="AWS region to compare with")
+    parser.add_argument(
+        "--use",
+        type=_share,
+        metavar="PERCENT",
+        help="share of the hours in which jobs run, for --compare (default: 100)",
+    )
+    parser.add_argument(
+        "--rent",
+        type=_amount,
+        metavar="USD",
+        help="hourly price of one accelerator at another provider, for --compare",
+    )
     parser.add_argument(
         "--weather",
         metavar="FILE",
@@ -48,6 +63,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--carbon", metavar="FILE", type=Path, help="CSV file for --weather: kg/kWh of each hour"
     )
     parser.add_argument("--site", help="the one bare-metal site that --weather is about")
+    parser.add_argument(
+        "--spent",
+        action="store_true",
+        help="ask AWS what the sites have cost this month, by their tags; end with 6 if that is unknown",
+    )
     add_todo(parser, "each unset price and rate")
 
 
@@ -61,11 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
-    from rackwright.plan.workload.economy import token_prices
+    from rackwright.plan.workload.economy import AcceleratorUse, token_prices
     from rackwright.report.cost import render_json, render_text
 
-    if arguments.region is not None and not arguments.compare:
-        raise UsageError("--region has no effect without --compare")
+    for name in ("region", "use", "rent"):
+        if getattr(arguments, name) is not None and not arguments.compare:
+            raise UsageError(f"--{name} has no effect without --compare")
     weather_options = (arguments.plant, arguments.carbon, arguments.site)
     if arguments.weather is None and any(option is not None for option in weather_options):
         raise UsageError("--plant, --carbon and --site have no effect without --weather")
@@ -76,15 +97,68 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
+    demand = AcceleratorUse((arguments.use or 100) / 100, arguments.rent)
     tokens = {
-        one.site: list(token_prices(plan, plan.predictions, one)) for one in comparisons or ()
+        one.site: list(token_prices(plan, summary, plan.predictions, one, demand))
+        for one in comparisons or ()
     }
     render = render_json if arguments.json else render_text
     years = () if arguments.weather is None else _weather_years(arguments, plan)
-    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years))
+    spent = _spent(plan, summary) if arguments.spent else ()
+    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years, spent))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
-    return ExitCode.CLEAN
+    unknown = any(one.spend.charged is None for one in spent)
+    return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
+
+
+def _spent(plan: Plan, summary: CostSummary) -> Sequence[PlannedSpend]:
+    """Return what was charged for each site on AWS this month, and what is planned.
+
+    Raises:
+        UsageError: no site is on AWS, or the credentials are of another account.
+        ExternalToolError: AWS refuses, or cannot be asked.
+    """
+    from rackwright.plan.cost.spend import planned
+    from rackwright.provision.aws.calls import refuse_other_account
+    from rackwright.provision.aws.spend import ask_spend
+    from rackwright.provision.targets import open_target
+
+    if not plan.aws:
+        raise UsageError("--spent asks AWS, and the blueprint has no site there")
+    target, today = open_target("aws"), dt.datetime.now(dt.UTC).date()
+    spends = []
+    for site in plan.aws:
+        refuse_other_account(target, site.region, site.account)
+        spends.append(ask_spend(plan.name, site.name, site.region, target, today))
+    return planned(summary, spends)
+
+
+def _share(text: str) -> float:
+    """Return a number of percent above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none, or more than 100.
+    """
+    value = _amount(text.removesuffix("%"))
+    if value > 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is more than 100 %")
+    return value
+
+
+def _amount(text: str) -> float:
+    """Return a number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return value
 
 
 def _weather_years(arguments: argparse.Namespace, plan: Plan) -> Sequence[WeatherYear]:

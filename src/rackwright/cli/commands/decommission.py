@@ -14,17 +14,19 @@ from rackwright.exit_codes import ExitCode
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``decommission``."""
     add_blueprint(parser)
-    parser.add_argument("--site", help="the bare-metal site, where the blueprint has several")
+    parser.add_argument("--site", help="the bare-metal site, if the blueprint has several")
     parser.add_argument("--hosts", metavar="LIST", required=True, help="hosts, like dgx-[01-08]")
     parser.add_argument(
-        "--yes", action="store_true", help="the hosts run no jobs, and their disks may be erased"
+        "--yes",
+        action="store_true",
+        help="confirm that the hosts run no jobs and their disks may be erased",
     )
     parser.add_argument(
         "--poll",
         type=float,
         default=5.0,
         metavar="SECONDS",
-        help="seconds between two looks at Ironic (default: 5)",
+        help="seconds between polls of Ironic (default: 5)",
     )
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``design``."""
-    parser.add_argument("wanted", type=Path, help="what is wanted, and of which facility")
+    parser.add_argument(
+        "wanted", type=Path, help="YAML file with the facility and the accelerators wanted"
+    )
     add_layers(parser)
     parser.add_argument(
         "--alternative",
@@ -29,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="LAYER",
-        help="file over all that, whose design is shown beside the one that is written; repeatable",
+        help="layer over all others; its design is shown beside the one that is written; repeatable",
     )
     parser.add_argument(
         "--positions",
@@ -37,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="CSV",
-        help="sheet of rack positions, which are put beside those of the halls; repeatable",
+        help="sheet of rack positions, added to those of the halls; repeatable",
     )
     parser.add_argument(
         "--sources",
@@ -45,20 +47,20 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="CSV",
-        help="sheet of power sources, which are put beside those of the facility; repeatable",
+        help="sheet of power sources, added to those of the facility; repeatable",
     )
     parser.add_argument(
         "--as-given",
         action="store_true",
-        help="leave out the alternatives that follow from the facility: a feed more, one way of cooling",
+        help="design only the facility as given: no alternatives with one more feed or another cooling",
     )
     add_packs(parser)
     add_isolated(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the blueprint to a file")
     parser.add_argument(
-        "--overwrite", action="store_true", help="let --output replace a file that is there"
+        "--overwrite", action="store_true", help="replace an existing --output file"
     )
-    parser.add_argument("--json", action="store_true", help="write JSON, with everything")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

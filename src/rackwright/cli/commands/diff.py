@@ -29,8 +29,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "revisions",
         metavar="BASE..HEAD",
-        help="what to compare; BASE...HEAD begins where the two parted, "
-        "BASE alone is compared with the working tree",
+        help="revisions to compare; BASE...HEAD starts at their merge base, "
+        "BASE alone compares with the working tree",
     )
     add_blueprint(parser)
     parser.add_argument(
@@ -47,13 +47,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="FIELD",
-        help="let this change destroy data, named exactly as it is refused; repeatable",
+        help="accept the loss of data at this field, named as in the finding; repeatable",
     )
     parser.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
-        help="form on stdout; md is a part for 'check --delta', comment stands alone",
+        help="output format on stdout; md is input of 'check --delta', comment is a whole comment",
     )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="FORMAT=FILE",
         help="write the comparison to a file as well; repeatable",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="shorten nothing")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show everything in full")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``discover``."""
     add_blueprint(parser)
-    parser.add_argument("--site", help="the bare-metal site, where the blueprint has several")
+    parser.add_argument("--site", help="the bare-metal site, if the blueprint has several")
     parser.add_argument(
         "--range",
         metavar="FIRST-LAST",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         default=[],
         help="addresses in which controllers are looked for instead of those of the blueprint; repeatable",
     )
-    parser.add_argument("--user", help="user of the controllers instead of that of the blueprint")
+    parser.add_argument("--user", help="user of the controllers (default: that of the blueprint)")
     parser.add_argument(
         "--password-file",
         type=Path,
@@ -37,18 +37,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="file with the password of the user, one line; {host} stands for the name of the host",
     )
     parser.add_argument(
-        "--ca", type=Path, metavar="FILE", help="certificates (PEM) of the authority of controllers"
+        "--ca", type=Path, metavar="FILE", help="CA certificates (PEM) for the controllers"
     )
     parser.add_argument("--port", type=int, help="TCP port of Redfish (default: 443)")
     parser.add_argument(
-        "--plain-http", action="store_true", help="ask without TLS; for addresses of loopback alone"
+        "--plain-http", action="store_true", help="use HTTP without TLS; loopback addresses only"
     )
     parser.add_argument(
         "--answer-within",
         type=float,
         metavar="SECONDS",
         default=20.0,
-        help="seconds without a byte of an answer after which a controller is given up (default: 20)",
+        help="seconds without data after which a controller is given up (default: 20)",
     )
     parser.add_argument(
         "--output",

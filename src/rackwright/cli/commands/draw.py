@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rackwright.cli.options.arguments import add_blueprint, add_packs
+from rackwright.cli.options.arguments import add_blueprint, add_json, add_packs
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.drawings.collection import DrawingKind
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Result
 
-KINDS = ("racks", "floor", "power", "cooling", "fabric")
-_NAMED = {"racks": "rack", "floor": "hall", "fabric": "fabric"}
+KINDS = ("racks", "rows", "floor", "power", "cooling", "fabric", "aws")
+_NAMED = {"racks": "rack", "rows": "row", "floor": "hall", "fabric": "fabric"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -29,24 +30,25 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "kind",
         choices=(*KINDS, "all"),
-        help="racks: elevations; floor: racks of halls in colours; power: one-line diagram; "
-        "cooling: ways of the heat; fabric: switches and cables",
+        help="racks: elevations; rows: fronts of racks side by side; floor: racks of halls in colours; power: one-line diagram; "
+        "cooling: ways of the heat; fabric: switches and cables; aws: VPC, subnets, hosts, file systems",
     )
     add_blueprint(parser)
     add_packs(parser)
     add_isolated(parser)
-    parser.add_argument("--site", help="draw this site alone")
-    parser.add_argument("--name", help="draw this rack, hall or fabric alone")
+    parser.add_argument("--site", help="draw only this site")
+    parser.add_argument("--name", help="draw only this rack, row, hall or fabric")
     parser.add_argument(
         "--colour",
         choices=("power", "heat", "weight", "headroom"),
         default="power",
-        help="what the racks of a floor are coloured by",
+        help="quantity that colours the racks of a floor",
     )
     parser.add_argument("--lost", metavar="SOURCE", help="draw power after the loss of this source")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="folder for SVG files; else stdout"
     )
+    add_json(parser, "the drawings, or with --output the files,")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     kind = arguments.kind
     if arguments.name is not None and kind not in _NAMED:
-        raise UsageError("--name has an effect on racks, floor and fabric only")
+        raise UsageError("--name has an effect on racks, rows, floor and fabric only")
     if arguments.lost is not None and kind != "power":
         raise UsageError("--lost has an effect on power only")
     if arguments.isolated:
@@ -85,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     if not drawn:
         raise UsageError(f"there is {_nothing(arguments)} to draw")
-    _write(drawn, arguments.output)
+    _write(drawn, arguments.output, as_json=arguments.json)
     return ExitCode.CLEAN
 
 
@@ -106,12 +108,20 @@ def _nothing(arguments: argparse.Namespace) -> str:
         return f"no power source '{arguments.lost}'"
     if arguments.name is not None:
         return f"no {_NAMED[arguments.kind]} '{arguments.name}'"
+    kind = "an AWS" if arguments.kind == "aws" else "a bare-metal"
     if arguments.site is not None:
-        return f"no {arguments.kind} of a bare-metal site '{arguments.site}'"
-    return "no bare-metal site with something"
+        return f"no {arguments.kind} of {kind} site '{arguments.site}'"
+    return f"no part of {kind} site"
 
 
-def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None) -> None:
+def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        entries = [{"file": name, "svg": drawing.standalone()} for name, drawing in drawn]
+        if folder is not None:
+            for entry in entries:
+                write_file(folder / entry["file"], entry.pop("svg"))
+        sys.stdout.write(json_text({"schema": "rackwright.drawings/v1", "drawings": entries}))
+        return
     if folder is None:
         if len(drawn) > 1:
             raise UsageError(

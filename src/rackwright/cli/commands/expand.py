@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_json, add_layers
+from rackwright.cli.options.arguments import BLUEPRINT, add_blueprint, add_json
 from rackwright.cli.options.outputs import write_file
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -14,10 +14,11 @@ from rackwright.exit_codes import ExitCode
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``expand``."""
-    parser.add_argument("blueprint", type=Path, nargs="?", help="the blueprint")
-    add_layers(parser)
+    add_blueprint(parser)
     add_json(parser, "the blueprint and the place of each derived value")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write to this file instead of stdout"
+    )
     parser.add_argument("--rules", action="store_true", help="list the rules of derivation instead")
 
 
@@ -25,22 +26,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the full form, or the rules.
 
     Raises:
-        UsageError: no blueprint is named, or one is named with ``--rules``; the file cannot be
-            written.
+        UsageError: a blueprint is named with ``--rules``; the file cannot be written.
     """
     if str(arguments.output) in {"yaml", "json"}:
         raise UsageError(
             "--output names a file", hint="JSON is '--json', YAML what is printed without it"
         )
     if arguments.rules:
-        if arguments.blueprint is not None:
+        if str(arguments.blueprint) != BLUEPRINT:
             raise UsageError("--rules is about no blueprint", hint="leave out one of both")
         from rackwright.plan.derivation.rules import rules_table
 
         sys.stdout.write(rules_table())
         return ExitCode.CLEAN
-    if arguments.blueprint is None:
-        raise UsageError("no blueprint is named", hint="'rackwright expand FILE', or --rules")
     from rackwright.plan.load import load_plan
     from rackwright.render.full_form import full_json, full_yaml
 

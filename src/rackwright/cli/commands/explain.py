@@ -63,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     policy = policies.get(arguments.topic.upper())
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)
-        raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
+        raise UsageError(
+            f"there is no policy '{arguments.topic}'",
+            hint=hint or "'rackwright policy list' lists them",
+        )
     text = documentation(policy).read_text(encoding="utf-8").rstrip()
     if arguments.json:
         facts = {"id": policy.id, "title": policy.title, "severity": policy.severity, "enforcement": policy.enforcement,

@@ -55,8 +55,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
                 metavar="FILE",
                 help="names in the plan by GUID or MAC address, as ibnetdiscover takes them",
             )
-        if name == "cables":
-            add_json(action, "the cables")
+        if name in {"cables", "compare"}:
+            add_json(action, "the cables" if name == "cables" else "the differences")
         if name == "route":
             action.add_argument("--engine", help="routing engine; else that of the blueprint")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         writer.writerows(_rows(layout, routes))
         return ExitCode.CLEAN
     if arguments.action == "compare":
-        return _compare(layout, arguments.discovered, arguments.node_name_map)
+        return _compare(layout, arguments)
     if layout.technology != "infiniband":
         raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
     if arguments.action == "net":
@@ -152,7 +152,7 @@ def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | flo
         )
 
 
-def _compare(layout: Layout, paths: Sequence[Path], names: Path | None) -> int:
+def _compare(layout: Layout, arguments: argparse.Namespace) -> int:
     """Tell every cable that is not as planned; 5 when there is one, 6 when some cannot be compared.
 
     Raises:
@@ -161,7 +161,8 @@ def _compare(layout: Layout, paths: Sequence[Path], names: Path | None) -> int:
     from rackwright.brownfield.cabling.files import read_cables
     from rackwright.plan.fabric.discovered.differences import CableComparison
 
-    discovered = read_cables(layout, paths, names)
+    paths: Sequence[Path] = arguments.discovered
+    discovered = read_cables(layout, paths, arguments.node_name_map)
     compared = CableComparison(layout, discovered)
     if not compared.matched:
         seen = sorted({end[0] for end in discovered.links} or discovered.reporting or ())
@@ -172,23 +173,34 @@ def _compare(layout: Layout, paths: Sequence[Path], names: Path | None) -> int:
             "and give it as --node-name-map",
         )
     found = compared.differences()
+    left = [row for row in _not_compared(compared, layout.technology) if row[0]]
+    code = ExitCode.UNKNOWN if left else ExitCode.CLEAN
+    code = ExitCode.VIOLATION if found else code
+    if arguments.json:
+        document = {
+            "schema": "rackwright.cable-comparison/v1",
+            "fabric": layout.fabric.name,
+            "differences": [
+                {"cable": one.cable, "message": one.message, "fix": one.fix} for one in found
+            ],
+            "not_compared": [
+                {"count": count, "reason": text, "fix": fix or None} for count, text, fix in left
+            ],
+        }
+        sys.stdout.write(json_text(document))
+        return code
     for difference in found:
         print(f"{visible(difference.cable)}: {visible(difference.message)}")
         print(f"  fix: {visible(difference.fix)}")
     name = layout.fabric.name
-    unknown = False
-    for count, text, fix in _not_compared(compared, layout.technology):
-        if count:
-            unknown = True
-            print(f"{name}: {count:,} {visible(text)}")
-            if fix:
-                print(f"  fix: {fix}")
+    for count, text, fix in left:
+        print(f"{name}: {count:,} {visible(text)}")
+        if fix:
+            print(f"  fix: {fix}")
     noun = "cable is" if len(found) == 1 else "cables are"
-    all_others = "every other cable is as planned" if unknown else "every cable is as planned"
+    all_others = "every other cable is as planned" if left else "every cable is as planned"
     print(f"{name}: {f'{len(found):,} {noun} not as planned' if found else all_others}")
-    if found:
-        return ExitCode.VIOLATION
-    return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
+    return code
 
 
 def _not_compared(
@@ -206,7 +218,9 @@ def _not_compared(
     yield (
         compared.without_report,
         "cables are not compared: no file is of the devices at their ends",
-        "give the files of all switches",
+        "write the dump again, whole: it ends early, or was limited to some hops"
+        if technology == "infiniband"
+        else "give the files of all switches",
     )
     yield (
         compared.silent,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text, visible
+from rackwright.harmless import counted, json_text, visible
 from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     listing.add_argument("--all", action="store_true", help="with every Xid of the catalogue")
     showing = actions.add_parser("show", help="show signs, actions and sources of a fault")
     showing.add_argument("id", help="id of the fault, or 'xid-79'")
-    testing = actions.add_parser("test", help="detect the examples of every fault again")
+    testing = actions.add_parser("test", help="check that the examples of every fault are detected")
     testing.add_argument("folder", type=Path, nargs="?", help="faults of this folder alone")
     explaining = actions.add_parser("explain", help="find the faults in files of a recording")
     explaining.add_argument(
@@ -157,7 +157,9 @@ def _test(arguments: argparse.Namespace) -> int:
         for result in bad:
             name = f" '{result.example}'" if result.example else ""
             sys.stdout.write(visible(f"{result.fault}{name}: {result.problem}") + "\n")
-        sys.stdout.write(f"{len(own)} faults, {len(results)} examples, {len(bad)} failed\n")
+        sys.stdout.write(
+            f"{counted(len(own), 'fault')}, {counted(len(results), 'example')}, {len(bad)} failed\n"
+        )
     if not results:
         return ExitCode.NOTHING
     return ExitCode.VIOLATION if bad else ExitCode.CLEAN
@@ -192,7 +194,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             steps = " -> ".join([row["action"], *row["again"]])
             sys.stdout.write(visible(f"{row['id']}{where}: {row['severity']}, {steps}") + "\n")
             sys.stdout.write(visible(f"  {row['sign'][:200]}") + "\n")
-        sys.stdout.write(f"{len(rows)} faults\n" if rows else "no fault is found\n")
+        sys.stdout.write(f"{counted(len(rows), 'fault')}\n" if rows else "no fault is found\n")
     for problem in recording.problems:
         sys.stderr.write(visible(f"not read: {problem}") + "\n")
     if recording.problems:

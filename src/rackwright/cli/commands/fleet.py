@@ -12,6 +12,7 @@ from rackwright.cli.options.arguments import add_blueprint
 from rackwright.cli.options.hosts import add_ways, check_site, ways_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``fleet``."""
     add_blueprint(parser)
     parser.add_argument(
-        "--site", action="append", default=[], metavar="NAME", help="just this site; repeatable"
+        "--site",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="show only this site; repeatable",
     )
     add_ways(parser)
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write one page of HTML")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write an HTML page")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,4 +92,4 @@ def _change(cluster: str) -> str:
     done = len(progress.done) + len(progress.failed)
     if done >= hosts:
         return ""
-    return f"{progress.change}: {done:,} of {hosts:,} hosts are done"
+    return f"{progress.change}: done {done:,} of {counted(hosts, 'host')}"

@@ -33,16 +33,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--example",
         action="store_true",
-        help="try the template: its example answers, which the blueprint marks and 'check' counts",
+        help="answer with the example values of the template; the blueprint marks them, 'check' counts them",
     )
     parser.add_argument(
         "--questions",
         type=Path,
         metavar="FILE",
-        help="write what the template asks as a file for --answers, to be filled in, and stop",
+        help="write the questions of the template to a file for --answers, and stop",
     )
     parser.add_argument(
-        "--list", action="store_true", help="list the templates with what they ask, and stop"
+        "--list",
+        action="store_true",
+        help="list the templates; with --template, its questions; and stop",
     )
     add_json(parser, "the list of templates")
     add_answers(parser)
@@ -64,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.templates.questions import check_answers
 
     if arguments.list:
-        _list(as_json=arguments.json)
+        _list(arguments.template, as_json=arguments.json)
         return ExitCode.CLEAN
     if arguments.sources:
         return run_from(arguments)
@@ -84,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     if arguments.folder is None or arguments.template is None:
         raise UsageError(
-            "a folder and --template, or --from, are needed", hint="'init --list' lists templates"
+            "init needs a folder, and --template or --from",
+            hint="'rackwright init hall --template onprem-h200 --example', or '--list'",
         )
     template = find_template(arguments.template)
     answers = answers_of(arguments, template)
@@ -104,17 +107,19 @@ def run(arguments: argparse.Namespace) -> int:
     blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))
     tell(
         f"next: rackwright check {blueprint}\n"
-        f"      rackwright expand {blueprint}   what each value follows from\n"
-        "      rackwright ci --help   to judge every change of it\n"
-        f"      rackwright update {folder}   what the template changes later\n"
+        f"      rackwright expand {blueprint}   every value, with the rule behind it\n"
+        "      rackwright ci init --help   a gate for pull requests\n"
+        f"      rackwright update {folder}   later changes of the template\n"
     )
     return ExitCode.CLEAN
 
 
-def _list(*, as_json: bool) -> None:
+def _list(named: str | None, *, as_json: bool) -> None:
+    """Print the built-in templates, or the questions of the one that is named."""
     from rackwright.harmless import json_text
-    from rackwright.render.blueprints import list_templates
+    from rackwright.render.blueprints import find_template, list_templates
 
+    templates = list_templates() if named is None else [find_template(named)]
     if as_json:
         entries = [
             {
@@ -125,12 +130,16 @@ def _list(*, as_json: bool) -> None:
                     for key, question in template.manifest.questions.items()
                 },
             }
-            for template in list_templates()
+            for template in templates
         ]
         sys.stdout.write(json_text({"schema": "rackwright.templates/v1", "templates": entries}))
         return
-    for template in list_templates():
+    for template in templates:
         print(f"{template.name}: {template.manifest.description}")
+        if named is None:
+            continue
         for key, question in template.manifest.questions.items():
             default = "…" if question.default is None else question.default
             print(f"  --set {key}={default}  {question.help}")
+    if named is None:
+        tell("next: rackwright init --list --template NAME   the questions of a template\n")

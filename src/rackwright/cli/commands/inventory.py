@@ -15,12 +15,12 @@ from rackwright.harmless import json_text
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``inventory``."""
     add_blueprint(parser)
-    parser.add_argument("--site", help="the only site to list")
+    parser.add_argument("--site", help="list only this site")
     parser.add_argument(
         "--outputs",
         type=Path,
         metavar="FILE",
-        help="what 'status --json' printed: addresses of the hosts of the AWS site",
+        help="output of 'status --json': addresses of the hosts of the AWS site",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--list", action="store_true", help="everything as JSON (the default)")

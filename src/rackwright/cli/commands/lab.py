@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text
+from rackwright.harmless import counted, json_text
 from rackwright.laboratory.door import DEFAULT_NETWORK, boot_hosts, open_lab, remove_hosts
 from rackwright.terminal import print_table
 
@@ -30,7 +30,7 @@ SUITES = ("bookworm", "trixie")
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``lab``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    made = actions.add_parser("up", help="boot the hosts, as root; those that run are left alone")
+    made = actions.add_parser("up", help="boot the hosts, as root; running hosts are left alone")
     made.add_argument(
         "--hosts",
         default="head,login,gpu[1-4]",
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     for name, text in (
         ("status", "list the hosts"),
-        ("down", "remove the hosts, their disks and everything that was made for them"),
+        ("down", "remove the hosts, their disks and everything created for them"),
         ("ssh", "open a shell on a host, or run a command there"),
     ):
         made = actions.add_parser(name, help=text)
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             chosen = arguments.blueprint
             wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
             made = boot_hosts(lab, wanted, tell_progress, suite=arguments.debian)
-            print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
+            print(f"up: {counted(len(made), 'host')} after {time.monotonic() - started:.1f} s")
         case "down":
             removed = remove_hosts(lab)
             print(f"removed {', '.join(removed)}" if removed else "there is no lab")

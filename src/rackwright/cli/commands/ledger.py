@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rackwright.cli.options.arguments import BLUEPRINT, add_layers, in_folder
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text, visible
+from rackwright.harmless import counted, json_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the actions of ``ledger``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, summary in (
-        ("show", "show what a node or a part did, and where parts were"),
+        ("show", "show the history of a node or a part"),
         ("lemons", "list nodes that fail more often than chance explains"),
         ("spares", "compare planned spares with what the failure rates need"),
         ("note", "write a note about a node or a part"),
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
                 lines = ["written"]
             case _:
                 document = _packet(ledger, arguments, now)
-                lines = [f"{arguments.output}: {len(document['files'])} files"]
+                lines = [f"{arguments.output}: {counted(len(document['files']), 'file')}"]
                 lines += [
                     f"  {one['name']}: {one['secrets_removed']} secrets removed"
                     for one in document["files"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.options.arguments import add_aws_site, add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text
+from rackwright.harmless import counted, json_text
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
@@ -28,9 +28,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--topology",
         type=Path,
         metavar="FILE",
-        help="write what AWS tells of the network as a layer with 'scheduler.topology.switches'",
+        help="write the network topology of AWS as a layer with 'scheduler.topology.switches'",
     )
-    parser.add_argument("--check", action="store_true", help="change nothing, say what would be")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, print what would change"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -90,4 +92,4 @@ def _write_topology(path: Path, plan: Plan, fleet: Fleet, target: Target) -> str
     changed = write_changed(path, switches_layer(switches))
     hosts = sum(fleet.groups.values())
     state = "written" if changed else "unchanged"
-    return f"{path}: {len(switches):,} switches, AWS tells of {len(above):,} of {hosts:,} hosts; {state}"
+    return f"{path}: {counted(len(switches), 'switch')}, AWS tells of {len(above):,} of {counted(hosts, 'host')}; {state}"

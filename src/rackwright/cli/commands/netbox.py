@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from rackwright.netbox.client import NetBox
@@ -25,10 +26,10 @@ MOST_SHOWN = 40
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``netbox``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    pull = actions.add_parser("pull", help="write what stands to a file for 'init --from'")
+    pull = actions.add_parser("pull", help="write existing devices to a file for 'init --from'")
     pull.add_argument("--output", type=Path, required=True, metavar="FILE", help="file to write")
     push = actions.add_parser(
-        "push", help="create and change what the plan has; nothing is removed"
+        "push", help="create and change what the plan contains; remove nothing"
     )
     add_blueprint(push)
     push.add_argument("--dry-run", action="store_true", help="show the changes, and make none")
@@ -112,7 +113,9 @@ def _push(netbox: NetBox, arguments: argparse.Namespace) -> int:
         conflicts += len(changes.conflicts)
         _show(changes, whole=arguments.all)
         count = len(changes.changes)
-        print(f"{site.name}: {count:,} changes, {changes.unchanged:,} objects are as planned")
+        print(
+            f"{site.name}: {counted(count, 'change')}, {counted(changes.unchanged, 'object')} are as planned"
+        )
         if arguments.dry_run:
             continue
         done: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.arguments import add_packs
+from rackwright.cli.options.arguments import add_json, add_packs
 from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
@@ -30,22 +30,25 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     listing.add_argument("--json", action="store_true", help="as JSON")
     add_packs(listing)
     add_isolated(listing)
-    showing = actions.add_parser("show", help="show what one policy is and where it comes from")
+    showing = actions.add_parser("show", help="show one policy and its source")
     showing.add_argument("id", help="id of the policy")
     showing.add_argument("--json", action="store_true", help="as JSON")
     add_packs(showing)
     add_isolated(showing)
     testing = actions.add_parser("test", help="run the examples of a pack")
     _add_pack_and_only(testing)
+    add_json(testing)
     new = actions.add_parser("new", help="write a rule with documentation and examples")
     new.add_argument("place", metavar="FAMILY/ID", help="like power/ACME-001")
     new.add_argument("title", help="one line: what holds when the rule is kept")
     new.add_argument(
         "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
     )
-    documenting = actions.add_parser("document", help="write the example into each documentation")
+    documenting = actions.add_parser(
+        "document", help="write the example into the documentation of each policy"
+    )
     _add_pack_and_only(documenting)
-    digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
+    digest = actions.add_parser("digest", help="print the digest that pins a shared pack")
     digest.add_argument("pack", type=Path, help="folder of the pack")
 
 
@@ -141,20 +144,28 @@ def _test(arguments: argparse.Namespace) -> int:
     from rackwright.policy.authoring.examples import load_examples, run_example
 
     folder, policies = _pack_to_work_on(arguments)
-    failed = count = lacking = 0
+    count = 0
+    failed: list[dict[str, str]] = []
+    lacking: list[dict[str, str]] = []
     for policy in policies:
-        problems = 0
+        problems = []
         for example in load_examples(policy):
             count += 1
             if problem := run_example(policy, example, folder):
-                problems += 1
-                sys.stdout.write(f"FAILED {policy.id} {example.name}\n  {problem}\n")
+                problems.append({"policy": policy.id, "example": example.name, "problem": problem})
         failed += problems
-        for shortfall in () if problems else shortfalls(policy, folder):
-            lacking += 1
-            sys.stdout.write(f"INCOMPLETE {policy.id}: {shortfall}\n")
-    more = f", {lacking} incomplete" if lacking else ""
-    sys.stdout.write(f"{count - failed} passed, {failed} failed{more}\n")
+        left = () if problems else shortfalls(policy, folder)
+        lacking += [{"policy": policy.id, "problem": shortfall} for shortfall in left]
+    passed = count - len(failed)
+    if arguments.json:
+        _write_json("rackwright.policy-test/v1", passed=passed, failed=failed, incomplete=lacking)
+    else:
+        for one in failed:
+            sys.stdout.write(f"FAILED {one['policy']} {one['example']}\n  {one['problem']}\n")
+        for one in lacking:
+            sys.stdout.write(f"INCOMPLETE {one['policy']}: {one['problem']}\n")
+        more = f", {len(lacking)} incomplete" if lacking else ""
+        sys.stdout.write(f"{passed} passed, {len(failed)} failed{more}\n")
     if failed or lacking:
         return ExitCode.VIOLATION
     return ExitCode.CLEAN if count else ExitCode.NOTHING

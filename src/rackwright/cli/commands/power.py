@@ -18,6 +18,7 @@ from rackwright.cli.options.hosts import (
 from rackwright.cli.options.telling import say
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,49 +31,47 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``power``."""
     add_blueprint(parser)
-    parser.add_argument("--site", help="the on-premises site, where there are several")
+    parser.add_argument("--site", help="the on-premises site, if there are several")
     parser.add_argument(
         "--target",
         metavar="POWER",
-        help="most that the site may draw: 12MW, 750kW, or 75%% of its contract",
+        help="power limit of the site: 12MW, 750kW, or 75%% of its contract",
     )
-    for name, what in (
-        ("source", "source may carry"),
-        ("loop", "racks on a coolant loop may draw"),
-    ):
+    for name, what in (("source", "a source"), ("loop", "the racks on a coolant loop")):
         parser.add_argument(
             f"--{name}",
             action="append",
             default=[],
             metavar="NAME=POWER",
-            help=f"most that a {what}; repeatable",
+            help=f"power limit of {what}; repeatable",
         )
     parser.add_argument(
         "--lost",
         action="append",
         default=[],
         metavar="SOURCE",
-        help="source that is lost already; repeatable",
+        help="source that is already lost; repeatable",
     )
     parser.add_argument(
-        "--present", action="store_true", help="prove the present state alone, not the next loss"
+        "--present", action="store_true", help="check the present state only, not the next loss"
     )
     parser.add_argument(
         "--reason", default="", help="reason for the journal, like an order of the grid"
     )
     parser.add_argument(
-        "--send", action="store_true", help="send the limits; shown only if omitted"
+        "--send", action="store_true", help="send the limits; without it they are only shown"
     )
-    parser.add_argument(
-        "--restore", action="store_true", help="give back every limit that was sent"
-    )
+    parser.add_argument("--restore", action="store_true", help="lift every limit that was sent")
     parser.add_argument(
         "--openadr",
         metavar="URL",
-        help="keep the events of an OpenADR 2.0b server until interrupted",
+        help="follow the events of an OpenADR 2.0b server until interrupted",
     )
     parser.add_argument(
-        "--ven", default="rackwright", metavar="NAME", help="name at that server (rackwright)"
+        "--ven",
+        default="rackwright",
+        metavar="NAME",
+        help="name at that server (default: rackwright)",
     )
     parser.add_argument(
         "--level",
@@ -81,8 +80,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="N=SHARE",
         help="share of the contract at a SIMPLE level, like 1=85%%; repeatable",
     )
-    parser.add_argument("--once", action="store_true", help="end after one event of the server")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument("--once", action="store_true", help="stop after one event of the server")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_ways(parser)
     add_reach(parser)
 
@@ -308,7 +307,9 @@ def _listen(arguments: argparse.Namespace, cluster: Plan, site: SitePlan) -> int
         if found is None:
             return
         budget, made, classes = found
-        say(f"event {event.id}: {made.hosts:,} hosts get a limit until {event.end:%H:%M:%S} UTC")
+        say(
+            f"event {event.id}: limits for {counted(made.hosts, 'host')} until {event.end:%H:%M:%S} UTC"
+        )
         if arguments.send:
             _send(arguments, cluster, site, budget, classes, made)
 
@@ -347,7 +348,9 @@ def _restore(arguments: argparse.Namespace, cluster: Plan) -> int:
     if arguments.json:
         sys.stdout.write(json_text({"limits": dict(journal.limits), "full": dict(journal.full)}))
     elif journal.limits:
-        sys.stdout.write(f"{len(journal.limits):,} hosts have limits for '{journal.reason}'\n")
+        sys.stdout.write(
+            f"{counted(len(journal.limits), 'host')} with limits for '{journal.reason}'\n"
+        )
     if not journal.limits:
         say("no host has a limit")
         return ExitCode.NOTHING

@@ -14,7 +14,9 @@ from rackwright.harmless import json_text
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``render``."""
     add_blueprint(parser)
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for them")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="folder for the files"
+    )
     parser.add_argument("--diff", action="store_true", help="show what changes, line by line")
     add_json(parser, "the files and what changes")
     parser.add_argument("--check", action="store_true", help="write nothing")

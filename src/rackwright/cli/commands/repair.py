@@ -14,7 +14,7 @@ from rackwright.cli.options.arguments import add_blueprint
 from rackwright.cli.options.telling import say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text, visible
+from rackwright.harmless import counted, json_text, visible
 
 if TYPE_CHECKING:
     from rackwright.nodelife.repair.bmc import BmcPoller
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from rackwright.plan.model import Plan
 
 ACTIONS = {
-    "run": "take nodes with a fault a step further, once or in a loop",
-    "pause": "touch no node until 'go-on'",
+    "run": "advance nodes with a fault by one step, once or in a loop",
+    "pause": "pause the loop: no node is touched until 'go-on'",
     "go-on": "end a pause",
-    "done": "say that a person has done what a node waits for",
+    "done": "confirm manual work that a node waits for",
     "journal": "print actions and states",
     "links": "list links that degrade, with both ends of the cable",
 }
@@ -255,7 +255,7 @@ def _print(
     else:
         lines = [f"shared: {shared}" for shared in controller.shared]
         lines += [f"{'would: ' if arguments.dry_run else ''}{line}" for line in controller.told]
-        lines.append(f"{len(records)} nodes are under repair")
+        lines.append(f"under repair: {counted(len(records), 'node')}")
         sys.stdout.write("\n".join(visible(line) for line in lines) + "\n")
     sys.stdout.flush()
 
@@ -335,7 +335,7 @@ def _links(arguments: argparse.Namespace, plan: Plan) -> int:
     else:
         for item in work:
             sys.stdout.write(visible(str(item)) + "\n")
-        sys.stdout.write(f"{len(links)} links, {len(work)} of them degraded\n")
+        sys.stdout.write(f"{counted(len(links), 'link')}, {len(work)} of them degraded\n")
     for problem in problems:
         say(f"not read: {problem}")
     if problems:

@@ -34,16 +34,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     which.add_argument(
         "--outdated",
         action="store_true",
-        help="all nodes that are not what their group launches now",
+        help="replace every node that differs from what its group launches now",
     )
     which.add_argument(
-        "--surplus", action="store_true", help="end the nodes that the blueprint has no place for"
+        "--surplus", action="store_true", help="terminate nodes beyond the count in the blueprint"
     )
     add_gate(parser)
     add_aws_site(parser)
     add_replacement(parser)
-    parser.add_argument("--check", action="store_true", help="change nothing, say which nodes")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--check", action="store_true", help="change nothing, print the nodes")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 

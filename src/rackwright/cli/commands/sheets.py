@@ -13,6 +13,7 @@ from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.files import draft
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     add_blueprint(parser)
     add_isolated(parser)
-    parser.add_argument("--site", help="of this site alone")
+    parser.add_argument("--site", help="only this site")
     parser.add_argument(
         "--output",
         type=Path,
@@ -71,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(json_text({"schema": "rackwright.sheets/v1", "rows": counts}))
     else:
-        sys.stdout.writelines(f"{name}: {count:,} rows\n" for name, count in counts.items())
+        sys.stdout.writelines(
+            f"{name}: {counted(count, 'row')}\n" for name, count in counts.items()
+        )
     return ExitCode.CLEAN
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_layers, add_packs
+from rackwright.cli.options.arguments import BLUEPRINT, add_layers, add_packs, in_folder
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -21,19 +21,21 @@ _RACK = "rack"
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``show``."""
-    parser.usage = f"rackwright {verb} [options] BLUEPRINT\n       rackwright {verb} [options] rack NAME BLUEPRINT"
+    parser.usage = f"rackwright {verb} [options] [BLUEPRINT]\n       rackwright {verb} [options] rack NAME [BLUEPRINT]"
     parser.add_argument(
         "words",
-        nargs="+",
-        metavar="[rack NAME] BLUEPRINT",
-        help="the blueprint: sites, cost, the headroom of every budget; or one rack of it",
+        nargs="*",
+        metavar="[rack NAME] [BLUEPRINT]",
+        help="the blueprint, or one rack of it (default: blueprint.yaml)",
     )
     add_layers(parser)
     add_packs(parser)
     add_isolated(parser)
-    parser.add_argument("--site", help="site of the rack, where several have one of that name")
+    parser.add_argument(
+        "--site", help="site of the rack, if several sites have a rack of that name"
+    )
     parser.add_argument("--all", action="store_true", help="show every budget")
-    parser.add_argument("--json", action="store_true", help="write JSON, with everything")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -44,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the words name neither a blueprint nor a rack of one, an option has no effect on
             what they name, or, with ``--isolated``, a file is outside the repository.
     """
-    *what, file = arguments.words
+    words: list[str] = arguments.words
+    here = not words or (len(words) == 2 and words[0] == _RACK and not Path(words[1]).exists())
+    *what, file = [*words, BLUEPRINT] if here else words
     if what and (len(what) != 2 or what[0] != _RACK):
         raise UsageError(
             f"'{' '.join(arguments.words)}' is neither a blueprint nor 'rack NAME BLUEPRINT'",
@@ -54,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--all has no effect on a rack")
     if not what and arguments.site is not None:
         raise UsageError("--site has an effect on a rack only")
-    blueprint = Path(file)
+    blueprint = in_folder(file)
     if arguments.isolated:
         refuse_outside(blueprint, arguments.layer)
     if what:

@@ -18,6 +18,7 @@ from rackwright.cli.options.site_status import add_hosts_status, show_hosts, sho
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,10 +46,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     if verb == "preview":
         parser.add_argument(
-            "--save-plan", type=Path, metavar="FOLDER", help="new folder for what 'up --plan' takes"
+            "--save-plan",
+            type=Path,
+            metavar="FOLDER",
+            help="new folder for a plan that 'up --plan' applies",
         )
         parser.add_argument(
-            "--refresh", action="store_true", help="compare with what is really there"
+            "--refresh", action="store_true", help="read the present state from AWS first"
         )
         parser.add_argument(
             "--ask-aws",
@@ -56,18 +60,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             help="ask the account for offerings, quotas and reservations, and for a dry run; end with 5 if it refuses",
         )
         parser.add_argument(
-            "--expect-no-changes", action="store_true", help="end with 5 when something differs"
+            "--expect-no-changes", action="store_true", help="exit with 5 when something differs"
         )
     if verb == "up":
         from rackwright.cli.options.replacing.replacement import add_replacement
 
         parser.add_argument(
-            "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
+            "--plan", type=Path, metavar="FOLDER", help="apply exactly this saved plan"
         )
         add_replacement(parser)
         add_replaced_heads(parser)
     if verb in _DESTRUCTIVE:
-        parser.add_argument("--yes", action="store_true", help="do not ask")
+        parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.set_defaults(verb=verb)
 
 
@@ -186,7 +190,7 @@ def _up(
 
 
 def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
-    """Finds what an earlier stack of the site has left in the account."""
+    """Find what an earlier stack of the site has left in the account."""
     from rackwright.provision import nodes
     from rackwright.provision.aws.adoption import Retained
     from rackwright.provision.aws.cloud import Cloud
@@ -305,7 +309,7 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
         say(f"hosts: 'up' will refuse to end nodes: {'; '.join(map(str, would.surplus))}")
     if would.named or would.records:
         tell_progress(
-            f"hosts: {would.named:,} instances to name, {would.records:,} records to change"
+            f"hosts: {counted(would.named, 'instance')} to name, {counted(would.records, 'record')} to change"
         )
     return bool(would.named or would.records or would.surplus)
 
@@ -339,7 +343,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
         cluster=loaded.plan.name,
         name=name,
         region=plans[name].region,
-        account=plans[name].spec.account,
+        account=plans[name].account,
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the actions of ``template``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    new = actions.add_parser("new", help="begin a template in a folder")
+    new = actions.add_parser("new", help="create a template in a folder")
     new.add_argument("folder", type=Path, help="to write to")
     new.add_argument(
         "--from",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     new.set_defaults(run=_new)
     test = actions.add_parser(
-        "test", help="make clusters with the answers in template-test.yaml, judge and render them"
+        "test", help="make a cluster from each case in template-test.yaml, check and render it"
     )
     test.add_argument("template", help="name of a built-in template, or a source as of 'init'")
     test.add_argument("--json", action="store_true", help="as JSON")

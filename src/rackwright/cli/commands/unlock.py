@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``unlock``."""
     add_blueprint(parser)
     add_aws_site(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(arguments: argparse.Namespace) -> int:

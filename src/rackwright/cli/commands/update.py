@@ -22,20 +22,25 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``update``."""
     parser.add_argument(
-        "folder", type=Path, nargs="?", default=Path(), help="of the cluster; else this one"
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path(),
+        help="folder of the cluster (default: this one)",
     )
     parser.add_argument(
-        "--to", metavar="TAG", help="tag of a git template; else the one with the highest version"
+        "--to", metavar="TAG", help="tag of a git template (default: the highest version)"
     )
     parser.add_argument(
-        "--template", help="take the template from here from now on; else from where it was"
+        "--template",
+        help="new source of the template, kept from now on (default: the recorded one)",
     )
     add_answers(parser)
     parser.add_argument("--dry-run", action="store_true", help="show the changes, write nothing")
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the clusters in the folder, and which are behind their template",
+        help="list the clusters in the folder and which are behind their template",
     )
     parser.add_argument("--json", action="store_true", help="with --list: as JSON")
 
@@ -90,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(folder: Path, update: Update) -> None:
-    """Each file with what is done with it; each conflict with its place and its lines."""
+    """Return each file with what is done with it; each conflict with its place and its lines."""
     for change in update.changes:
         path = visible(str(folder / change.name))
         sys.stdout.write(f"{change.step.value:<9} {path}\n")

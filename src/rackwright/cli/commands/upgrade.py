@@ -1,4 +1,4 @@
-"""``upgrade``: bring a running cluster from one software bill to the next, wave by wave."""
+"""``upgrade``: bring a running cluster from one software entry to the next, wave by wave."""
 
 from __future__ import annotations
 
@@ -58,9 +58,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         type=Path,
         dest="from_blueprint",
         metavar="BLUEPRINT",
-        help="what the hosts were configured from; else what this machine has recorded",
+        help="blueprint the hosts were configured from (default: the one recorded on this machine)",
     )
-    parser.add_argument("--yes", action="store_true", help="do it; else it is only shown")
+    parser.add_argument(
+        "--yes", action="store_true", help="upgrade; without it the plan is only shown"
+    )
     add_max_failures(parser, "share of a wave's hosts that may fail before the upgrade stops")
     add_waves(parser, default="rack")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -90,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.yes or arguments.resume:
         return _upgrade(arguments, place, plan, before, record, steps)
     if not steps:
-        print("nothing to upgrade: the hosts were brought to this software bill already")
+        print("nothing to upgrade: the hosts were brought to this software entry already")
         return ExitCode.NOTHING
     _show(arguments, plan, steps)
     return ExitCode.CLEAN
@@ -144,7 +146,7 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
     found = load_record(place.software)
     if found is None:
         raise UsageError(
-            "this machine has not recorded which software bill the hosts were brought to",
+            "this machine has not recorded which software entry the hosts were brought to",
             hint="say it with --from BLUEPRINT, as that file was when they were configured last",
         )
     return found
@@ -253,7 +255,7 @@ def _upgrade(
             progress = go_on(last, mark, upgrade=True)
         else:
             if not (changing := to_change(steps)):
-                print("nothing to upgrade: the hosts were brought to this software bill already")
+                print("nothing to upgrade: the hosts were brought to this software entry already")
                 return ExitCode.NOTHING
             progress = begin(arguments, plan, ansible, mark, (), changing, "upgrade")
             progress.upgraded_from, progress.upgraded_to = record, record_of(plan)

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--all-reduce",
         action="store_true",
-        help="run the all-reduce of nccl-tests too, on nodes without jobs, alone and together",
+        help="also run the all-reduce of nccl-tests on idle nodes, alone and together",
     )
     parser.add_argument(
         "--cables",

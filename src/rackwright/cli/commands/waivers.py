@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_today(listing)
     listing.add_argument("--json", action="store_true", help="as JSON")
 
-    checking = _action(actions, "check", "say what is wrong with the waivers; 7 when something is")
+    checking = _action(
+        actions, "check", "report problems of the waivers; exit with 7 if there are any"
+    )
     _add_judged(checking)
     add_judging(checking)
     checking.add_argument("--json", action="store_true", help="as JSON")
@@ -57,7 +59,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="limit that --up-to is approved against; else the blueprint's, where it has one",
     )
     adding.add_argument(
-        "--unknown", action="store_true", help="cover what cannot be judged, instead of a value"
+        "--unknown", action="store_true", help="cover what cannot be checked, instead of a value"
     )
     adding.add_argument("--reason", required=True, help="why, in 15 characters or more")
     adding.add_argument("--owner", required=True, help="who answers for it")

@@ -43,7 +43,11 @@ def in_folder(text: str) -> Path:
 def add_layers(parser: argparse.ArgumentParser) -> None:
     """Add the files over the blueprint."""
     parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+        "--layer",
+        type=Path,
+        action="append",
+        default=[],
+        help="layer over the blueprint; repeatable",
     )
 
 
@@ -61,7 +65,7 @@ def add_packs(parser: argparse.ArgumentParser) -> None:
 
 def add_aws_site(parser: argparse.ArgumentParser, *, hosts: bool = False) -> None:
     """Add which AWS site, and where it is provisioned; with ``hosts`` it may be hosts of bare metal instead."""
-    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
+    parser.add_argument("--site", help="the AWS site, if the blueprint has several")
     parser.add_argument(
         "--target",
         choices=("local", "aws", "hosts") if hosts else ("local", "aws"),

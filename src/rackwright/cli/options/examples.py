@@ -55,7 +55,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "bom site/blueprint.yaml --json --output before.json",
         "bom site/blueprint.yaml --than before.json",
     ),
-    "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
+    "cost": (
+        "cost site/blueprint.yaml",
+        "cost site/blueprint.yaml --compare --region us-east-1",
+        "cost site/blueprint.yaml --spent",
+    ),
     "predict": (
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
@@ -179,6 +183,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "provision site/blueprint.yaml --hosts dgx-[01-08] --until imaged",
         "provision site/blueprint.yaml --status --json",
         "provision site/blueprint.yaml --retry",
+        "provision site/blueprint.yaml --waves rack --wave-limit 10%",
     ),
     "decommission": ("decommission site/blueprint.yaml --hosts dgx-[01-08] --yes",),
     "configure": (
@@ -206,7 +211,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "lab down": ("lab down",),
     "tools": ("tools install",),
     "tools install": ("tools install aws-provider",),
-    "doctor": ("doctor --json",),
+    "doctor": ("doctor", "doctor aws", "doctor --json"),
     "completion": ("completion bash", "completion fish", "completion man"),
 }
 """The words behind ``rackwright``, by the words of the command."""

@@ -41,8 +41,8 @@ def add_base_ref(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base-ref",
         metavar="REF",
-        help="git revision whose waivers, baseline and policy settings count; what the change itself "
-        "permits is only proposed",
+        help="git revision whose waivers, baseline and policy settings apply; those of the change "
+        "itself are only listed",
     )
 
 
@@ -52,7 +52,7 @@ def add_today(parser: argparse.ArgumentParser) -> None:
         "--today",
         type=_day,
         metavar="YYYY-MM-DD",
-        help="day that decides what has expired; else today in UTC",
+        help="date for expiry of waivers (default: today, UTC)",
     )
 
 

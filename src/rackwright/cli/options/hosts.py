@@ -33,7 +33,7 @@ _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 def add_hosts(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say which hosts are worked on, and how they are reached."""
     add_reach(parser)
-    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    parser.add_argument("--limit", metavar="PATTERN", help="only these hosts or groups")
 
 
 def add_reach(parser: argparse.ArgumentParser) -> None:
@@ -43,15 +43,22 @@ def add_reach(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="more inventory: addresses and a team's own variables; repeatable",
+        help="further Ansible inventory with addresses and your own variables; repeatable",
     )
-    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
-    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
+    parser.add_argument("--lab", metavar="NAME", help="use the hosts of this lab")
+    parser.add_argument("--forks", type=int, default=50, help="hosts configured in parallel")
+
+
+def reach_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments by which another command reaches hosts in the same way."""
+    words = [word for path in arguments.inventory for word in ("--inventory", str(path))]
+    words += [] if arguments.lab is None else ["--lab", arguments.lab]
+    return [*words, "--forks", str(arguments.forks)]
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
     """Add the argument that chooses a cluster of a federation."""
-    parser.add_argument("--site", help="site of the cluster, where the blueprint federates several")
+    parser.add_argument("--site", help="site of the cluster, if the blueprint federates several")
 
 
 def check_hosts(arguments: argparse.Namespace) -> None:
@@ -198,15 +205,19 @@ def add_ways(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SITE=DIR",
-        help="read the answers of a site from nodes.json and jobs.json in a folder",
+        help="read the state of a site from nodes.json and jobs.json in a folder",
     )
     parser.add_argument(
         "--ssh",
         metavar="COMMAND",
-        help="command that reaches a controller, in place of ssh -o BatchMode=yes",
+        help="command that reaches a controller (default: ssh -o BatchMode=yes)",
     )
     parser.add_argument(
-        "--timeout", type=float, default=30.0, metavar="S", help="time for each site, in s (30)"
+        "--timeout",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="timeout of each site, in s (default: 30)",
     )
 
 

@@ -30,7 +30,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="make the blueprint of what stands: a sheet of elevations, NetBox's list of devices as "
+        help="import from files of an existing cluster: a sheet of elevations, NetBox's list of devices as "
         "CSV or JSON, a slurm.conf, a dump of ibnetdiscover, iblinkinfo, ibdiagnet or UFM, a folder of LLDP neighbours; repeatable",
     )
     parser.add_argument(
@@ -38,7 +38,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=ID",
-        help="with --from: the catalogue id of a product, by its name in the files; repeatable",
+        help="with --from: catalogue id of a product, by its name in the files; repeatable",
     )
     parser.add_argument(
         "--leave-out",
@@ -60,7 +60,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         "'leave out'",
     )
     parser.add_argument(
-        "--site", metavar="NAME", help="with --from: take over this site of the files alone"
+        "--site", metavar="NAME", help="with --from: import only this site of the files"
     )
 
 
@@ -146,7 +146,7 @@ def _list_catalogue(config: Path, folder: Path) -> None:
 
 
 def _said(pairs: list[str]) -> dict[str, str]:
-    """Ids of products by the names of the files.
+    """Return ids of products by the names of the files.
 
     Raises:
         UsageError: something is no pair.

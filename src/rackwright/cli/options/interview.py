@@ -29,7 +29,10 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         help="answer of the template, like name=atlas; repeatable",
     )
     parser.add_argument(
-        "--answers", type=Path, metavar="FILE", help="YAML file with answers; --set goes before it"
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="YAML file with answers; --set takes precedence",
     )
 
 
@@ -47,7 +50,10 @@ def answers_of(arguments: argparse.Namespace, template: Template | None) -> dict
         tree = load_tree(arguments.answers)
         data = tree.data
         if not isinstance(data, dict):
-            raise UsageError(f"'{arguments.answers}' is no mapping of answers")
+            raise UsageError(
+                f"'{arguments.answers}' is not a mapping of answers",
+                hint="write one answer a line, like 'altitude: 30 m'",
+            )
         for key, value in data.items():
             place = tree.locate((key,), key=True)
             if template is not None and key not in template.manifest.questions:
@@ -99,18 +105,14 @@ def example_answers(template: Template, given: Mapping[str, Answer]) -> dict[str
 
 def question_sheet(template: Template) -> str:
     """Return the questions of a template as a file of answers that is to be filled in."""
-    from rackwright.reading.edits import scalar_text
-
     lines = [
-        f"# Answers to the template '{template.name}'. An empty key has its default, or is asked."
+        f"# Answers to the template '{template.name}'. An empty key keeps its default, behind '#'."
     ]
     for name, question in template.manifest.questions.items():
         lines += ["", f"# {_asked(question)}"]
         if question.when is not True:
-            lines.append("# Asked by the answers above it alone.")
-        default = (
-            "" if question.default is None else f"  # {scalar_text(str(question.default), '')}"
-        )
+            lines.append(f"# Only if {str(question.when).strip(' {}')}.")
+        default = "" if question.default is None else f"  # {question.default}"
         lines.append(f"{name}:{default}")
     return "\n".join(lines) + "\n"
 

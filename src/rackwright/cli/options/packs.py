@@ -16,8 +16,8 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--isolated",
         action="store_true",
-        help="run none of the repository's code and read no file outside it: leave out the packs "
-        "that rackwright.yaml lists, and refuse packs inside it and links that lead out",
+        help="run no code of the repository and read no file outside it: ignore the packs in "
+        "rackwright.yaml, reject packs in the repository and links that leave it",
     )
 
 

@@ -57,7 +57,7 @@ def gate_of(arguments: argparse.Namespace) -> Gate:
 def refused_by(
     gate: Gate, loaded: LoadedPlan, consequence: str, *, no_preview: Collection[str] = ()
 ) -> int:
-    """Zero when the blueprint passes; otherwise the exit code, after findings and ``consequence``.
+    """Return zero if the blueprint passes; otherwise the exit code, after findings and ``consequence``.
 
     The failures of the rules ``no_preview``, by their ids, count even where the blueprint's policy
     set is older than they are; what the blueprint itself says of them holds.

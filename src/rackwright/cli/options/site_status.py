@@ -37,13 +37,13 @@ def add_hosts_status(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--notify", type=Path, metavar="FILE",
-        help="tell the places of this file of new work: chats, PagerDuty, a command that files tickets",
+        help="send new work to the receivers in this file: chats, PagerDuty, a ticket command",
     )  # fmt: skip
     group.add_argument(
         "--days",
         type=int,
         default=DAYS,
-        help=f"days that incidents are counted over (default: {DAYS})",
+        help=f"days over which incidents are counted (default: {DAYS})",
     )
 
 

@@ -34,5 +34,5 @@ def say(line: str) -> None:
 
 
 def tell_progress(line: str) -> None:
-    """The same with a line of progress."""
+    """Print a line of progress, as ``say``."""
     tell(f"  {line}\n")

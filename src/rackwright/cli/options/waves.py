@@ -10,7 +10,7 @@ from rackwright.cli.options.hosts import expectations, host_session
 from rackwright.cli.options.telling import say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text
+from rackwright.harmless import counted, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -49,7 +49,9 @@ def add_waves(parser: argparse.ArgumentParser, default: str | None = None) -> No
     group = parser.add_argument_group(
         "a change of a running cluster", "nodes are drained, changed, verified and resumed in waves"
     )
-    group.add_argument("--waves", choices=DOMAINS, default=default, help="what is changed together")
+    group.add_argument(
+        "--waves", choices=DOMAINS, default=default, help="unit that is changed together"
+    )
     group.add_argument(
         "--wave-limit",
         metavar="NUMBER|SHARE",
@@ -57,16 +59,14 @@ def add_waves(parser: argparse.ArgumentParser, default: str | None = None) -> No
         "'operations.changes.most_nodes' of the blueprint holds anyway",
     )
     group.add_argument(
-        "--resume", action="store_true", help="go on with the change in waves that was begun last"
+        "--resume", action="store_true", help="continue the last interrupted change in waves"
     )
     group.add_argument(
         "--drain-timeout",
         metavar="TIME",
-        help="how long to wait for the jobs on a wave's nodes, like '2 h'; a day unless given",
+        help="time to wait for jobs on the nodes of a wave, like '2 h' (default: 1 d)",
     )
-    group.add_argument(
-        "--reason", metavar="TEXT", help="what the change is called in the nodes' reasons"
-    )
+    group.add_argument("--reason", metavar="TEXT", help="text for the drain reason of the nodes")
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
@@ -303,7 +303,12 @@ def begin(
 
 
 def go_on(
-    before: RolloutProgress | None, mark: str, *, upgrade: bool = False, replaces: bool = False
+    before: RolloutProgress | None,
+    mark: str,
+    *,
+    upgrade: bool = False,
+    replaces: bool = False,
+    reinstalls: bool = False,
 ) -> RolloutProgress:
     """Return the change that was begun last, where it can be gone on with.
 
@@ -325,6 +330,11 @@ def go_on(
             f"the {before.change} {what}",
             hint=f"go on with it: rackwright {verb_of(before)} … --resume",
         )
+    if before.reinstalls != reinstalls:
+        raise UsageError(
+            f"the {before.change} installs {'hosts' if before.reinstalls else 'no hosts'} again",
+            hint=f"go on with it: rackwright {verb_of(before)} … --resume",
+        )
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
@@ -337,6 +347,8 @@ def verb_of(progress: RolloutProgress) -> str:
     """Return the command that goes on with a change."""
     if progress.instances:
         return "replace"
+    if progress.reinstalls:
+        return "provision"
     return "configure" if progress.upgraded_from is None else "upgrade"
 
 
@@ -365,7 +377,7 @@ def _foresee(
     else:
         lines = []
         for number, wave in enumerate(progress.waves, start=1):
-            lines.append(f"{_label(number, progress, wave)}: {_amount(wave.hosts, 'host')}")
+            lines.append(f"{_label(number, progress, wave)}: {counted(len(wave.hosts), 'host')}")
             lines += [
                 f"  {h} would change: {task}" for h in wave.hosts for task in foreseen.get(h, ())
             ]
@@ -380,10 +392,6 @@ def _foresee(
 
 def _label(number: int, progress: RolloutProgress, wave: Wave) -> str:
     return f"wave {number} of {len(progress.waves)} ({wave.title})"
-
-
-def _amount(things: Sequence[str], noun: str) -> str:
-    return f"{len(things)} {noun if len(things) == 1 else f'{noun}s'}"
 
 
 def _wave_data(wave: Wave) -> dict[str, object]:
@@ -406,7 +414,7 @@ def _as_text(
         seconds = rollout.seconds.get(number)
         took = "" if seconds is None else f" in {seconds:.1f} s"
         passed = len(wave.hosts) - len(progress.left(wave))
-        told = f"{passed} of {_amount(wave.hosts, 'host')} accepted{took}"
+        told = f"{passed} of {counted(len(wave.hosts), 'host')} accepted{took}"
         state = _state(rollout, number)
         lines.append(
             f"{_label(number + 1, progress, wave)}: {'not started' if state == 'not started' else told}"

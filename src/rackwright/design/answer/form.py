@@ -134,7 +134,7 @@ class DesignResultDocument(TypedDict):
 
 
 def design_schema() -> dict[str, Any]:
-    """Draft-07. Later additions keep the version, so unknown keys are allowed."""
+    """Return the schema in draft-07. Later additions keep the version, so unknown keys are allowed."""
     return export_document(
         DesignResultDocument, title="Rackwright design", schema_id="urn:rackwright:design:v1"
     )

@@ -12,6 +12,7 @@ from rackwright.design.model import DesignWish, Objective
 from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design
 from rackwright.design.worth import is_worth
+from rackwright.harmless import counted
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome
@@ -51,7 +52,7 @@ _COUNTED: dict[Objective, str] = {
 def render(
     outcomes: Sequence[DesignOutcome], bindings: Sequence[Binding], written: str | None
 ) -> str:
-    """The text about a facility and its alternatives.
+    """Return the text about a facility and its alternatives.
 
     Args:
         outcomes: the facility as it is given, then its alternatives.
@@ -87,14 +88,14 @@ def _checked(best: Design) -> Iterator[str]:
         one.policy for one in report.results if one.outcome is Outcome.FAIL and not one.blocks
     }
     if later:
-        text += f"; facts of later stages are open for {len(later)} rules"
+        text += f"; facts of later stages are open for {counted(len(later), 'rule')}"
     if warned:
         text += f"; only warned of: {', '.join(sorted(warned))}"
     yield text
 
 
 def value_text(objective: Objective, value: float) -> str:
-    """A value of an objective with what it counts."""
+    """Return a value of an objective with what it counts."""
     unit = _COUNTED[objective]
     if unit == "W":
         return format_quantity(value, unit)
@@ -133,7 +134,7 @@ def _headline(outcome: DesignOutcome) -> Iterator[str]:
     site = outcome.builder.document.facility.name
     text = (
         f"{name}: {best.accelerators:,} accelerators ({best.layout.units:,} × {best.product.type}) "
-        f"in {best.layout.count:,} racks of {site}"
+        f"in {counted(best.layout.count, 'rack')} of {site}"
     )
     if best.passes:
         yield f"{text}: {_judged(best, wanted)}"
@@ -231,12 +232,12 @@ def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[st
         yield f"  rack positions: {free:,} are free, and {kept:,} are to stay so"
     results = best.results
     if best.ending == "unknown":
-        yield "what nobody has said:"
+        yield "not set:"
         yield from _to_fill_in(outcome, best.results)
         yield from (f"  {text}" for text in best.missing)
         return
     if best.survey.unjudged:
-        yield "racks that are left out, since nobody has said:"
+        yield "racks left out, since not set:"
         yield from _to_fill_in(outcome, best.survey.unjudged)
     if results:
         yield "what blocks it:"
@@ -308,7 +309,7 @@ def _gain(before: Design, after: Design) -> str:
 
 
 def barred_texts(outcome: DesignOutcome) -> Iterator[str]:
-    """For the racks of the best design, which rule keeps them from holding more; equal ones once.
+    """Yield, for the racks of the best design, the rule that keeps them from holding more; equal ones once.
 
     Of racks that hold nothing, each rule is told: all of them are to be met.
     """
@@ -330,7 +331,7 @@ def barred_texts(outcome: DesignOutcome) -> Iterator[str]:
 
 
 def table(rows: Sequence[Sequence[str]], *, left: set[int]) -> Iterator[str]:
-    """Lines of columns, numbers to the right; columns that are empty are left out."""
+    """Yield lines of columns, numbers to the right; columns that are empty are left out."""
     kept = [n for n in range(len(rows[0])) if any(row[n] for row in rows[1:])]
     widths = {n: max(len(row[n]) for row in rows) for n in kept}
     for row in rows:

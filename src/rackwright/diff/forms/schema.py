@@ -9,7 +9,7 @@ from rackwright.reading.schema import export_document
 
 
 def comparison_schema() -> dict[str, Any]:
-    """Draft-07. Later additions keep the version, so unknown keys are allowed."""
+    """Return the schema in draft-07. Later additions keep the version, so unknown keys are allowed."""
     return export_document(
         ComparisonDocument, title="Rackwright comparison", schema_id="urn:rackwright:diff:v1"
     )

@@ -10,7 +10,7 @@ from rackwright.diff.compare import Comparison
 from rackwright.diff.forms import wording
 from rackwright.diff.generated import TOO_LONG
 from rackwright.diff.results import Pair
-from rackwright.harmless import visible
+from rackwright.harmless import counted, visible
 from rackwright.report.escaping import shortened
 from rackwright.report.wording import printable
 
@@ -122,7 +122,7 @@ def _known(comparison: Comparison, *, verbose: bool) -> str:
     if not found or comparison.is_empty:
         return ""
     blocking = sum(1 for result in found if result.blocks)
-    title = f"as before: {wording.plural(len(found), 'finding')}, {blocking:,} blocking"
+    title = f"as before: {counted(len(found), 'finding')}, {blocking:,} blocking"
     if not verbose:
         return f"{title} (--verbose names them)"
     return _section(title, [f"{r.policy} {printable(r.subject.name)}" for r in found])

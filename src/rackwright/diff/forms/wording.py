@@ -13,6 +13,7 @@ from rackwright.diff.hardware import HostChange
 from rackwright.diff.results import Pair
 from rackwright.diff.yields import YieldChange
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.workload.run import Bounds
 from rackwright.policy.api import Enforcement, Outcome
@@ -25,11 +26,6 @@ NOTHING = "—"
 """Stands for a value that there is not, on that side."""
 
 
-def plural(count: int, noun: str) -> str:
-    """Return ``1 finding``, ``2 findings``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def headline(comparison: Comparison) -> str:
     """Return the verdict in one line, the blueprint's name aside."""
     parts = []
@@ -39,12 +35,12 @@ def headline(comparison: Comparison) -> str:
         blocking = sum(1 for result in comparison.after.results if result.blocks)
         fresh = sum(1 for pair in comparison.findings.new if pair.result.blocks)
         if blocking:
-            parts.append(f"{plural(blocking, 'blocking finding')} ({fresh:,} new)")
+            parts.append(f"{counted(blocking, 'blocking finding')} ({fresh:,} new)")
     if excused := comparison.findings.excused:
         verb = "is" if len(excused) == 1 else "are"
-        parts.append(f"{plural(len(excused), 'tolerated finding')} {verb} new or worse")
+        parts.append(f"{counted(len(excused), 'tolerated finding')} {verb} new or worse")
     if comparison.refused:
-        parts.append(f"{plural(len(comparison.refused), 'change')} would destroy data")
+        parts.append(f"{counted(len(comparison.refused), 'change')} would destroy data")
     if parts:
         return ", ".join(parts)
     if comparison.is_empty:
@@ -74,7 +70,7 @@ def subjects(group: Sequence[Budget]) -> str:
 
 
 def alike_pairs(pairs: Iterable[Pair]) -> list[tuple[Pair, ...]]:
-    """Findings that differ in their subject only, together, in the order of the first of each."""
+    """Return findings that differ in their subject only, together, in the order of the first of each."""
     groups: dict[tuple[object, ...], list[Pair]] = {}
     for pair in pairs:
         result = pair.result
@@ -166,7 +162,7 @@ def message(pair: Pair) -> str:
 
 
 def limit_step(pair: Pair) -> str:
-    """That the limit of a failure moved, with both numbers; empty where it did not."""
+    """Return the words about the limit of a failure that moved, with both numbers; empty if it did not."""
     old, new = pair.before, pair.after
     if old is None or new is None or old.unit != new.unit or new.outcome is Outcome.PASS:
         return ""

@@ -271,11 +271,11 @@ def _software(bill: SoftwareBill | None, what: str) -> dict[str, Any]:
     made: dict[str, Any] = {f"lustre_{what}_unknown": []}
     modules: KernelModules | None = getattr(bill, f"lustre_{what}", None)
     if modules is None:
-        made[f"lustre_{what}_unknown"].append(f"'lustre_{what}' of a software bill")
+        made[f"lustre_{what}_unknown"].append(f"'lustre_{what}' of a software entry")
         return made
     made[f"lustre_{what}_version"] = upstream(modules.version)
     if modules.kernel is None:
-        made[f"lustre_{what}_unknown"].append(f"'kernel' of 'lustre_{what}' of the software bill")
+        made[f"lustre_{what}_unknown"].append(f"'kernel' of 'lustre_{what}' of the software entry")
     else:
         made[f"lustre_{what}_kernel"] = modules.kernel
     return made

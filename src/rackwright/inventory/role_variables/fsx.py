@@ -80,7 +80,7 @@ def fsx_variables(
 
     Returns:
         Pairs of a group, a node group or a role of servers, and its variables. What the outputs or
-        the software bill do not say is listed in ``lustre_client_unknown``, which stops the role.
+        the software entry do not say is listed in ``lustre_client_unknown``, which stops the role.
     """
     groups = {nodes.spec.name: nodes for nodes in _planned(plan, site).groups}
     for group, mine in _mounted(plan, site):

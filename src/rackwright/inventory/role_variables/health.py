@@ -15,9 +15,9 @@ MOST_CLOCK_S = 1.0
 
 
 def health_variables(plan: Plan) -> Mapping[tuple[str, str], dict[str, Any]]:
-    """Variables of each group whose nodes check their health, by site and node group.
+    """Return variables of each group whose nodes check their health, by site and node group.
 
-    GPUs are asked for where the software bill names their driver, which brings what answers; DCGM
+    GPUs are asked for where the software entry names their driver, which brings what answers; DCGM
     and ports where it names DCGM and the drivers of the ports.
     """
     if plan.slurm is None or not health_programs(plan):

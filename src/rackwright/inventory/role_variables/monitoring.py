@@ -10,7 +10,7 @@ from rackwright.plan.model import Plan
 
 
 def monitoring_variables(plan: Plan, site: str) -> dict[str, Any]:
-    """Variables of the host that watches all others, which stands at ``site``."""
+    """Return variables of the host that watches all others, which stands at ``site``."""
     bill = plan.software[site].bill
     known: dict[str, Any] = {
         "prometheus_fault_alerts": alert_rules(
@@ -22,7 +22,7 @@ def monitoring_variables(plan: Plan, site: str) -> dict[str, Any]:
 
 
 def rack_limits(plan: Plan) -> Mapping[tuple[str, str], int]:
-    """Most power that each rack may draw in W, by site and rack; racks whose limit is not known are absent."""
+    """Return most power that each rack may draw in W, by site and rack; racks whose limit is not known are absent."""
     return {
         (planned.name, rack): round(racks.kind.power_limit_w)
         for planned in plan.onprem

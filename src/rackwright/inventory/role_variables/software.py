@@ -31,7 +31,7 @@ from rackwright.plan.software.versions import (
 
 
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
-    """Variables of the roles for GPU nodes by site and node group.
+    """Return variables of the roles for GPU nodes by site and node group.
 
     Only groups whose site has software versions are in it. A version that these do not state is
     absent, and so is everything about the driver where its own is. The roles are ``nvidia_driver``,
@@ -70,7 +70,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def nvlink_domains(plan: Plan, hosts: Iterable[Host]) -> Mapping[tuple[str, ...], list[str]]:
-    """Those of ``hosts`` that share memory over NVLink, as the inventory calls them.
+    """Return those of ``hosts`` that share memory over NVLink, as the inventory calls them.
 
     The keys are site, node group, rack and number in the rack.
     """
@@ -128,7 +128,7 @@ def _dcgm(bill: SoftwareBill, board: Board, faults: FaultTable) -> dict[str, Any
 
 
 def _efa(bill: SoftwareBill, board: Board, needs: SoftwareNeeds) -> dict[str, Any]:
-    """Nothing unless EFA is wanted, the number of its devices known, and both libraries stated."""
+    """Return no variables unless EFA is wanted, its devices are counted and both libraries are stated."""
     if not board.efa or bill.libfabric is None or bill.ofi_plugin is None:
         return {}
     plugin = plugin_need(bill.ofi_plugin, needs.plugin_needs)

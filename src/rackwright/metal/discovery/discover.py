@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from rackwright.metal.discovery.inventory import read_machine
 from rackwright.metal.discovery.machines import DiscoveredMachine
-from rackwright.nodelife.redfish import BmcError, BmcState, Credentials, Manners, Redfish
+from rackwright.nodelife.redfish import (
+    BmcError,
+    BmcState,
+    Credentials,
+    Manners,
+    Redfish,
+    restart_manager,
+)
 
 READ_TOGETHER = 64
 """Controllers that are read at the same time."""
@@ -74,6 +81,19 @@ class Discoverer:
                 return read_machine(bmc)
         except BmcError as error:
             return DiscoveredMachine(address, error.state, error.reason)
+
+    def restart(self, address: str) -> str | None:
+        """Restart a controller, and return why it refuses; its machine runs on."""
+        try:
+            with self.session(address, self.credentials(address)) as bmc:
+                managers = list(bmc.members(bmc.get("/redfish/v1/").get("Managers")))
+                own = [one for one in managers if one.get("ManagerType", "BMC") == "BMC"]
+                if not own:
+                    return "it lists no controller"
+                restart_manager(bmc, own[0])
+        except BmcError as error:
+            return error.summary
+        return None
 
     async def _open(self, addresses: Sequence[str]) -> list[str]:
         gate = asyncio.Semaphore(ASKED_TOGETHER)

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rackwright.harmless import json_text, visible
+from rackwright.harmless import counted, json_text, visible
 from rackwright.nodelife.burnin.limits import Judged, RateOutcome
 from rackwright.nodelife.burnin.suite import GroupResult, NodeResult, Suite, SuiteVerdict
 
@@ -36,7 +36,7 @@ def _group_lines(group: GroupResult) -> Iterator[str]:
         found = [*search.faulty, *(f"between {one} and {other}" for one, other in search.paths)]
         found += [f"{one} or {other}" for one, other in search.unclear]
         what = ", ".join(found) or "nothing that is seen twice"
-        yield f"  found in {len(search.runs)} runs: {what}"
+        yield f"  found in {counted(len(search.runs), 'run')}: {what}"
 
 
 def _value(group: GroupResult) -> str:
@@ -59,8 +59,8 @@ def _summary(suite: Suite) -> str:
     total = len(suite.nodes)
     return (
         f"{verdict}: of {total} {'node' if total == 1 else 'nodes'} {counts[SuiteVerdict.PASS]} pass, "
-        f"{counts[SuiteVerdict.FAIL]} fail, {counts[SuiteVerdict.UNKNOWN]} unknown; {len(suite.groups)} groups; "
-        f"{len(rates)} rates, {recorded} of them without a limit"
+        f"{counts[SuiteVerdict.FAIL]} fail, {counts[SuiteVerdict.UNKNOWN]} unknown; {counted(len(suite.groups), 'group')}; "
+        f"{counted(len(rates), 'rate')}, {recorded} of them without a limit"
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from rackwright.accept.all_reduce import FACT
+from rackwright.harmless import counted
 from rackwright.nodelife.burnin.bisection import Search, bisect
 from rackwright.nodelife.burnin.corruption import odd_ones
 from rackwright.nodelife.burnin.groups import (
@@ -291,7 +292,7 @@ def _group_result(
 
     def measure(members: Sequence[str]) -> float | None:
         (found,) = jobs.all_reduce([[by_name[name] for name in members]])
-        say(f"{len(members)} nodes of {group.name}: {_shown(bandwidth(found))}")
+        say(f"{counted(len(members), 'node')} of {group.name}: {_shown(bandwidth(found))}")
         return bandwidth(found)
 
     return GroupResult(group, value, limit, bisect(group.nodes, measure, limit), problem)

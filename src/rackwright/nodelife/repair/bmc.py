@@ -30,6 +30,7 @@ from rackwright.nodelife.redfish import (
     MissingResourceError,
     Redfish,
     link_of,
+    restart_manager,
     tls_context,
 )
 from rackwright.nodelife.repair.actuator import ActionError
@@ -107,8 +108,7 @@ class Bmc:
             ActionError: the controller does not answer, or refuses.
         """
         with self._session() as session:
-            manager = self._only(session, "Managers").get("@odata.id")
-            session.post(f"{manager}/Actions/Manager.Reset", {"ResetType": "GracefulRestart"})
+            restart_manager(session, self._only(session, "Managers"))
 
     def resources(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return supplies, fans, leak detectors and sensors, and the newest entries of the logs.

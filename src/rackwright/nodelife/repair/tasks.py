@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.catalog.fault_table import FaultTable
+from rackwright.harmless import counted
 from rackwright.model.faults import BY_HAND, FaultSeverity
 from rackwright.nodelife.repair.journal import Journal
 from rackwright.nodelife.repair.states import RepairState
@@ -23,7 +24,7 @@ def shared_tasks(journal: Journal) -> Iterator[HandTask]:
     for title, nodes in sorted(held.items()):
         kind, _, name = title.partition(" ")
         fault = journal.node(nodes[0]).fault
-        yield HandTask(name, "look at", f"{fault} on {len(nodes)} nodes, {nodes[0]} the first", part=kind)  # fmt: skip
+        yield HandTask(name, "look at", f"{fault} on {counted(len(nodes), 'node')}, {nodes[0]} the first", part=kind)  # fmt: skip
 
 
 def watched_tasks(journal: Journal, table: FaultTable, now: float) -> Iterator[HandTask]:

@@ -53,9 +53,9 @@ def part_map(plan: Plan) -> PartMap:
 def _told_apart(found: Mapping[SharedPart, set[str]]) -> dict[SharedPart, frozenset[str]]:
     """Return the parts with several nodes; parts of one kind with the same nodes, like the leaves of rails, are one."""
     alike: dict[tuple[str, frozenset[str]], list[SharedPart]] = defaultdict(list)
-    for part, members in found.items():
-        if len(members) > 1:
-            alike[part.kind, frozenset(members)].append(part)
+    for part, nodes in found.items():
+        if len(nodes) > 1:
+            alike[part.kind, frozenset(nodes)].append(part)
     made = {}
     for (kind, members), parts in alike.items():
         (first, *_), last = parts, parts[-1]

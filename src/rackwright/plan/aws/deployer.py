@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from rackwright.model.aws_partitions import dns_suffix, partition
-from rackwright.plan.aws.access import AUTO_SCALING_SERVICE, parameter_path
+from rackwright.plan.aws.access import AUTO_SCALING_SERVICE, FLOW_LOG_SERVICE, parameter_path
 from rackwright.plan.aws.file_systems.fsx import bucket_name
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
@@ -22,6 +22,7 @@ DeployerRole = Literal["preview", "apply"]
 
 Statement = dict[str, Any]
 
+_BALANCING = "elasticloadbalancing"
 _READS: Mapping[str, tuple[str, ...]] = {
     "autoscaling": ("DescribeAutoScalingGroups", "DescribeScalingActivities"),
     "dlm": ("GetLifecyclePolicies", "GetLifecyclePolicy", "ListTagsForResource"),
@@ -31,6 +32,7 @@ _READS: Mapping[str, tuple[str, ...]] = {
         "DescribeAvailabilityZones",
         "DescribeCapacityReservations",
         "DescribeDhcpOptions",
+        "DescribeFlowLogs",
         "DescribeImages",
         "DescribeInstanceAttribute",
         "DescribeInstanceStatus",
@@ -64,6 +66,17 @@ _READS: Mapping[str, tuple[str, ...]] = {
         "DescribeMountTargets",
         "ListTagsForResource",
     ),
+    _BALANCING: (
+        "DescribeCapacityReservation",
+        "DescribeListenerAttributes",
+        "DescribeListeners",
+        "DescribeLoadBalancerAttributes",
+        "DescribeLoadBalancers",
+        "DescribeTags",
+        "DescribeTargetGroupAttributes",
+        "DescribeTargetGroups",
+        "DescribeTargetHealth",
+    ),
     "fsx": (
         "DescribeDataRepositoryAssociations",
         "DescribeFileSystems",
@@ -71,6 +84,7 @@ _READS: Mapping[str, tuple[str, ...]] = {
     ),
     "iam": ("ListPolicies", "ListPolicyTags"),
     "kms": ("ListAliases", "ListKeys"),
+    "logs": ("DescribeLogGroups", "ListTagsForResource"),
     "route53": (
         "GetChange",
         "GetDNSSEC",
@@ -136,6 +150,7 @@ _KEY_USES = (
 _EC2_CREATIONS = (
     "AllocateAddress",
     "CreateDhcpOptions",
+    "CreateFlowLogs",
     "CreateInternetGateway",
     "CreateLaunchTemplate",
     "CreateNatGateway",
@@ -150,6 +165,7 @@ _EC2_CREATIONS = (
 )
 """Each makes things that AWS's provider tags as it makes them."""
 _EC2_CHANGES = (
+    "AssociateAddress",
     "AssociateDhcpOptions",
     "AssociateRouteTable",
     "AttachInternetGateway",
@@ -159,6 +175,7 @@ _EC2_CHANGES = (
     "CreateLaunchTemplateVersion",
     "CreateRoute",
     "DeleteDhcpOptions",
+    "DeleteFlowLogs",
     "DeleteInternetGateway",
     "DeleteLaunchTemplate",
     "DeleteNatGateway",
@@ -197,6 +214,28 @@ _GROUP_CHANGES = (
     "SuspendProcesses",
     "TerminateInstanceInAutoScalingGroup",
     "UpdateAutoScalingGroup",
+)
+_BALANCER_CHANGES = (
+    "AddTags",
+    "CreateListener",
+    "CreateLoadBalancer",
+    "CreateTargetGroup",
+    "DeleteListener",
+    "DeleteLoadBalancer",
+    "DeleteTargetGroup",
+    "DeregisterTargets",
+    "ModifyListener",
+    "ModifyLoadBalancerAttributes",
+    "ModifyTargetGroup",
+    "ModifyTargetGroupAttributes",
+    "RegisterTargets",
+    "SetSecurityGroups",
+)
+_LOG_CHANGES = (
+    "CreateLogGroup",
+    "DeleteLogGroup",
+    "PutRetentionPolicy",
+    "TagResource",
 )
 _LINKED = (AUTO_SCALING_SERVICE, "fsx.amazonaws.com", "elasticfilesystem.amazonaws.com")
 """Services that act by service-linked roles, which AWS makes when an account first needs them."""
@@ -261,6 +300,7 @@ class _Needs:
             one for one in self._site.instance_roles if getattr(profiles, one) is None
         ]
         names += [] if self._site.snapshots is None else ["snapshots"]
+        names += ["flow-logs"] if self._logged else []
         return [self._arn("iam", f"role/{self._prefix}-{one}", region=False) for one in names]
 
     @property
@@ -275,12 +315,23 @@ class _Needs:
         return list(dict.fromkeys(one for one in stated if one is not None))
 
     @property
+    def _logged(self) -> bool:
+        return self._site.network.flow_logs is not None
+
+    @property
+    def _balanced(self) -> bool:
+        return self._site.login_address == "load-balancer"
+
+    @property
     def _parameters(self) -> str:
         return self._arn("ssm", f"parameter{parameter_path(self._cluster, self._site.name)}/*")
 
     def reads(self) -> Iterator[Statement]:
         """Yield statements that read."""
-        listed = [f"{service}:{name}" for service, names in _READS.items() for name in names]
+        spare = set() if self._balanced else {_BALANCING}
+        spare |= set() if self._logged else {"logs"}
+        services = {key: names for key, names in _READS.items() if key not in spare}
+        listed = [f"{service}:{name}" for service, names in services.items() for name in names]
         yield {"Sid": "List", "Effect": "Allow", "Action": listed, "Resource": "*"}
         images = self._arn("ssm", "parameter/aws/service/*", account=False)
         yield _allow("ReadParameters", "ssm", ("GetParameter", "ListTagsForResource"), [self._parameters, images])  # fmt: skip
@@ -307,6 +358,19 @@ class _Needs:
             "autoscaling", f"autoScalingGroup:*:autoScalingGroupName/{self._prefix}-*"
         )
         yield _allow("ChangeGroups", "autoscaling", _GROUP_CHANGES, group)
+        if self._balanced:
+            name = f"{self._prefix}-login"
+            ways = (
+                f"loadbalancer/net/{name}/*",
+                f"listener/net/{name}/*/*",
+                f"targetgroup/{name}/*",
+            )
+            arns = [self._arn(_BALANCING, way) for way in ways]
+            yield _allow("ChangeBalancer", _BALANCING, _BALANCER_CHANGES, arns)
+        if self._logged:
+            name = f"log-group:{self._prefix}-flow-logs"
+            arns = [self._arn("logs", name), self._arn("logs", f"{name}:*")]
+            yield _allow("ChangeFlowLogs", "logs", _LOG_CHANGES, arns)
         yield from self._identities()
         parameters = ("AddTagsToResource", "DeleteParameter", "PutParameter")
         yield _allow("WriteParameters", "ssm", parameters, self._parameters)
@@ -342,10 +406,13 @@ class _Needs:
         )
         yield _allow("ChangeProfiles", "iam", profiles, [*self._profiles, *self._roles])
         services = [f"ec2.{dns_suffix(self._region)}", "ec2.amazonaws.com", "dlm.amazonaws.com"]
+        services += [FLOW_LOG_SERVICE] if self._logged else []
         passed = {"iam:PassedToService": list(dict.fromkeys(services))}
         yield _allow("PassRoles", "iam", ("PassRole",), self._roles, StringEquals=passed)
         linked = self._arn("iam", "role/aws-service-role/*", region=False)
-        names = {"iam:AWSServiceName": [*_LINKED, *([_LINK_OF_LUSTRE] if self._buckets else [])]}
+        services = [*_LINKED, *([_LINK_OF_LUSTRE] if self._buckets else [])]
+        services += [f"{_BALANCING}.amazonaws.com"] if self._balanced else []
+        names = {"iam:AWSServiceName": services}
         yield _allow(
             "LinkServices", "iam", ("CreateServiceLinkedRole",), linked, StringEquals=names
         )

@@ -52,7 +52,7 @@ def is_known(service: str) -> bool:
 
 
 def unreachable(network: AwsNetwork) -> tuple[str, ...]:
-    """Services that hosts need and do not reach: those without an endpoint where there is no NAT gateway."""
+    """Return services that hosts need and do not reach: those without an endpoint where there is no NAT gateway."""
     if network.nat != "none":
         return ()
     return tuple(name for name in NEEDED if not {name, f"{name}-fips"} & set(network.endpoints))

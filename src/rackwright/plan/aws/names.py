@@ -19,6 +19,7 @@ LONGEST = {
     "launch template": 128,
     "placement group": 255,
     "Auto Scaling group": 255,
+    "load balancer": 32,
     "KMS alias": 256,
     "parameter": 1011 - len("arn:aws-us-gov:ssm:us-gov-east-1:111122223333:parameter"),
     "S3 bucket": 63,
@@ -27,7 +28,7 @@ LONGEST = {
     "domain name": 253,
 }
 """Characters by what is named. API references of IAM (``roleNameType``, ``instanceProfileNameType``), EC2
-(``CreateSecurityGroup``, ``CreateLaunchTemplate``, ``CreatePlacementGroup``), Auto Scaling, KMS (``AliasNameType``), EFS (``CreationToken``) and
+(``CreateSecurityGroup``, ``CreateLaunchTemplate``, ``CreatePlacementGroup``), Auto Scaling, Elastic Load Balancing (``CreateLoadBalancer``, ``CreateTargetGroup``), KMS (``AliasNameType``), EFS (``CreationToken``) and
 Systems Manager (``PutParameter``: 1011 with the ARN before the name); Amazon S3 User Guide, "General purpose bucket naming
 rules"; RFC 1035 on labels and names."""
 
@@ -68,12 +69,14 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
     if planned.snapshots is not None:
         yield AwsName("IAM role", f"{prefix}-snapshots", path, "'snapshots'")
+    if site.network.flow_logs is not None:
+        yield AwsName("IAM role", f"{prefix}-flow-logs", path, "'flow_logs'")
     rules = (*network_rules(site), *storage_rules(site))
     groups = {rule.group for rule in rules if rule.group in MADE}
-    if site.login is not None:
-        groups.add("login")
     for group in sorted(groups):
         yield AwsName("security group", f"{prefix}-{group}", path)
+    if planned.login_address == "load-balancer":
+        yield AwsName("load balancer", f"{prefix}-login", path)
     for plan in planned.groups:
         name, of = plan.spec.name, f"node group '{plan.spec.name}'"
         where = (*plan.path, "name")

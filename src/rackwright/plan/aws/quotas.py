@@ -137,6 +137,7 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
     rows.append(Contributor("mount target of EFS", len(made_efs(site)), 1))
     rows.append(Contributor("NAT gateway", len(nat_zones(site.network)), 1))
     rows.append(Contributor("endpoint", len(interface_endpoints(site.network)), zones))
+    rows.append(Contributor("load balancer", int(planned.login_address == "load-balancer"), 1))
     return [row for row in rows if row.total], missing
 
 
@@ -146,6 +147,9 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
         yield Contributor(site.name, int(site.network.existing is None), 1)
     elif quota is ADDRESSES:
         yield Contributor("NAT gateway", len(nat_zones(site.network)), 1)
+        if planned.login is not None and planned.login_address == "elastic":
+            yield Contributor("login", planned.login.count, 1)
+        yield Contributor("load balancer", int(planned.login_address == "load-balancer"), 1)
     elif quota is ELASTIC:
         yield from (Contributor(system.name, 1, 1) for system in made_efs(site))
     elif quota is VOLUMES:

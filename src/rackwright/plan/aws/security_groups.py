@@ -13,6 +13,7 @@ from rackwright.model.aws import AwsSite
 from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.file_systems.efs import NFS_PORT, made_efs
 from rackwright.plan.aws.file_systems.fsx import made_file_systems
+from rackwright.plan.aws.subnets import login_address
 
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
 """Port ranges on which Lustre clients and servers talk to each other, both ways."""
@@ -20,7 +21,9 @@ EVERYWHERE = "0.0.0.0/0"
 SLURM_PORTS = (6817, 6819)
 """Ports of slurmctld, slurmd and slurmdbd (manual of slurm.conf: ``SlurmctldPort``, ``SlurmdPort``)."""
 
-MADE = frozenset({"cluster", "login", "endpoints", "lustre", "efs"})
+SSH = (22, 22)
+
+MADE = frozenset({"cluster", "login", "balancer", "endpoints", "lustre", "efs"})
 """The security groups that stacks make; a rule may be in one that exists as well, by its id."""
 
 
@@ -52,29 +55,52 @@ class SecurityRule:
 
 
 def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
-    """Return the rules of the site's network: cluster, login and endpoints.
+    """Return the rules of the site's network: cluster, login, load balancer and endpoints.
 
     EFA needs a group that allows all traffic to and from itself, named by id: an open CIDR does
-    not do for it.
+    not do for it. Users have shells on login nodes, which are in a group of their own.
     """
     rules = [
         SecurityRule("cluster", "ingress", "all", None, "sg:cluster", "EFA and cluster traffic"),
         SecurityRule("cluster", "egress", "all", None, "sg:cluster", "EFA and cluster traffic"),
         SecurityRule("cluster", "egress", "all", None, EVERYWHERE, "packages and AWS services"),
         *(
-            SecurityRule("login", "ingress", "tcp", (22, 22), cidr, "SSH to the login nodes")
-            for cidr in site.network.ssh_from
-        ),
-        *(
             SecurityRule("cluster", "ingress", "tcp", ports, cidr, why)
             for cidr in site.network.on_premises
-            for ports, why in (((22, 22), "SSH from other sites"), (SLURM_PORTS, "Slurm"))
+            for ports, why in ((SSH, "SSH from other sites"), (SLURM_PORTS, "Slurm"))
         ),
+        *_login_rules(site),
     ]
     if interface_endpoints(site.network):
         cidr = site.network.cidr
         rules.append(SecurityRule("endpoints", "ingress", "tcp", (443, 443), cidr, "AWS services"))
     return tuple(rules)
+
+
+def _login_rules(site: AwsSite) -> Iterator[SecurityRule]:
+    """Yield the rules of login nodes and of their load balancer.
+
+    A login node reaches SSH, Slurm's daemons and NFS of the others, which reach each port of it: srun
+    listens on any. A load balancer with a group of its own keeps the addresses of clients, and its targets name
+    the group (Elastic Load Balancing User Guide, "Security groups for your Network Load Balancer").
+    """
+    if site.login is None:
+        return
+    entrance = "balancer" if login_address(site) == "load-balancer" else "login"
+    for cidr in site.network.ssh_from:
+        yield SecurityRule(entrance, "ingress", "tcp", SSH, cidr, "SSH to the login nodes")
+    if entrance == "balancer":
+        yield SecurityRule("balancer", "egress", "tcp", SSH, "sg:login", "SSH to the login nodes")
+        yield SecurityRule("login", "ingress", "tcp", SSH, "sg:balancer", "SSH to the login nodes")
+    for cidr in site.network.on_premises:
+        if entrance != "login" or cidr not in site.network.ssh_from:
+            yield SecurityRule("login", "ingress", "tcp", SSH, cidr, "SSH from other sites")
+    yield SecurityRule("login", "ingress", "all", None, "sg:cluster", "streams of jobs, monitoring")
+    yield SecurityRule("login", "egress", "all", None, EVERYWHERE, "packages and AWS services")
+    for ports, why in ((SSH, "SSH"), (SLURM_PORTS, "Slurm"), ((NFS_PORT, NFS_PORT), "NFS")):
+        yield SecurityRule("cluster", "ingress", "tcp", ports, "sg:login", why)
+    # Users reach each other's login node by SSH alone.
+    yield SecurityRule("login", "ingress", "tcp", SSH, "sg:login", "SSH among login nodes")
 
 
 def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
@@ -86,18 +112,22 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
     in; what its servers need among themselves it has.
     """
     rules: list[SecurityRule] = []
+    clients = client_groups(site)
+    logins = clients[1:]
     if made := made_file_systems(site):
         efa = any(system.efa for system in made)
         rules += _lustre_rules("lustre", ("sg:lustre", "sg:cluster"), efa=efa)
-        if not all(system.efa for system in made):
-            rules += _calls_back("lustre")
+        back = logins if all(system.efa for system in made) else clients
+        rules += _calls_back("lustre", back)
+        rules += _lustre_rules("lustre", _peers(logins), efa=False)
     named: dict[str, bool] = {}
     for system in site.file_systems:
         if system.existing is not None and (group := system.existing.security_group) is not None:
             named[group] = named.get(group, False) or system.efa
     for group, efa in named.items():
         rules += _lustre_rules(group, ("sg:cluster",), efa=efa)
-        rules += _calls_back(group)
+        rules += _lustre_rules(group, _peers(logins), efa=False)
+        rules += _calls_back(group, clients)
         if efa:
             rules.append(
                 SecurityRule("cluster", "ingress", "all", None, f"sg:{group}", "Lustre over EFA")
@@ -117,13 +147,24 @@ def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
         if system.existing is not None and (group := system.existing.security_group) is not None
     ]
     for group in dict.fromkeys(groups):
-        yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), "sg:cluster", "NFS")
+        for peer in _peers(client_groups(site)):
+            yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), peer, "NFS")
 
 
-def _calls_back(group: str) -> Iterator[SecurityRule]:
-    """Yield the rules that admit servers of a group to clients."""
-    for ports in LUSTRE_PORTS:
-        yield SecurityRule("cluster", "ingress", "tcp", ports, f"sg:{group}", "Lustre")
+def client_groups(site: AwsSite) -> tuple[str, ...]:
+    """Return the security groups of the hosts that mount file systems, that of the cluster first."""
+    return ("cluster",) if site.login is None else ("cluster", "login")
+
+
+def _peers(groups: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"sg:{group}" for group in groups)
+
+
+def _calls_back(group: str, clients: tuple[str, ...]) -> Iterator[SecurityRule]:
+    """Yield the rules that admit servers of a group to groups of clients."""
+    for client in clients:
+        for ports in LUSTRE_PORTS:
+            yield SecurityRule(client, "ingress", "tcp", ports, f"sg:{group}", "Lustre")
 
 
 def _lustre_rules(group: str, peers: tuple[str, ...], *, efa: bool) -> Iterator[SecurityRule]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,12 +12,14 @@ from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsAccess, AwsNetwork, AwsSite, Limits
 from rackwright.model.aws_instances import (
     AwsHead,
+    AwsLogin,
     AwsNodeGroup,
     AwsServer,
     CapacityBlock,
     DataVolume,
     Reservation,
     Snapshots,
+    Spot,
 )
 from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
@@ -33,13 +36,18 @@ from rackwright.plan.aws.file_systems.efs import made_efs
 from rackwright.plan.aws.file_systems.fsx import bucket_names, kept_versions, made_file_systems
 from rackwright.plan.aws.images import ImageFacts, image_facts
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
-from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
+from rackwright.plan.aws.security_groups import (
+    SecurityRule,
+    client_groups,
+    network_rules,
+    storage_rules,
+)
 from rackwright.plan.aws.subnets import (
     Demand,
     SubnetError,
     SubnetPlan,
     file_system_interfaces,
-    has_public_login,
+    login_address,
     plan_subnets,
 )
 from rackwright.plan.aws.user_data import metadata_readers, node_user_data, server_user_data
@@ -50,6 +58,22 @@ SitePath = tuple[str | int, ...]
 
 STANDARD_QUOTA = "L-1216C47A"
 """Quota that counts the vCPUs of on-demand standard instances, as head and login nodes are."""
+_SPOT_QUOTAS = {
+    STANDARD_QUOTA: "L-34B43A08",
+    "L-DB2E81BA": "L-3819A6DF",  # G and VT
+    "L-2C3B7624": "L-6B0D517C",  # Trn
+}
+"""Quota of spot instances by that of on-demand instances (Amazon EC2 Instance Types Guide, "Amazon EC2 instance type
+quotas"), which are apart for P: P5 has one, P4, P3 and P2 share one, and none is named for P6."""
+
+
+def spot_quota(instance_type: str, on_demand: str | None) -> str | None:
+    """Return the quota that counts the vCPUs of spot instances of a type; None where no document names one."""
+    if instance_type.startswith("p5"):
+        return "L-C4BD4855"
+    if instance_type.startswith(("p2", "p3", "p4")):
+        return "L-7212CCBC"
+    return None if on_demand is None else _SPOT_QUOTAS.get(on_demand)
 
 
 class AwsPlanError(PlanError):
@@ -97,6 +121,13 @@ class GroupPlan:
         """Virtual CPUs of the whole group at its largest, None where the catalogue lacks them."""
         each = fact_value(self.instance.vcpus)
         return None if each is None else each * self.spec.most
+
+    @property
+    def quota(self) -> str | None:
+        """Service quota that counts the vCPUs, None where it is not known; capacity blocks count against none."""
+        if isinstance(self.spec.capacity, Spot):
+            return spot_quota(self.spec.type, self.instance.quota)
+        return self.instance.quota
 
     def launch_template(
         self,
@@ -182,6 +213,11 @@ class AwsSitePlan:
         return self.spec.region
 
     @property
+    def account(self) -> str | None:
+        """Id of the AWS account; None for any."""
+        return self.spec.account
+
+    @property
     def network(self) -> AwsNetwork:
         """Network of the site as the blueprint declares it."""
         return self.spec.network
@@ -228,6 +264,11 @@ class AwsSitePlan:
         return storage_rules(self.spec)
 
     @property
+    def client_groups(self) -> tuple[str, ...]:
+        """Security groups of the hosts that mount file systems, that of the cluster first."""
+        return client_groups(self.spec)
+
+    @property
     def metadata_readers(self) -> list[str]:
         """Users beside root that read the metadata of instances, by the way in which hosts are reached."""
         return metadata_readers(self.spec)
@@ -247,9 +288,14 @@ class AwsSitePlan:
         return self.spec.access
 
     @property
-    def login(self) -> AwsServer | None:
+    def login(self) -> AwsLogin | None:
         """Its login nodes as the blueprint has them."""
         return self.spec.login
+
+    @property
+    def login_address(self) -> Literal["elastic", "load-balancer", "changing"] | None:
+        """Kind of the public address of its login nodes; None without login nodes that are reached from outside."""
+        return login_address(self.spec)
 
     @property
     def stated_tags(self) -> Mapping[str, str]:
@@ -329,7 +375,7 @@ class AwsSitePlan:
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
-        """Tags of every resource of the site; the site's own come first."""
+        """Return tags of every resource of the site; the site's own come first."""
         own = {"rackwright:cluster": cluster, "rackwright:site": self.spec.name}
         if owner is not None:
             own["rackwright:owner"] = owner
@@ -365,9 +411,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     planned: tuple[SubnetPlan, ...] = ()
     existing = site.network.existing
     if existing is not None:
-        problems += _public_subnet(site, servers, path)
+        problems += _public_subnet(site, path)
     elif demand is not None and not problems:
         public = sum(plan.server.count for plan in servers if plan.public)
+        public += login_address(site) == "load-balancer"
         try:
             planned = plan_subnets(site.network, demand, public_servers=public)
         except SubnetError as error:
@@ -378,13 +425,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
 
 
-def _public_subnet(
-    site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
-) -> list[PlanProblem]:
+def _public_subnet(site: AwsSite, path: SitePath) -> list[PlanProblem]:
     """Return the problem of login nodes that need a public subnet in an existing VPC without one."""
     existing = site.network.existing
-    public = any(plan.public for plan in servers)
-    if existing is None or existing.public_subnet is not None or not public:
+    if existing is None or existing.public_subnet is not None or login_address(site) is None:
         return []
     message = "'ssh_from' names public networks, and there is no subnet for login nodes"
     where = (*path, "network", "existing")
@@ -410,7 +454,7 @@ def _plan_servers(
     head = ServerPlan("head", site.head, (*path, "head"), known, public=False)
     if site.login is None:
         return (head,)
-    public = has_public_login(site.network)
+    public = login_address(site) in {"elastic", "changing"}
     known = instances.get(site.login.type)
     return (head, ServerPlan("login", site.login, (*path, "login"), known, public=public))
 
@@ -433,7 +477,12 @@ def _demand(
 
 
 def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> PlanProblem:
-    near = difflib.get_close_matches(name, sorted(instances), n=1)
+    words = set(re.split(r"[^a-z0-9]+", name.lower()))
+    near = difflib.get_close_matches(name.lower(), sorted(instances), n=1) or [
+        known for known, entry in sorted(instances.items())
+        if known.partition(".")[0] == name.lower()
+        or (entry.accelerators and entry.accelerators.model.lower() in words)
+    ]  # fmt: skip
     hint = how_to_add(Instance, name)
-    hint = f"did you mean '{near[0]}'? {hint}" if near else hint
+    hint = f"did you mean {' or '.join(map(repr, near))}? {hint}" if near else hint
     return PlanProblem(path, f"the instance type '{name}' is not in the catalogue", hint)

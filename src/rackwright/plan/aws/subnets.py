@@ -17,7 +17,7 @@ from ipaddress import IPv4Address, IPv4Network, ip_network
 from typing import Literal
 
 from rackwright.errors import RackwrightError
-from rackwright.model.aws import AwsNetwork
+from rackwright.model.aws import AwsNetwork, AwsSite
 from rackwright.model.aws_partitions import REGION
 from rackwright.model.aws_storage import LustreFileSystem
 from rackwright.plan.aws.endpoints import interface_endpoints
@@ -107,6 +107,13 @@ def has_public_login(network: AwsNetwork) -> bool:
     return any(not ip_network(cidr).is_private for cidr in network.ssh_from)
 
 
+def login_address(site: AwsSite) -> Literal["elastic", "load-balancer", "changing"] | None:
+    """Return the kind of the public address of login nodes; None without any that are reached from outside."""
+    if site.login is None or not has_public_login(site.network):
+        return None
+    return site.login.address or "changing"
+
+
 def has_internet(network: AwsNetwork) -> bool:
     """Return True if the VPC has an internet gateway and public subnets."""
     return network.nat != "none" or has_public_login(network)
@@ -129,7 +136,7 @@ def plan_subnets(
     Args:
         network: zones, endpoints and the VPC's CIDR.
         demand: what the cluster's subnet holds.
-        public_servers: login nodes in the first public subnet.
+        public_servers: login nodes, or their load balancer, in the first public subnet.
 
     Raises:
         SubnetError: they do not fit, with the numbers.
@@ -209,7 +216,7 @@ def _check_own(vpc: IPv4Network, own: Sequence[IPv4Network], cut: Sequence[Subne
 
 
 def _small_subnets(network: AwsNetwork, public_servers: int) -> list[tuple[str, Tier, str, int]]:
-    """Name, tier, zone and needed addresses of every subnet but the cluster's."""
+    """Return name, tier, zone and needed addresses of every subnet but the cluster's."""
     endpoints = len(interface_endpoints(network))
     rows: list[tuple[str, Tier, str, int]] = []
     for index, zone in enumerate(network.availability_zones):

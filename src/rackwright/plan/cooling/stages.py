@@ -183,11 +183,11 @@ class HeatPaths:
         return _stage("CDUs", loop.name, where, [], heat, loops=(loop.name,), lacks=lacks)
 
     def coolant_heat(self, loop: str) -> float | None:
-        """W into a loop while nothing is lost; of one rack where CDUs stand in racks."""
+        """Return W into a loop while nothing is lost; of one rack where CDUs stand in racks."""
         return self._loops[loop].heat_w
 
     def door_heat(self, hall: str) -> float | None:
-        """W that rear doors take from the air of a hall while nothing is lost."""
+        """Return W that rear doors take from the air of a hall while nothing is lost."""
         return add(
             None if racks.kind.air_into_loop_w is None else racks.kind.air_into_loop_w * racks.count
             for racks in self._in_halls.get(hall, ())

@@ -13,7 +13,7 @@ from rackwright.plan.cost import money
 from rackwright.plan.missing import each_once
 
 Kind = Literal[
-    "instances", "volumes", "file-systems", "nat-gateways", "addresses", "endpoints",
+    "instances", "volumes", "file-systems", "nat-gateways", "addresses", "endpoints", "load-balancers",
     "energy", "demand", "hardware", "opex", "facility",
 ]  # fmt: skip
 

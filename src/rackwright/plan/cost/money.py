@@ -18,7 +18,7 @@ _DIGITS = 60
 
 
 def to_micros(dollars: Decimal) -> int:
-    """Whole micro-dollars, rounded half to even."""
+    """Return whole micro-dollars, rounded half to even."""
     with localcontext() as context:
         context.prec = _DIGITS
         return int((dollars * MICROS).to_integral_value(rounding=ROUND_HALF_EVEN))
@@ -30,21 +30,21 @@ def to_dollars(micros: int) -> Decimal:
 
 
 def hourly(micros_per_year: int) -> int:
-    """Micro-dollars an hour of a yearly amount, rounded half to even."""
+    """Return micro-dollars an hour of a yearly amount, rounded half to even."""
     whole, rest = divmod(micros_per_year, HOURS_PER_YEAR)
     twice = 2 * rest
     return whole + (twice > HOURS_PER_YEAR or (twice == HOURS_PER_YEAR and whole % 2 == 1))
 
 
 def recurring(quantity: Decimal, price: Decimal, periods_per_year: Decimal | int) -> int:
-    """Micro-dollars a year of ``quantity`` units that cost ``price`` dollars each period."""
+    """Return micro-dollars a year of ``quantity`` units that cost ``price`` dollars each period."""
     with localcontext() as context:
         context.prec = _DIGITS
         return to_micros(quantity * price * periods_per_year)
 
 
 def energy(power: float, utilisation: float, pue: float, price: Decimal) -> int:
-    """Micro-dollars a year for energy: IT power × utilisation × PUE × 8,760 h × price.
+    """Return micro-dollars a year for energy: IT power × utilisation × PUE × 8,760 h × price.
 
     Args:
         power: highest continuous IT power in watts.
@@ -59,7 +59,7 @@ def energy(power: float, utilisation: float, pue: float, price: Decimal) -> int:
 
 
 def demand(power: float, pue: float, price: Decimal) -> int:
-    """Micro-dollars a year for the highest power: IT power × PUE × 12 months × price.
+    """Return micro-dollars a year for the highest power: IT power × PUE × 12 months × price.
 
     Args:
         power: highest continuous IT power in watts.
@@ -72,7 +72,7 @@ def demand(power: float, pue: float, price: Decimal) -> int:
 
 
 def amortise(total: int, years: int) -> tuple[int, ...]:
-    """Equal yearly parts of ``total``, which they add up to; earlier years bear the remainder."""
+    """Return equal yearly parts of ``total``, which they add up to; earlier years bear the remainder."""
     part, rest = divmod(total, years)
     return tuple(part + (year < rest) for year in range(years))
 

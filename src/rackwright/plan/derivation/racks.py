@@ -9,6 +9,7 @@ from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location
+from rackwright.harmless import counted
 from rackwright.model.hardware import Node, Switch
 from rackwright.model.intents import PowerIntent
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
@@ -84,7 +85,7 @@ class RackRules:
         power: tuple[PowerIntent, Item],
         catalogue: Catalogue,
     ) -> None:
-        """The racks of ``site``.
+        """Return the racks of ``site``.
 
         Args:
             draft: the document, with the power sources and the counts of its switches.
@@ -194,7 +195,7 @@ class RackRules:
             self._draft.put((*one.path, "per_rack"), per, rules.PER_RACK, why, self._place)
             if racks:
                 name = _range("c", first, first + racks - 1, width)
-                filled, at = f"{one.count:,} units, {per} in a rack", (*one.path, "racks")
+                filled, at = f"{counted(one.count, 'unit')}, {per} in a rack", (*one.path, "racks")
                 self._draft.put(at, name, rules.NODE_RACKS, filled, self._place)
                 first += racks
 
@@ -213,7 +214,7 @@ class RackRules:
             if one.racks is None:
                 each = one.per_rack or per
                 name = _range("n", taken + 1, taken + ceil_div(one.count, each), width)
-                why_here = f"{one.count:,} units, {each} in a rack"
+                why_here = f"{counted(one.count, 'unit')}, {each} in a rack"
                 at = (*one.path, "racks")
                 self._draft.put(at, name, rules.NETWORK_RACKS, why_here, self._place)
 
@@ -315,7 +316,7 @@ def _together(draft: Draft, placings: Sequence[Placing], racks: Sequence[str]) -
 def _divided(one: Placing) -> tuple[int, str]:
     """Return the units in each of the racks that are written."""
     racks = _size(one.racks or "") or 1
-    return ceil_div(one.count, racks), f"{one.count:,} units in {racks:,} racks"
+    return ceil_div(one.count, racks), f"{counted(one.count, 'unit')} in {counted(racks, 'rack')}"
 
 
 def _each(one: Placing, racks: int) -> int:

@@ -47,7 +47,7 @@ class RackRoom:
         group: Mapping[str, Any],
         catalogue: Catalogue,
     ) -> None:
-        """Racks as ``group`` says, in a hall of a site.
+        """Return racks as ``group`` says, in a hall of a site.
 
         Args:
             draft: the document, with the power sources of the site.

@@ -75,4 +75,4 @@ RULES: Final[Mapping[str, str]] = {
 def rules_table() -> str:
     """Return the rules as a table of Markdown."""
     rows = [f"| `{name}` | {text} |" for name, text in RULES.items()]
-    return "\n".join(["| Rule | What follows |", "|---|---|", *rows, ""])
+    return "\n".join(["| Rule | Derived value |", "|---|---|", *rows, ""])

@@ -293,7 +293,7 @@ def _below(layout: Layout, tier: int) -> int:
 
 
 def digest(layout: Layout) -> str:
-    """Sixteen hex digits that change with everything that routing depends on."""
+    """Return sixteen hex digits that change with everything that routing depends on."""
     shape: dict[str, Any] = {
         "technology": layout.technology,
         "tiers": [(t.own_names or t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],

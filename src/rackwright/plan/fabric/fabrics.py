@@ -10,7 +10,6 @@ from rackwright.model.fabric import Fabric
 from rackwright.model.hardware import Switch
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
-from rackwright.plan.fabric.bisection import bisection
 from rackwright.plan.fabric.graph import FabricTopology, graph_of
 from rackwright.plan.fabric.layout import Layout, lay_out
 from rackwright.plan.hosts import switch_count
@@ -60,14 +59,6 @@ class FabricPlan:
     def graph(self) -> FabricTopology | None:
         """Its switches as a graph; None where it is open where hosts or switches are cabled."""
         return None if self.layout is None else graph_of(self.layout)
-
-    @cached_property
-    def bisection_gbps(self) -> float | None:
-        """Bandwidth in one direction between the halves of its hosts that are joined least.
-
-        None where it is open where hosts or switches are cabled, or at which rate ports run.
-        """
-        return None if self.layout is None else bisection(self.layout)
 
 
 def plan_fabrics(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[FabricPlan, ...]:

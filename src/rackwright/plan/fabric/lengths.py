@@ -170,7 +170,7 @@ class CableRoutes:
     def between(
         self, one: str, lower: tuple[float, float], other: str, upper: tuple[float, float]
     ) -> float | None:
-        """Metres of a cable between devices with these edges in two racks; None where the way is not known."""
+        """Return metres of a cable between devices with these edges in two racks; None where the way is not known."""
         here, there = self.standing.places[one], self.standing.places[other]
         if one == other:
             apart = max(abs(lower[1] - upper[0]), abs(upper[1] - lower[0]))

@@ -296,7 +296,7 @@ def leaf_bandwidth(layout: Layout) -> float | None:
 
 
 def oversubscription(layout: Layout, tier: int) -> float | None:
-    """Downward over upward bandwidth of the busiest switch of a tier; None where unknown."""
+    """Return downward over upward bandwidth of the busiest switch of a tier; None where unknown."""
     facts = layout.tiers[tier]
     links = layout.down_links(tier)
     below = leaf_bandwidth(layout) if tier == 0 else None if links is None else links * facts.rate

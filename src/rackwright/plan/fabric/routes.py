@@ -30,7 +30,7 @@ def complaints(log: str) -> tuple[str, ...]:
 
 
 def destinations(lines: Iterable[str]) -> dict[str, Counter[int]]:
-    """Hosts' ports that each port of each switch leads to, read from a dump of the tables."""
+    """Return hosts' ports that each port of each switch leads to, read from a dump of the tables."""
     found: dict[str, Counter[int]] = {}
     switch: Counter[int] = Counter()
     for line in lines:

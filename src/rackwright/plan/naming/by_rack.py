@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
+from rackwright.harmless import counted
 from rackwright.model.addresses import SiteNetwork, split_span
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.layout import Layout
@@ -63,7 +64,9 @@ def check_rack_subnets(
         return PlanProblem(where, message, hint)
     racks, room = len(layout.rack_sets), 2 ** (length - prefix.prefixlen)
     if racks > room:
-        message = f"{racks:,} racks need a /{length} each, and {prefix} has {room:,} of them"
+        message = (
+            f"{counted(racks, 'rack')} need a /{length} each, and {prefix} has {room:,} of them"
+        )
         shorter = length - (racks - 1).bit_length()
         hint = f"make '{network.name}' a /{shorter}" if shorter > 0 else "make the subnets smaller"
         return PlanProblem(where, message, hint)

@@ -165,7 +165,7 @@ def _text(number: int, version: int) -> str:
 def unknown_macs(
     network: SiteNetwork, made: Sequence[PlannedNetwork], layout: Layout | None
 ) -> Iterator[PlanProblem]:
-    """Ethernet addresses of names that are not in a network, whose subnets are ``made``, or of no Ethernet."""
+    """Yield Ethernet addresses of names that are not in a network, whose subnets are ``made``, or of no Ethernet."""
     if not made:
         return
     path = (*made[0].path, "macs")

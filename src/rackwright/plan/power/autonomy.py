@@ -34,7 +34,7 @@ def autonomies(tree: PowerTree, rows: Sequence[SourceLoad]) -> Iterator[Autonomy
 def battery_runtime(
     backup: float | None, capacity: float | None, load: float | None
 ) -> float | None:
-    """Seconds for which batteries carry ``load`` that last for ``backup`` seconds at ``capacity``, both in W.
+    """Return seconds for which batteries carry ``load`` that last for ``backup`` seconds at ``capacity``, both in W.
 
     Their energy is taken to be the same at less load, which it is at least (Peukert's law). Beyond its
     capacity a UPS carries nothing.

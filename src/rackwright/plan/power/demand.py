@@ -70,13 +70,13 @@ class Draws:
         return tuple(dict.fromkeys([*self.gain, *self.beside]))
 
     def of(self, name: str, load: float | None) -> float | None:
-        """W that ``name`` draws while it carries ``load`` W; None when that is unknown."""
+        """Return W that ``name`` draws while it carries ``load`` W; None when that is unknown."""
         if load is None:
             return None
         return load * self.gain.get(name, 1.0) + self.beside.get(name, 0.0)
 
     def more(self, name: str, change: float | None) -> float | None:
-        """By how many W that changes when the load changes by ``change`` W."""
+        """Return the change of the drawn power, in W, when the load changes by ``change`` W."""
         return None if change is None else change * self.gain.get(name, 1.0)
 
 

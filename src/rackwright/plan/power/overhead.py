@@ -55,7 +55,7 @@ class Overhead:
     pue: float | None
 
     def of(self, name: str, declared: float | None, racks: float | None) -> float | None:
-        """W that the source ``name`` carries.
+        """Return W that the source ``name`` carries.
 
         Args:
             name: the source.
@@ -69,7 +69,7 @@ class Overhead:
         return declared + racks * self.beyond
 
     def of_site(self, racks: float | None) -> float | None:
-        """W that the whole facility draws while nothing is lost, whose racks draw ``racks`` W."""
+        """Return W that the whole facility draws while nothing is lost, whose racks draw ``racks`` W."""
         if self.declared_w is None or racks is None or self.beyond is None:
             return None
         return self.declared_w + racks * self.beyond
@@ -131,7 +131,7 @@ def overhead_of(
 
 
 def _losses(tree: PowerTree, declared: Loads) -> Sequence[float | None]:
-    """W that each source loses of which that is known."""
+    """Return W that each source loses of which that is known."""
     found: list[float | None] = []
     draws = losses_of(tree)
     for name in draws.named:

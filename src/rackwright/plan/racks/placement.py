@@ -82,7 +82,7 @@ def place_groups(site: OnPremSite, path: Path) -> list[PlacedGroup]:
 
 
 def list_loads(site: OnPremSite, path: Path) -> list[Load]:
-    """Node groups, then the switch tiers of every fabric."""
+    """Return node groups, then the switch tiers of every fabric."""
     loads = [
         Load(group, (*path, "node_groups", n), is_switch=False)
         for n, group in enumerate(site.node_groups)

@@ -84,7 +84,7 @@ class WiredRack:
         return self.loads_without(dead) if dead else self.normal
 
     def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[FeedWatts, FeedWatts]:
-        """W on each feed when some are dead, and the same while every device peaks.
+        """Return W on each feed when some are dead, and the same while every device peaks.
 
         What is ``uncounted`` is left out.
         """

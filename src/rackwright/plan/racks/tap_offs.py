@@ -19,7 +19,7 @@ from rackwright.plan.records.power import TapOffLoad
 
 
 def check_tap_offs(site: OnPremSite, groups: Sequence[PlacedGroup]) -> Iterator[PlanProblem]:
-    """Tap-off boxes on what is no busway."""
+    """Yield tap-off boxes on what is no busway."""
     kinds = {source.name: source.kind for source in site.power.sources}
     for placed in groups:
         for index, feed in enumerate(placed.spec.feeds):
@@ -100,7 +100,7 @@ def _worst(
 def _implied(
     rack: WiredRack, circuits: Sequence[int], draws: Sequence[CircuitDraw]
 ) -> float | None:
-    """W of the box of one rack if each line carried what its busiest one does."""
+    """Return W of the box of one rack if each line carried what its busiest one does."""
     loads, wiring = [draws[n] for n in circuits], rack.circuits[circuits[0]].wiring
     if wiring is None or any(load.legs is None for load in loads):
         return total(load.implied for load in loads)

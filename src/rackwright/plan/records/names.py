@@ -77,7 +77,7 @@ class Range:
         return self.first + self.count * self.each - 1
 
     def owner(self, index: int) -> str:
-        """Name of the thing with this index, counted from 0: ``dgx-01``."""
+        """Return name of the thing with this index, counted from 0: ``dgx-01``."""
         number = self.before + index
         return name_of(self.of, self.of_all or self.count, self.names, number, self.digits)
 

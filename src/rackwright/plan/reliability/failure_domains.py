@@ -151,7 +151,7 @@ class FailureDomains:
         ]
 
     def _dead_feeds(self, sources: Sequence[str]) -> dict[str, frozenset[int]]:
-        """By each source that matters to a rack: the feeds, by index, that die with it."""
+        """Return, by source that matters to a rack, the feeds, by index, that die with it."""
         found: dict[str, frozenset[int]] = {}
         for name in self._above(sources):
             dead = self._tree.outages.dead[name]
@@ -297,6 +297,6 @@ def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
 
 
 def metadata_groups(site: SitePlan, found: ParallelFileSystem) -> list[int]:
-    """Node groups, by index, that run the MGS and the metadata servers of a file system."""
+    """Return node groups, by index, that run the MGS and the metadata servers of a file system."""
     names = {part.servers for part in (found.management, found.metadata) if part is not None}
     return [index for index, group in enumerate(site.groups) if group.name in names]

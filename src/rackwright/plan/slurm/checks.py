@@ -99,7 +99,7 @@ def _switch_of(switches: Sequence[TreeSwitch]) -> Mapping[str, str]:
 
 
 def _twins(meant: Mapping[str, str], said: Mapping[str, str]) -> Mapping[str, str]:
-    """For each switch that is meant, the written one that shares most hosts; each is used once."""
+    """Return, for each switch that is meant, the written one that shares most hosts; each is used once."""
     shared = Counter((switch, said[node]) for node, switch in meant.items() if node in said)
     found: dict[str, str] = {}
     for (switch, other), _ in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0])):

@@ -60,7 +60,7 @@ def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[Mou
 
 
 def health_programs(plan: Expansion) -> Mapping[str, Any]:
-    """Variables of the role ``health_check`` that all nodes share.
+    """Return variables of the role ``health_check`` that all nodes share.
 
     Nothing where the blueprint does not say that the checks are generated: the programs that its
     scheduler names are a team's own then, and are not to be overwritten.
@@ -87,7 +87,7 @@ def health_programs(plan: Expansion) -> Mapping[str, Any]:
 
 
 def health_of_group(plan: Expansion, nodes: NodeSet) -> Mapping[str, Any]:
-    """Variables of the role ``health_check`` for the nodes of one group."""
+    """Return variables of the role ``health_check`` for the nodes of one group."""
     if not health_programs(plan):
         return {}
     places = mount_points(plan, nodes.site, nodes.group, "compute")

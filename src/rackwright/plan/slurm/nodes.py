@@ -314,7 +314,7 @@ def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
 def _shape(
     cpus: int | None, sockets: int | None, threads: int | None
 ) -> tuple[int, int, int] | None:
-    """Sockets, cores and threads, where they are all known and make up the CPUs."""
+    """Return sockets, cores and threads, where they are all known and make up the CPUs."""
     if cpus is None or not sockets or not threads or cpus % (sockets * threads):
         return None
     return sockets, cpus // (sockets * threads), threads
@@ -326,7 +326,7 @@ def _whole(cpus: int | None, threads: int | None) -> int | None:
 
 
 def _share(memory: float | None, percent: float) -> int | None:
-    """MiB of ``memory`` GiB that jobs may have, rounded down; slurmd must find at least that."""
+    """Return MiB of ``memory`` GiB that jobs may have, rounded down; slurmd must find at least that."""
     return None if memory is None else math.floor(memory * 1024 * percent / 100 + 1e-6)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from rackwright.model.aws import AwsSite
+from rackwright.model.cluster import Blueprint
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.federation import place_of
@@ -34,6 +36,31 @@ def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProbl
             hint = "rename one: a host has one name in the whole cluster"
             problems.append(PlanProblem((*nodes.path, "name"), message, hint))
     return problems
+
+
+def check_spot(blueprint: Blueprint) -> Iterator[PlanProblem]:
+    """Yield each partition whose jobs AWS may interrupt without its word, and the reverse."""
+    if blueprint.scheduler is None:
+        return
+    spot = [
+        group.name
+        for site in blueprint.sites
+        if isinstance(site, AwsSite)
+        for group in site.node_groups
+        if group.capacity.kind == "spot"
+    ]
+    for number, partition in enumerate(blueprint.scheduler.partitions):
+        where = ("scheduler", "partitions", number, "spot")
+        bursts = [one.to for one in blueprint.burst if one.partition == partition.name]
+        groups = (*partition.groups, *(to.rpartition("/")[2] for to in bursts))
+        taken = [name for name in groups if name in spot]
+        if taken and not partition.spot:
+            message = f"jobs of '{partition.name}' may run on spot instances of '{taken[0]}', which AWS takes back"
+            hint = f"set 'spot: true' of the partition, or let its jobs run on other nodes than '{taken[0]}'"
+            yield PlanProblem(where, message, hint)
+        elif partition.spot and not taken:
+            message = f"'{partition.name}' is for spot instances, and none of its groups has any"
+            yield PlanProblem(where, message, "set 'capacity: {kind: spot, max_price: …}' of one")
 
 
 def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:

@@ -46,7 +46,7 @@ def release_of(version: str) -> Release:
 
 
 def name_of(release: Release) -> str:
-    """As SchedMD writes it, like ``24.05``."""
+    """Return the release as SchedMD writes it, like ``24.05``."""
     return f"{release[0]}.{release[1]:02d}"
 
 

@@ -116,7 +116,7 @@ def _memory_per_gpu(nodes: NodeSet) -> int:
 
 
 def _cpus_per_gpu(nodes: NodeSet) -> int:
-    """Whole cores with their threads: Slurm gives no less, and the last GPU would have none."""
+    """Return whole cores with their threads: Slurm gives no less, and the last GPU would have none."""
     return (nodes.free_cores or 0) // nodes.accelerators * nodes.threads
 
 
@@ -187,7 +187,7 @@ def srun_ports(nodes: int, steps: int) -> int:
 
 
 def backfill(longest: int | None, window: int | None, resolution: int | None) -> tuple[int, int]:
-    """Minutes that are planned ahead, and the seconds of a step.
+    """Return minutes that are planned ahead, and the seconds of a step.
 
     As long as the longest limit of a job, or long jobs starve; where the window grows, the steps
     grow with it, and the number of steps stays (manual).

@@ -138,7 +138,7 @@ def _fabric_trees(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
 
 
 def _add_site(tree: _Tree, site: SitePlan, sets: Sequence[NodeSet], prefix: str) -> None:
-    """The trees of a bare-metal site's compute fabrics."""
+    """Return the trees of a bare-metal site's compute fabrics."""
     left = {name for nodes in sets for name in nodes.names}
     for fabric in site.fabrics:
         if fabric.fabric.role == "compute" and left:
@@ -154,7 +154,7 @@ def _add_site(tree: _Tree, site: SitePlan, sets: Sequence[NodeSet], prefix: str)
 
 
 def _add_cloud(tree: _Tree, sets: Sequence[NodeSet]) -> None:
-    """A switch for each group of a site on AWS: its network shows only after the launch."""
+    """Return a switch for each group of a site on AWS: its network shows only after the launch."""
     made = [TreeSwitch(f"{nodes.site}-{nodes.group}", nodes=nodes.names) for nodes in sets]
     tree.switches += made
     if len(made) > 1:
@@ -215,7 +215,7 @@ def _unit_names(graph: FabricTopology, units: Sequence[tuple[str, ...]]) -> tupl
 
 
 def _joined(graph: FabricTopology, highest: int) -> Mapping[str, str]:
-    """For each switch, one that stands for all it is joined with by tiers up to ``highest``."""
+    """Return, for each switch, one that stands for all it is joined with by tiers up to ``highest``."""
     parent = {switch.name: switch.name for switch in graph.switches}
 
     def find(name: str) -> str:

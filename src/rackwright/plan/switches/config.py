@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.model.hardware import Switch
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.plan.base import Path
@@ -239,7 +240,9 @@ class _Fabric:
         if naming is None:
             return PlanProblem(path, f"there is no switch '{name}'", "name a switch of the fabric")
         if number > naming.count:
-            message = f"'{name}' has {naming.count} ports, and a cable is in port {number}"
+            message = (
+                f"'{name}' has {counted(naming.count, 'port')}, and a cable is in port {number}"
+            )
             hint = "'rackwright check' says why: NET-001 and NET-010"
             return PlanProblem(
                 path, message, "name a port that it has" if path[-2:-1] == ("patches",) else hint

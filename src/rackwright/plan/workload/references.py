@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.harmless import counted
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
@@ -56,6 +57,6 @@ def _place(
         return [PlanProblem((*path, "group"), message, did_you_mean(group, here))]
     most = sizes[site, group]
     if hosts is not None and most is not None and hosts > most:
-        message = f"'{group}' has {most:,} hosts; the workload takes {hosts:,}"
+        message = f"'{group}' has {counted(most, 'host')}; the workload takes {hosts:,}"
         return [PlanProblem((*path, "hosts"), message, f"take at most {most:,}" if most else None)]
     return []

@@ -170,7 +170,7 @@ def _catalogue() -> Catalogue:
 
 
 def _item(value: Any) -> Item:
-    """Plain data as a document without positions."""
+    """Return plain data as a document without positions."""
     if isinstance(value, Mapping):
         value = {key: KeyValue(_item(child), 1, 1) for key, child in value.items()}
     elif isinstance(value, list):

@@ -68,7 +68,7 @@ class Asked:
         return standing_with(policy, self.settings, self.regime)
 
     def place(self, *path: str) -> Location | None:
-        """Position of the policy settings in the blueprint."""
+        """Return position of the policy settings in the blueprint."""
         return self.tree.locate(path) if self.tree else None
 
 

@@ -87,7 +87,7 @@ def _known(number: int, tree: Tree, ref: str) -> Notice:
 
 
 def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:
-    """With the base's facts, the change cannot be planned."""
+    """Return the errors of a change that cannot be planned with the facts of its base."""
     return SpecErrors(
         [
             SpecError(

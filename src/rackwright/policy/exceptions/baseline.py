@@ -207,7 +207,7 @@ def absent(
         if result.outcome not in {Outcome.PASS, Outcome.NOT_APPLICABLE}
         for key in _keys_of(result)
     }
-    # What crashed, or cannot be judged, may still be as it was.
+    # A rule that ended in an error has not shown that a failure is gone.
     undecided = {r.policy for r in results if r.outcome is Outcome.ERROR}
     return tuple(
         entry
@@ -263,7 +263,7 @@ def _records(entries: Iterable[BaselineEntry]) -> _Records:
 
 
 def _marks(item: BaselineEntry | Result) -> _Rank:
-    """Its number and limit; empty without a number."""
+    """Return its number and limit; empty without a number."""
     if item.value is None or item.limit is None:
         return ()
     return (Mark(item.value, item.limit),)

@@ -82,6 +82,12 @@ def held_in(
     return Suggestion((*path, "per_rack"), stay) if enough_racks(site, path, stay) else None
 
 
+def a_source(kind: str) -> str:
+    """Return the kind of a power source as a noun with its article."""
+    abbreviated = {"ups": "a UPS", "rpp": "an RPP", "sts": "a static transfer switch"}
+    return abbreviated.get(kind, f"a {kind}")
+
+
 def provide(limit: float | None, unit: str, what: str) -> str | None:
     """Return words for a limit that would do, in a readable unit; None if it is not known.
 

@@ -132,12 +132,12 @@ def policy_file(policy: type[Policy]) -> Path:
 
 
 def documentation(policy: type[Policy]) -> Path:
-    """Its ``.md`` file."""
+    """Return its ``.md`` file."""
     return policy_file(policy).with_suffix(".md")
 
 
 def examples(policy: type[Policy]) -> Path:
-    """Its ``.examples.yaml`` file."""
+    """Return its ``.examples.yaml`` file."""
     return policy_file(policy).with_suffix(".examples.yaml")
 
 

@@ -10,7 +10,7 @@ from rackwright.provision.access.errors import refusals
 from rackwright.provision.aws.calls import make_client
 from rackwright.provision.targets import Target
 
-_PREFIXES = {"efs": "elasticfilesystem"}
+_PREFIXES = {"efs": "elasticfilesystem", "elbv2": "elasticloadbalancing"}
 """What IAM calls a service that boto3 calls otherwise."""
 
 

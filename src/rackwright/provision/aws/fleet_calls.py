@@ -119,7 +119,7 @@ class FleetCalls:
         return found
 
     def _own(self) -> list[dict[str, Any]]:
-        """Filters that fit what belongs to the site."""
+        """Return filters that fit what belongs to the site."""
         return [
             {"Name": "tag:rackwright:cluster", "Values": [self.fleet.cluster]},
             {"Name": "tag:rackwright:site", "Values": [self.fleet.site]},
@@ -249,7 +249,7 @@ class FleetCalls:
             )
 
     def snapshot(self, instance: str, description: str) -> list[str]:
-        """Snapshots of all volumes of an instance at one moment, which are not complete yet; their ids."""
+        """Return snapshots of all volumes of an instance at one moment, which are not complete yet; their ids."""
         tags = {
             "rackwright:cluster": self.fleet.cluster,
             "rackwright:site": self.fleet.site,

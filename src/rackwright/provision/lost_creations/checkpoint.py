@@ -146,7 +146,7 @@ def _lost(entry: State, resources: Iterable[State]) -> LostCreation:
 
 
 def _plain(value: Any) -> Any:
-    """Inputs with secrets opened; those that stay closed are left out."""
+    """Return inputs with secrets opened; those that stay closed are left out."""
     if isinstance(value, Mapping):
         if value.get(SIGNATURE_KEY) == SECRET:
             return json.loads(value["plaintext"]) if "plaintext" in value else None

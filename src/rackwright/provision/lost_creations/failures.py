@@ -81,7 +81,7 @@ def failed_creation(meta: StepEventMetadata) -> dict[str, Any] | None:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Inputs without the secrets: events hide what is in them, and the next run sets them.
+    """Return inputs without the secrets: events hide what is in them, and the next run sets them.
 
     A secret that is kept by half makes a checkpoint that the engine refuses.
     """

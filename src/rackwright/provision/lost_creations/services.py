@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rackwright.provision.aws.cloud import Cloud
@@ -103,7 +104,7 @@ def parameter(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def key(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Keys with the description and all the tags; a key has no name.
+    """Return keys with the description and all tags; a key has no name.
 
     Raises:
         UnclearError: the creation gives no tags.
@@ -181,7 +182,7 @@ def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
 
 
 def lustre(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Lustre file systems of the subnet with all the tags.
+    """Return Lustre file systems of the subnet with all the tags.
 
     Raises:
         UnclearError: one of them failed, or the creation gives no tags.
@@ -283,7 +284,7 @@ def _deletion(noun: str, identity: str) -> str:
 
 
 def zone(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
-    """Zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
+    """Return zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
 
     Raises:
         UnclearError: one is there whose tags say that it is another's.
@@ -345,6 +346,46 @@ def record(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
     return []
 
 
+def load_balancer(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
+    """Return the load balancer of the name."""
+    return _balancing(cloud, lost, "describe_load_balancers", "LoadBalancer")
+
+
+def target_group(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
+    """Return the target group of the name."""
+    return _balancing(cloud, lost, "describe_target_groups", "TargetGroup")
+
+
+def _balancing(cloud: Cloud, lost: LostCreation, operation: str, what: str) -> list[FoundResource]:
+    missing = (f"{what}NotFound",)
+    told = cloud.call("elbv2", operation, missing=missing, Names=[lost.inputs["name"]]) or {}
+    found = []
+    for one in told.get(f"{what}s", ()):
+        arn = one[f"{what}Arn"]
+        making = (one.get("State") or {}).get("Code") == "provisioning"
+        found += [
+            replace(held, making=making) for held in own(lost, arn, _balancing_tags(cloud, arn))
+        ]
+    return found
+
+
+def listener(cloud: Cloud, lost: LostCreation) -> list[FoundResource]:
+    """Return the listener of the port; a load balancer has one at most."""
+    balancer = lost.inputs["loadBalancerArn"]
+    missing = ("LoadBalancerNotFound",)
+    told = cloud.call("elbv2", "describe_listeners", missing=missing, LoadBalancerArn=balancer)
+    found = []
+    for one in (told or {}).get("Listeners", ()):
+        if one["Port"] == lost.inputs["port"]:
+            found += own(lost, one["ListenerArn"], _balancing_tags(cloud, one["ListenerArn"]))
+    return found
+
+
+def _balancing_tags(cloud: Cloud, arn: str) -> dict[str, str]:
+    told = cloud.call("elbv2", "describe_tags", ResourceArns=[arn]) or {}
+    return tags_of(next(iter(told.get("TagDescriptions", ())), {}))
+
+
 FINDERS: Mapping[str, Finder] = {
     "aws:autoscaling/group:Group": autoscaling_group,
     "aws:cloudwatch/logGroup:LogGroup": log_group,
@@ -359,6 +400,9 @@ FINDERS: Mapping[str, Finder] = {
     "aws:iam/rolePolicy:RolePolicy": role_policy,
     "aws:kms/alias:Alias": alias,
     "aws:kms/key:Key": key,
+    "aws:lb/listener:Listener": listener,
+    "aws:lb/loadBalancer:LoadBalancer": load_balancer,
+    "aws:lb/targetGroup:TargetGroup": target_group,
     "aws:route53/record:Record": record,
     "aws:route53/zone:Zone": zone,
     "aws:s3/bucket:Bucket": bucket,
@@ -372,6 +416,7 @@ REPEATED = frozenset(
     {
         "aws:efs/backupPolicy:BackupPolicy",
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+        "aws:lb/targetGroupAttachment:TargetGroupAttachment",
         "aws:kms/grant:Grant",  # one of the same name and content is answered with the first
         "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
         "aws:s3/bucketPolicy:BucketPolicy",

@@ -36,7 +36,7 @@ class Archive:
 
 
 def parse_archive(text: str) -> Archive:
-    """The archive that ``--archive`` names.
+    """Return the archive that ``--archive`` names.
 
     Raises:
         UsageError: it is no file or ``https`` address with a digest.
@@ -51,7 +51,7 @@ def parse_archive(text: str) -> Archive:
 
 
 def unpack(archive: Archive, workspace: Path, program: str = CLI) -> Path:
-    """The folder in ``workspace`` with the programs of ``archive``.
+    """Return the folder in ``workspace`` with the programs of ``archive``.
 
     Raises:
         ExternalToolError: it cannot be had, is not what the digest names, or does not hold ``program``.
@@ -123,7 +123,7 @@ class _StaySecure(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """The request that follows.
+        """Return the request that follows.
 
         Raises:
             URLError: it would not be encrypted.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def automation_command(tool: PulumiTool) -> PulumiCommand:
-    """The command that runs exactly ``tool``, and ends in an orderly way when interrupted.
+    """Return the command that runs exactly ``tool``, and ends in an orderly way when interrupted.
 
     The API's own command wants the CLI in a folder called ``bin``, which the vendor's archive does
     not have, asks its version once more, and leaves the engine behind when its caller is
@@ -54,7 +54,7 @@ def automation_command(tool: PulumiTool) -> PulumiCommand:
 
 
 def _inherited(given: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment, without a passphrase that would come before the right one.
+    """Return this process's environment, without a passphrase that would come before the right one.
 
     The CLI takes ``PULUMI_CONFIG_PASSPHRASE`` first, also where it is empty, as CI writes variables
     that nobody has set: it would encrypt with no passphrase at all.
@@ -117,7 +117,7 @@ def _read(stream: IO[str] | None, keep: list[str], tell: Callable[[str], object]
 
 @contextmanager
 def _forwarding(process: subprocess.Popen[str]) -> Iterator[list[int]]:
-    """The signals that arrived; each is passed on as an interrupt.
+    """Return the signals that arrived; each is passed on as an interrupt.
 
     The engine finishes what it has begun after the first interrupt and stops at once after the
     second. Off the main thread Python delivers no signals, so none are caught there.

@@ -29,7 +29,7 @@ _VERSION = "7.51.1"
 
 
 def find_aws_provider() -> Path | None:
-    """The vendor's plugin where the user has it, else the one that was built here; None: neither.
+    """Return the vendor's plugin where the user has it, else the one that was built here; None: neither.
 
     The vendor's counts in the version of the Python package pulumi-aws, the one that an engine
     would take on AWS.
@@ -38,14 +38,14 @@ def find_aws_provider() -> Path | None:
 
 
 def _vendors() -> Path | None:
-    """The plugin that the vendor's CLI has fetched for this user, or None."""
+    """Return the plugin that the vendor's CLI has fetched for this user, or None."""
     home = os.environ.get("PULUMI_HOME") or str(Path.home() / ".pulumi")
     plugin = Path(home).absolute() / "plugins" / _folder() / AWS_PROVIDER
     return plugin if plugin.is_file() and os.access(plugin, os.X_OK) else None
 
 
 def need_aws_provider() -> Path:
-    """The plugin, as ``find_aws_provider`` finds it.
+    """Return the plugin, as ``find_aws_provider`` finds it.
 
     Raises:
         ExternalToolError: there is none.
@@ -60,7 +60,7 @@ def need_aws_provider() -> Path:
 
 
 def install_aws_provider(*, progress: Progress) -> Path:
-    """The vendor's plugin where the user has it, else the one that is built into the tools folder.
+    """Return the vendor's plugin where the user has it, else the one that is built into the tools folder.
 
     Raises:
         ExternalToolError: there is no fitting compiler, or the build failed.
@@ -84,12 +84,12 @@ def attach_plugin(plugin: Path, pulumi_home: Path) -> None:
 
 
 def _folder() -> str:
-    """The folder in which the engine looks for the plugin that the programs' package asks for."""
+    """Return the folder in which the engine looks for the plugin that the programs' package asks for."""
     return f"resource-aws-v{importlib.metadata.version('pulumi-aws')}"
 
 
 def recipe() -> Recipe:
-    """The recipe of the plugin."""
+    """Return the recipe of the plugin."""
     return Recipe(
         program=AWS_PROVIDER,
         title="Terraform's AWS provider as a plugin of Pulumi",
@@ -111,7 +111,7 @@ def _prepare(go: Go, workspace: Path, _into: Path) -> None:
 
 
 def _pinned(folder: Path, what: str) -> str:
-    """The version that stands after ``what`` in the module file of a folder.
+    """Return the version that stands after ``what`` in the module file of a folder.
 
     Raises:
         ExternalToolError: the file names no version of it.

@@ -14,7 +14,7 @@ from rackwright.provision.tools.recipe import Recipe
 def install_built(
     recipe: Recipe, root: Path, compiler: Callable[[], str | None], progress: Progress
 ) -> Path:
-    """The program of ``recipe``, built below ``root`` where it was missing.
+    """Return the program of ``recipe``, built below ``root`` where it was missing.
 
     It is built again where it is damaged, or where the machine's compiler is another one now. Two
     calls at once build it once, and a call that is killed leaves nothing that looks finished.

@@ -10,7 +10,7 @@ from rackwright.provision.tools.find import PulumiTool
 
 
 def pulumi_environment(tool: PulumiTool) -> dict[str, str]:
-    """Variables to add to the environment of ``tool``.
+    """Return variables to add to the environment of ``tool``.
 
     PATH begins with the CLI's folder, its language host's and this interpreter's, so that a
     program runs on the Python that Rackwright is installed in.

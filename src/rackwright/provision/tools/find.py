@@ -55,7 +55,7 @@ class Candidate:
 
 
 def find_pulumi() -> PulumiTool | None:
-    """The first Pulumi CLI of a supported version: PATH, ``$PULUMI_HOME/bin``, tools folder."""
+    """Return the first Pulumi CLI of a supported version: PATH, ``$PULUMI_HOME/bin``, tools folder."""
     for candidate in candidates():
         # What stands in the tools folder is chosen by its key, also where PATH leads there.
         if not candidate.path.is_relative_to(tools_dir()) and candidate.supported:
@@ -69,7 +69,7 @@ def find_pulumi() -> PulumiTool | None:
 
 
 def _find_installed() -> PulumiTool | None:
-    """The CLI in the tools folder, or None unless it is complete."""
+    """Return the CLI in the tools folder, or None unless it is complete."""
     for shelf in (vendor_shelf(), built_shelf()):
         path, version = shelf.program(), shelf.manifest.version
         if path is not None and version is not None and is_supported(version):
@@ -98,7 +98,7 @@ def host_shelf() -> Shelf:
 
 
 def candidates() -> Iterator[Candidate]:
-    """Every ``pulumi`` on PATH and in Pulumi's home, in order; each one is asked its version."""
+    """Yield every ``pulumi`` on PATH and in Pulumi's home, in order; each one is asked its version."""
     seen = set()
     places: list[tuple[Path, Origin]] = [(folder, "PATH") for folder in _search_path()]
     home = os.environ.get("PULUMI_HOME") or str(Path.home() / ".pulumi")
@@ -111,7 +111,7 @@ def candidates() -> Iterator[Candidate]:
 
 
 def version_of(path: Path) -> str | None:
-    """The version that the CLI at ``path`` answers, or None where it answers none."""
+    """Return the version that the CLI at ``path`` answers, or None where it answers none."""
     try:
         done = subprocess.run(
             [str(path), "version"],
@@ -137,7 +137,7 @@ def is_supported(version: str) -> bool:
 
 
 def _language_host(beside: Path) -> Path | None:
-    """The language host beside the CLI, else on PATH, else in the tools folder."""
+    """Return the language host beside the CLI, else on PATH, else in the tools folder."""
     elsewhere = (path for path in _search_path() if not path.is_relative_to(tools_dir()))
     for folder in (beside, *elsewhere):
         if _is_executable(folder / LANGUAGE_HOST):

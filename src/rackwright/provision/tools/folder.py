@@ -90,7 +90,7 @@ class Shelf:
         return manifest if manifest.key == self.key else ToolManifest(self.key)
 
     def program(self, name: str | None = None) -> Path | None:
-        """The program ``name`` (default: what it is about), or None unless it has its size.
+        """Return the program ``name`` (default: what it is about), or None unless it has its size.
 
         To ask for it counts as use.
         """
@@ -108,7 +108,7 @@ class Shelf:
         return path
 
     def damaged(self) -> tuple[str, ...]:
-        """Names of the programs whose content is not what was installed."""
+        """Return names of the programs whose content is not what was installed."""
         return tuple(
             name
             for name, entry in sorted(self.manifest.files.items())
@@ -146,7 +146,7 @@ class Shelf:
 
 
 def tools_dir() -> Path:
-    """The folder of programs that Rackwright installs: ``$RACKWRIGHT_TOOLS_DIR`` or the cache."""
+    """Return the folder of programs that Rackwright installs: ``$RACKWRIGHT_TOOLS_DIR`` or the cache."""
     if chosen := os.environ.get("RACKWRIGHT_TOOLS_DIR"):
         return Path(chosen).absolute()
     return cache_folder("tools")
@@ -154,7 +154,7 @@ def tools_dir() -> Path:
 
 @contextmanager
 def installing(root: Path, progress: Callable[[str], None]) -> Iterator[Path]:
-    """A folder in ``root`` to prepare programs in, while nobody else installs anything there.
+    """Return a folder in ``root`` to prepare programs in, while nobody else installs anything there.
 
     What killed runs left is removed, and so are shelves that nobody used for long.
 
@@ -186,7 +186,7 @@ def _remove_unused(root: Path, since: float) -> None:
 
 
 def _read(folder: Path) -> ToolManifest:
-    """The manifest in ``folder``; one with an empty key where it is missing or damaged."""
+    """Return the manifest in ``folder``; one with an empty key where it is missing or damaged."""
     try:
         document: dict[str, Any] = json.loads((folder / _MANIFEST).read_text("utf-8"))
         if document["schema"] != SCHEMA:

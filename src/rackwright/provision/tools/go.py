@@ -18,12 +18,12 @@ _ANSWER_WITHIN_S = 30
 
 
 def default_compiler() -> str | None:
-    """The ``go`` of PATH."""
+    """Return the ``go`` of PATH."""
     return shutil.which("go")
 
 
 def compiler_version(go: str) -> str | None:
-    """The version and platform of a compiler, as ``go1.26.8 linux/amd64``; None: it gave none."""
+    """Return the version and platform of a compiler, as ``go1.26.8 linux/amd64``; None: it gave none."""
     try:
         # At the root, where no module of the user's asks for another version.
         done = process.run(
@@ -36,7 +36,7 @@ def compiler_version(go: str) -> str | None:
 
 
 def arguments(package: str, output: Path, variables: Mapping[str, str]) -> list[str]:
-    """The arguments of ``go`` that build ``package`` as ``output``."""
+    """Return the arguments of ``go`` that build ``package`` as ``output``."""
     flags = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in variables.items())])
     fixed = ["build", "-v", "-mod=readonly", "-buildvcs=false", "-ldflags", flags]
     return [*fixed, "-o", str(output), package]
@@ -56,11 +56,11 @@ class Go:
         self.version = self._answer("version").removeprefix("go version ").split(" ")[0]
 
     def beside(self, module: Path) -> Go:
-        """The same compiler in another module."""
+        """Return the same compiler in another module."""
         return Go(module, self._go, self._hint)
 
     def folder_of(self, module: str) -> Path:
-        """The folder of a required module's sources, fetched and verified where needed."""
+        """Return the folder of a required module's sources, fetched and verified where needed."""
         answer = self._answer("mod", "download", "-json", module)
         return Path(str(json.loads(answer)["Dir"]))
 
@@ -100,5 +100,5 @@ class Go:
 
 
 def _environment() -> dict[str, str]:
-    """A workspace or flags of the user's own projects must not change what is built."""
+    """Return the environment of ``go`` without a workspace or flags of the user's own projects."""
     return {**os.environ, "GOWORK": "off", "GOFLAGS": ""}

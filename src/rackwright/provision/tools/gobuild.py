@@ -33,12 +33,12 @@ _HOST_PATCHES = (
 
 
 def pinned_version() -> str:
-    """The version of the Pulumi CLI that the module files pin."""
+    """Return the version of the Pulumi CLI that the module files pin."""
     return _required(_PINS / "cli", "github.com/pulumi/pulumi/pkg/v3")
 
 
 def required_go() -> str:
-    """The oldest version of Go that builds the CLI."""
+    """Return the oldest version of Go that builds the CLI."""
     match = re.search(r"^go (\S+)$", (_PINS / "cli" / "go.mod").read_text("utf-8"), re.MULTILINE)
     return match.group(1) if match else "1.25"
 
@@ -52,7 +52,7 @@ def go_hint() -> str:
 
 
 def cli() -> Recipe:
-    """The recipe of the Pulumi CLI."""
+    """Return the recipe of the Pulumi CLI."""
     version = pinned_version()
     return Recipe(
         program=CLI,
@@ -67,7 +67,7 @@ def cli() -> Recipe:
 
 
 def language_host() -> Recipe:
-    """The recipe of the Python language host, with the scripts that it starts.
+    """Return the recipe of the Python language host, with the scripts that it starts.
 
     The scripts come from the SDK of the pinned CLI, which knows today's Python SDK.
     """

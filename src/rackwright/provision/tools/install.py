@@ -26,7 +26,7 @@ from rackwright.provision.tools.go import Progress, compiler_version, default_co
 
 
 def install_pulumi(*, progress: Progress, archive: Archive | None = None) -> PulumiTool:
-    """The Pulumi CLI with its Python language host, installed where it was missing.
+    """Return the Pulumi CLI with its Python language host, installed where it was missing.
 
     What is there already is kept; else both are taken from the vendor's ``archive``, or built
     with Go where none is given. The vendor's installer, a script from the network, is never run.
@@ -46,7 +46,7 @@ def install_pulumi(*, progress: Progress, archive: Archive | None = None) -> Pul
 
 
 def _complete() -> PulumiTool | None:
-    """The CLI, or None where it or its language host is missing or to be installed again."""
+    """Return the CLI, or None where it or its language host is missing or to be installed again."""
     tool = find_pulumi()
     if tool is None or not (_is_current(tool.path) and _is_current(tool.language_python)):
         return None
@@ -111,7 +111,7 @@ def _add_cli(workspace: Path, progress: Progress, archive: Archive | None) -> Or
 
 
 def _check_version(program: Path) -> str:
-    """The version of a CLI that was just built.
+    """Return the version of a CLI that was just built.
 
     Raises:
         ExternalToolError: it is not the one that the module files pin.

@@ -22,7 +22,7 @@ SERVICES = frozenset(
         "ec2",
         "efs",
         "elb",  # what groups of instances are asked for, and so is the next
-        "elbv2",
+        "elbv2",  # the address of login nodes, too
         "fsx",
         "iam",
         "kms",
@@ -86,7 +86,7 @@ def _wanted(source: Path, services: set[str]) -> Iterator[Path]:
 
 
 def _service_of(place: Path) -> str | None:
-    """The service that a file of the module belongs to."""
+    """Return the service that a file of the module belongs to."""
     if not place.parent.is_relative_to(_SERVICE_FOLDER):
         return None
     service, *_rest = (*place.parent.relative_to(_SERVICE_FOLDER).parts, None)
@@ -106,7 +106,7 @@ def _with_needed(folder: Path) -> set[str]:
 
 
 def _keep_packages(text: str) -> str:
-    """The list of the provider's services, without those that are not kept."""
+    """Return the list of the provider's services, without those that are not kept."""
 
     def is_kept(line: str) -> bool:
         named = _IMPORTED.search(line) or _LISTED.fullmatch(line)
@@ -116,7 +116,7 @@ def _keep_packages(text: str) -> str:
 
 
 def _keep_clients(text: str, called: set[str]) -> str:
-    """The makers of AWS clients, without those that nobody calls."""
+    """Return the makers of AWS clients, without those that nobody calls."""
     head = text.split("\nfunc ", 1)[0]
     makers = "".join(found[0] for found in _CLIENT.finditer(text) if found[1] in called)
 

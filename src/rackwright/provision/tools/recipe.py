@@ -68,7 +68,7 @@ class Recipe:
         return Shelf(root, self.program, self.key[:16])
 
     def build(self, compiler: str | None, workspace: Path, progress: Progress) -> Path:
-        """A folder in ``workspace`` with the program in it.
+        """Return a folder in ``workspace`` with the program in it.
 
         Raises:
             ExternalToolError: there is no compiler, or the build failed.
@@ -86,7 +86,7 @@ class Recipe:
 
 
 def copy_module(folder: Path, workspace: Path) -> Path:
-    """A copy of a folder of module files to work in."""
+    """Return a copy of a folder of module files to work in."""
     target = workspace / "modules" / folder.name
     if not target.is_dir():
         shutil.copytree(folder, target)
@@ -94,6 +94,6 @@ def copy_module(folder: Path, workspace: Path) -> Path:
 
 
 def _digests(source: Path) -> list[tuple[str, str]]:
-    """Names and SHA-256 of a file, or of the files of a folder."""
+    """Return names and SHA-256 of a file, or of the files of a folder."""
     files = [source] if source.is_file() else sorted(filter(Path.is_file, source.iterdir()))
     return [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]

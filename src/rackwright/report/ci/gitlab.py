@@ -82,7 +82,7 @@ def _severity(result: Result) -> str:
 
 
 def _unique(fingerprint: str, seen: dict[str, int]) -> str:
-    """GitLab drops an issue whose fingerprint it has seen, so a repeated one is numbered."""
+    """Return a fingerprint; a repeated one is numbered, since GitLab drops it otherwise."""
     seen[fingerprint] = seen.get(fingerprint, 0) + 1
     count = seen[fingerprint]
     return fingerprint if count == 1 else f"{fingerprint}-{count}"

@@ -14,7 +14,7 @@ from rackwright.report.wording import explanation, printable, standing
 
 
 def render_junit(report: Report, context: Context) -> str:
-    """JUnit has no warning: what does not block is a skipped case that says why."""
+    """Return the case of a finding; one that does not block is skipped, with the reason."""
     return render_suites(f"rackwright {report.blueprint}", _suites(report, context.file))
 
 

@@ -72,7 +72,7 @@ def render_sarif(report: Report, context: Context) -> str:
 
 
 def _level(result: Result) -> str:
-    """By severity; what does not block is at most a warning."""
+    """Return the level by severity; at most a warning if it does not block."""
     level = _LEVELS[result.severity]
     held = result.blocks or result.outcome is Outcome.WAIVED
     return level if held or level != "error" else "warning"

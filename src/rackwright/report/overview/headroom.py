@@ -107,7 +107,7 @@ def share_text(row: Headroom) -> str:
 
 
 def value_text(row: Headroom) -> str:
-    """Value and limit, like ``176.3 kW of 200 kW``, or ``8 of 16 switches``."""
+    """Return value and limit, like ``176.3 kW of 200 kW``, or ``8 of 16 switches``."""
     result = row.result
     most = "?" if result.limit is None else format_quantity(result.limit, result.unit)
     own = "?" if result.value is None else format_quantity(result.value, result.unit)

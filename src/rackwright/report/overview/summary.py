@@ -95,7 +95,7 @@ def _cloud_sites(plan: Plan) -> list[str]:
 
 
 def _table(rows: Iterator[tuple[str, ...]]) -> list[str]:
-    """Columns under their heads, the first two to the left and numbers to the right."""
+    """Return columns under their heads, the first two to the left and numbers to the right."""
     found = list(rows)
     widths = [max(len(row[column]) for row in found) for column in range(len(found[0]))]
     return [

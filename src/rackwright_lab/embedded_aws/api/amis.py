@@ -120,7 +120,7 @@ IMAGES = (
 
 
 def moto_images() -> str:
-    """Returns the images as the JSON text that moto reads them from."""
+    """Return the images as the JSON text that moto reads them from."""
     rows: list[dict[str, Any]] = [
         {
             "ami_id": image.id,
@@ -146,5 +146,5 @@ def moto_images() -> str:
 
 
 def by_parameter(name: str) -> Image | None:
-    """Returns the image that a public parameter names, None for any other parameter."""
+    """Return the image that a public parameter names, None for any other parameter."""
     return next((image for image in IMAGES if name in image.parameters), None)

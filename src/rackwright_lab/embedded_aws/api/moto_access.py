@@ -47,14 +47,14 @@ class AccessRefusedError(Exception):
 
 
 def install() -> None:
-    """Judges calls with a session token; a second call changes nothing."""
+    """Check calls with a session token; a second call changes nothing."""
     if first_time(__name__):
         put(ActionAuthenticatorMixin, _authenticate_and_authorize_action=_judge)
         put(SimpleSystemManagerResponse, _determine_resource=_parameters)
 
 
 def _judge(self: Any, request_class: type, resource: str | Iterable[str] = "*") -> None:
-    """Refuses what the role of the caller is not allowed, for any of the resources.
+    """Refuse what the role of the caller is not allowed, for any of the resources.
 
     Raises:
         AccessRefusedError: it is not allowed, or the credentials are unknown.
@@ -92,7 +92,7 @@ def _is_here(request: Any) -> bool:
 
 
 def _parameters(self: Any) -> str | list[str]:
-    """ARNs of the parameters that are asked for; ``*`` where the action names none."""
+    """Return ARNs of the parameters that are asked for; ``*`` where the action names none."""
     asked = [self._get_param("Name"), self._get_param("Path"), *(self._get_param("Names") or ())]
     start = f"arn:{get_partition(self.region)}:ssm:{self.region}:{self.current_account}:parameter"
     names = (name if name.startswith("/") else f"/{name}" for name in asked if name)

@@ -9,7 +9,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.instances import StateReason
 
+_ACCOUNT = "123456789012"
+SPOT_STATUS = {
+    "fulfilled": "Your spot request is fulfilled.",
+    "marked-for-termination": "Your spot instance is marked for termination.",
+    "instance-terminated-no-capacity": "Your spot instance was terminated, as there is no spot capacity for it.",
+    "instance-terminated-by-user": "Your spot instance was terminated by a user.",
+}
+"""Codes of the requests of spot instances, with words for each."""
 _HOURLY_USD = {"p5.48xlarge": 31.464, "p5en.48xlarge": 33.1, "p4d.24xlarge": 11.8}
 
 
@@ -61,19 +71,19 @@ class Reservation:
 
 
 def placement_groups(backend: Any) -> dict[str, PlacementGroup]:
-    """Returns the placement groups of a backend by name."""
+    """Return the placement groups of a backend by name."""
     groups = vars(backend).setdefault("rackwright_placement_groups", {})
     return cast("dict[str, PlacementGroup]", groups)
 
 
 def reservations(backend: Any) -> dict[str, Reservation]:
-    """Returns the capacity reservations of a backend by id."""
+    """Return the capacity reservations of a backend by id."""
     found = vars(backend).setdefault("rackwright_capacity_reservations", {})
     return cast("dict[str, Reservation]", found)
 
 
 def placement_group(backend: Any, name: str) -> PlacementGroup:
-    """Returns a placement group by its name.
+    """Return a placement group by its name.
 
     Raises:
         EC2ClientError: there is none of that name.
@@ -87,7 +97,7 @@ def placement_group(backend: Any, name: str) -> PlacementGroup:
 
 
 def reservation(backend: Any, reservation_id: str) -> Reservation:
-    """Returns a capacity reservation by its id.
+    """Return a capacity reservation by its id.
 
     Raises:
         EC2ClientError: there is none of that id.
@@ -126,12 +136,12 @@ def _instances(backend: Any) -> list[Any]:
 
 
 def members(backend: Any, group: str) -> list[Any]:
-    """Returns the live instances of a placement group."""
+    """Return the live instances of a placement group."""
     return [i for i in _instances(backend) if i.placement.group_name == group]
 
 
 def available(backend: Any, held: Reservation) -> int:
-    """Returns how many instances of a reservation are free."""
+    """Return how many instances of a reservation are free."""
     used: int = sum(
         getattr(instance, "capacity_reservation_id", None) == held.id
         for instance in _instances(backend)
@@ -142,7 +152,7 @@ def available(backend: Any, held: Reservation) -> int:
 def reserve(
     backend: Any, specification: dict[str, Any], instance_type: Any, count: int, market: Any
 ) -> Reservation | None:
-    """Returns the reservation that a launch is to use, None for capacity on demand.
+    """Return the reservation that a launch is to use, None for capacity on demand.
 
     Raises:
         EC2ClientError: the reservation is unknown, not active, of another type or full.
@@ -176,15 +186,46 @@ def reserve(
     return held
 
 
+def spot_status(instance: Any) -> str:
+    """Return the status of the request of a spot instance."""
+    marked = getattr(instance, "rackwright_marked", False)
+    if instance.state in ("pending", "running"):
+        return "marked-for-termination" if marked else "fulfilled"
+    return "instance-terminated-no-capacity" if marked else "instance-terminated-by-user"
+
+
+def take_back(regions: dict[str, dict[str, Any]]) -> None:
+    """Give notice of spot instances of regions, or end them (``{"us-east-1": {"ids": ["i-…"], "end": true}}``).
+
+    Raises:
+        ValueError: one is no spot instance that runs.
+    """
+    for region, asked in regions.items():
+        _take_back(ec2_backends[_ACCOUNT][region], **asked)
+
+
+def _take_back(backend: Any, ids: list[str], *, end: bool = False) -> None:
+    instances = {one.id: one for one in _instances(backend)}
+    for identity in ids:
+        instance = instances.get(identity)
+        if instance is None or instance.lifecycle != "spot":
+            raise ValueError(f"'{identity}' is no spot instance that runs")
+        instance.rackwright_marked = True
+        if end:
+            instance.terminate()
+            reason = "Server.SpotInstanceTermination"
+            instance.state_reason = StateReason(f"{reason}: Spot instance termination", reason)
+
+
 def new_id(prefix: str) -> str:
-    """Returns a fresh resource id such as ``cr-0123456789abcdef0``."""
+    """Return a fresh resource id such as ``cr-0123456789abcdef0``."""
     return f"{prefix}-{secrets.token_hex(9)[:17]}"
 
 
 def offerings(
     backend: Any, instance_type: str, count: int, hours: int, earliest: datetime | None
 ) -> list[dict[str, Any]]:
-    """Returns the capacity block offerings for a request: one per zone, the same every time.
+    """Return the capacity block offerings for a request: one per zone, the same every time.
 
     An offering's id holds what is bought, so that nothing needs to be kept until the purchase.
     """
@@ -210,13 +251,13 @@ def offerings(
 
 
 def offering_id(instance_type: str, count: int, hours: int, zone: str, start: datetime) -> str:
-    """Returns the id that stands for an offering."""
+    """Return the id that stands for an offering."""
     text = f"{instance_type}|{count}|{hours}|{zone}|{int(start.timestamp())}"
     return f"cbo-{text.encode().hex()}"
 
 
 def parse_offering(identity: str) -> tuple[str, int, int, str, datetime]:
-    """Returns type, count, hours, zone and start of an offering.
+    """Return type, count, hours, zone and start of an offering.
 
     Raises:
         EC2ClientError: the id is none of an offering.
@@ -234,7 +275,7 @@ def parse_offering(identity: str) -> tuple[str, int, int, str, datetime]:
 
 
 def network_nodes(backend: Any, instance: Any, position: int, size: int = 8) -> list[str]:
-    """Returns the three network nodes above an instance, the outermost first.
+    """Return the three network nodes above an instance, the outermost first.
 
     The first is one per zone, the second one per placement group (or none), the third one for
     every ``size`` instances, in launch order.

@@ -19,7 +19,7 @@ _GP3_RATE = 125
 
 
 def install() -> None:
-    """Puts the checks into moto's classes; a second call changes nothing."""
+    """Put the checks into moto's classes; a second call changes nothing."""
     if not first_time(__name__):
         return
     first_attach, first_detach = EC2Backend.attach_volume, EC2Backend.detach_volume

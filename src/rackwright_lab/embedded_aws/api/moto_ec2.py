@@ -18,7 +18,7 @@ _STRATEGIES = ("cluster", "partition", "spread")
 
 
 def install() -> None:
-    """Puts the operations into moto's EC2 response class; a second call changes nothing."""
+    """Put the operations into moto's EC2 response class; a second call changes nothing."""
     if not first_time(__name__):
         return
     first_create, first_delete = EC2Response.create_tags, EC2Response.delete_tags
@@ -49,6 +49,7 @@ def install() -> None:
         describe_capacity_block_offerings,
         purchase_capacity_block,
         describe_instance_topology,
+        describe_spot_instance_requests,
     ):
         put(EC2Response, **{method.__name__: method})
 
@@ -144,7 +145,7 @@ def _group_document(backend: Any, group: capacity.PlacementGroup) -> dict[str, A
 
 
 def create_placement_group(self: Any) -> ActionResult:
-    """Returns the new placement group.
+    """Return the new placement group.
 
     Raises:
         EC2ClientError: a parameter is missing or wrong, or there is a group of that name.
@@ -182,7 +183,7 @@ def create_placement_group(self: Any) -> ActionResult:
 
 
 def describe_placement_groups(self: Any) -> ActionResult:
-    """Returns the placement groups asked for by name, id or filter.
+    """Return the placement groups asked for by name, id or filter.
 
     Raises:
         EC2ClientError: there is no group of a name; or, without filters, none of an id.
@@ -216,7 +217,7 @@ def describe_placement_groups(self: Any) -> ActionResult:
 
 
 def delete_placement_group(self: Any) -> ActionResult:
-    """Returns nothing; an occupied group stays.
+    """Return nothing; an occupied group stays.
 
     Raises:
         EC2ClientError: there is no group of that name, or instances are in it.
@@ -284,7 +285,7 @@ def _arn(backend: Any, identity: str) -> str:
 
 
 def create_capacity_reservation(self: Any) -> ActionResult:
-    """Returns the new capacity reservation, or that of an earlier call with the same token.
+    """Return the new capacity reservation, or that of an earlier call with the same token.
 
     Raises:
         EC2ClientError: it is for less than one instance, or there is no such availability zone.
@@ -323,7 +324,7 @@ def create_capacity_reservation(self: Any) -> ActionResult:
 
 
 def describe_capacity_reservations(self: Any) -> ActionResult:
-    """Returns the capacity reservations asked for by id or filter."""
+    """Return the capacity reservations asked for by id or filter."""
     backend = self.ec2_backend
     ids = self._get_param("CapacityReservationIds", [])
     held = [capacity.reservation(backend, one) for one in ids] or list(
@@ -351,7 +352,7 @@ def describe_capacity_reservations(self: Any) -> ActionResult:
 
 
 def modify_capacity_reservation(self: Any) -> ActionResult:
-    """Returns whether the reservation was changed.
+    """Return whether the reservation was changed.
 
     Raises:
         EC2ClientError: there is no such reservation, it is neither active nor scheduled, or more
@@ -379,7 +380,7 @@ def modify_capacity_reservation(self: Any) -> ActionResult:
 
 
 def cancel_capacity_reservation(self: Any) -> ActionResult:
-    """Returns whether the reservation was cancelled; a capacity block cannot be.
+    """Return whether the reservation was cancelled; a capacity block cannot be.
 
     Raises:
         EC2ClientError: there is no reservation of that id, or it is a capacity block.
@@ -392,7 +393,7 @@ def cancel_capacity_reservation(self: Any) -> ActionResult:
 
 
 def describe_capacity_block_offerings(self: Any) -> ActionResult:
-    """Returns the capacity blocks on offer for a type, a count and a duration."""
+    """Return the capacity blocks on offer for a type, a count and a duration."""
     found = capacity.offerings(
         self.ec2_backend,
         self._get_param("InstanceType"),
@@ -404,7 +405,7 @@ def describe_capacity_block_offerings(self: Any) -> ActionResult:
 
 
 def purchase_capacity_block(self: Any) -> ActionResult:
-    """Returns the capacity reservation that the purchase made."""
+    """Return the capacity reservation that the purchase made."""
     backend = self.ec2_backend
     kind, count, hours, zone, start = capacity.parse_offering(
         self._get_param("CapacityBlockOfferingId")
@@ -432,7 +433,7 @@ def purchase_capacity_block(self: Any) -> ActionResult:
 
 
 def describe_instance_topology(self: Any) -> ActionResult:
-    """Returns the network nodes above the running instances of a supporting type."""
+    """Return the network nodes above the running instances of a supporting type."""
     backend = self.ec2_backend
     ids, groups = self._get_param("InstanceIds", []), self._get_param("GroupNames", [])
     for name in groups:
@@ -472,3 +473,27 @@ def describe_instance_topology(self: Any) -> ActionResult:
     start = int(self._get_param("NextToken") or 0)
     token = str(start + size) if len(found) > start + size else None
     return ActionResult({"Instances": found[start : start + size], "NextToken": token})
+
+
+def describe_spot_instance_requests(self: Any) -> ActionResult:
+    """Describe the request of each spot instance, which EC2 makes as it launches one."""
+    filters = self._filters_from_querystring()
+    found = []
+    for held in self.ec2_backend.all_reservations():
+        for instance in held.instances:
+            if instance.lifecycle != "spot":
+                continue
+            code = capacity.spot_status(instance)
+            values = {"status-code": code, "instance-id": instance.id}
+            if _matches(values, [], filters):
+                request = f"sir-{instance.id.removeprefix('i-')[:8]}"
+                status = {"Code": code, "Message": capacity.SPOT_STATUS[code]}
+                found.append(
+                    {
+                        "SpotInstanceRequestId": request,
+                        "InstanceId": instance.id,
+                        "State": "active" if instance.state == "running" else "closed",
+                        "Status": status,
+                    }
+                )
+    return ActionResult({"SpotInstanceRequests": found})

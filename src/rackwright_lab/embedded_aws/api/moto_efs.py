@@ -16,13 +16,13 @@ _STATES = ("ENABLED", "DISABLED")
 
 
 def install() -> None:
-    """Puts the additions into moto's EFS classes; a second call changes nothing."""
+    """Put the additions into moto's EFS classes; a second call changes nothing."""
     if not first_time(__name__):
         return
     first_policy: Any = vars(FileSystem)["backup_policy"]
 
     def backup_policy(self: Any) -> dict[str, str] | None:
-        """As it was put, else as the file system was made."""
+        """Return the value that was put, else that of the new file system."""
         status = getattr(self, "_backup_status", None)
         return first_policy.fget(self) if status is None else {"Status": status}
 
@@ -43,7 +43,7 @@ def _held(backend: EFSBackend, identity: str) -> Any:
 
 
 def put_backup_policy(self: Any) -> TYPE_RESPONSE:
-    """PutBackupPolicy.
+    """Answer PutBackupPolicy.
 
     Raises:
         BadRequest: it is neither on nor off.
@@ -57,7 +57,7 @@ def put_backup_policy(self: Any) -> TYPE_RESPONSE:
 
 
 def update_file_system(self: Any) -> TYPE_RESPONSE:
-    """UpdateFileSystem: how fast it is.
+    """Answer UpdateFileSystem, which changes the throughput.
 
     Raises:
         BadRequest: a rate is given for another mode, or none for the provisioned one.

@@ -20,7 +20,7 @@ _THROUGHPUTS = {"PERSISTENT_1": (12, 40, 50, 100, 200), "PERSISTENT_2": (125, 25
 
 
 def install() -> None:
-    """Puts the additions into moto's FSx classes; a second call changes nothing."""
+    """Put the additions into moto's FSx classes; a second call changes nothing."""
     if not first_time(__name__):
         return
     first_dict, first_create, first_delete = (
@@ -150,7 +150,7 @@ def _lifecycle(made: float) -> str:
 
 
 def describe_file_systems(self: Any) -> str:
-    """Returns the file systems asked for; an unknown id is an error, as in AWS."""
+    """Return the file systems asked for; an unknown id is an error, as in AWS."""
     params = json.loads(self.body)
     backend = self.fsx_backend
     for identity in params.get("FileSystemIds") or []:
@@ -164,7 +164,7 @@ def describe_file_systems(self: Any) -> str:
 
 
 def update_file_system(self: Any) -> str:
-    """Returns the file system with its capacity and Lustre settings changed.
+    """Return the file system with its capacity and Lustre settings changed.
 
     Raises:
         FileSystemNotFound: there is none of that id.
@@ -189,7 +189,7 @@ def update_file_system(self: Any) -> str:
 
 
 def create_data_repository_association(self: Any) -> str:
-    """Returns the new association of a file system path with a bucket.
+    """Return the new association of a file system path with a bucket.
 
     Raises:
         FileSystemNotFound: there is none of that id.
@@ -232,7 +232,7 @@ def create_data_repository_association(self: Any) -> str:
 
 
 def describe_data_repository_associations(self: Any) -> str:
-    """Returns the associations asked for by id or filter."""
+    """Return the associations asked for by id or filter."""
     params = json.loads(self.body)
     backend = self.fsx_backend
     ids = params.get("AssociationIds") or []
@@ -244,7 +244,7 @@ def describe_data_repository_associations(self: Any) -> str:
 
 
 def update_data_repository_association(self: Any) -> str:
-    """Returns the association with its S3 policies or chunk size changed."""
+    """Return the association with its S3 policies or chunk size changed."""
     params = json.loads(self.body)
     held = _association(self.fsx_backend, params["AssociationId"])
     for key in ("ImportedFileChunkSize", "S3"):
@@ -254,7 +254,7 @@ def update_data_repository_association(self: Any) -> str:
 
 
 def delete_data_repository_association(self: Any) -> str:
-    """Returns the id and lifecycle of the association now gone."""
+    """Return the id and lifecycle of the association now gone."""
     params = json.loads(self.body)
     backend = self.fsx_backend
     held = _association(backend, params["AssociationId"])

@@ -26,7 +26,7 @@ _METHODS = (
 
 
 def install() -> None:
-    """Wraps the methods of IAM that take a policy's ARN; a second call changes nothing."""
+    """Wrap the methods of IAM that take a policy's ARN; a second call changes nothing."""
     if first_time(__name__):
         put(IAMBackend, **{name: _with_policies(getattr(IAMBackend, name)) for name in _METHODS})
 

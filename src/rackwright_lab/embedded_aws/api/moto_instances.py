@@ -29,7 +29,7 @@ _TEMPLATE_DECIDES = {"CapacityReservationPreference": "default"}
 
 
 def install() -> None:
-    """Puts the additions into moto's classes; a second call changes nothing."""
+    """Put the additions into moto's classes; a second call changes nothing."""
     if not first_time(__name__):
         return
     _patch_interfaces()
@@ -320,7 +320,7 @@ def _patch_autoscaling() -> None:
 
 
 def _patch_termination() -> None:
-    """No group has fewer instances than its minimum, and none replaces what it was told not to replace.
+    """Raise if a group has fewer instances than its minimum, or replaces what it must not replace.
 
     A group with more instances than it should have ends those that are protected no longer.
     """

@@ -24,7 +24,7 @@ from rackwright_lab.embedded_aws.pace import PACE
 
 
 def install() -> None:
-    """Fixes moto's classes; a second call changes nothing."""
+    """Fix moto's classes; a second call changes nothing."""
     if not first_time(__name__):
         return
     first_modify = EC2Backend.modify_vpc_endpoint

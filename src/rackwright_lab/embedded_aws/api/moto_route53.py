@@ -16,7 +16,7 @@ _PRIVATE = "HostedZoneConfig.PrivateZone"
 
 
 def install() -> None:
-    """Fixes moto's class; a second call changes nothing."""
+    """Fix moto's class; a second call changes nothing."""
     if not first_time(__name__):
         return
     first = Route53.create_hosted_zone

@@ -14,7 +14,7 @@ from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:
-    """Fixes moto's class; a second call changes nothing."""
+    """Fix moto's class; a second call changes nothing."""
     if not first_time(__name__):
         return
     first = S3Response._bucket_response_put
@@ -32,6 +32,6 @@ def install() -> None:
 
 
 def _tags(body: bytes) -> dict[str, str]:
-    """Returns the tags in the body of CreateBucket."""
+    """Return the tags in the body of CreateBucket."""
     named = ET.fromstring(body).iterfind("{*}Tags/{*}Tag") if body else ()  # noqa: S314 - of this machine # nosec B314
     return {one.findtext("{*}Key", ""): one.findtext("{*}Value", "") for one in named}

@@ -12,7 +12,7 @@ from rackwright_lab.embedded_aws.api.patching import first_time, put
 
 
 def install() -> None:
-    """Makes GetParameter answer for the images of ``amis``; a second call changes nothing."""
+    """Make GetParameter answer for the images of ``amis``; a second call changes nothing."""
     if not first_time(__name__):
         return
     first = SimpleSystemManagerResponse.get_parameter

@@ -9,7 +9,7 @@ _DONE: set[str] = set()
 
 
 def first_time(name: str) -> bool:
-    """Returns whether this is the first call with the name in this process."""
+    """Return whether this is the first call with the name in this process."""
     if name in _DONE:
         return False
     _DONE.add(name)
@@ -17,6 +17,6 @@ def first_time(name: str) -> bool:
 
 
 def put(owner: type, **methods: Callable[..., Any] | property) -> None:
-    """Puts methods and properties into a class under the names given."""
+    """Put methods and properties into a class under the names given."""
     for name, method in methods.items():
         setattr(owner, name, method)

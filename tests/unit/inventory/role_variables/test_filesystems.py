@@ -141,7 +141,7 @@ def test_what_the_blueprint_does_not_say_is_named(tmp_path: Path) -> None:
     made = build_inventory(load_plan(FIXTURES / "storage.yaml", (layer,)).plan)
     oss = variables(made, "oss-1")
     assert oss["lustre_server_unknown"] == [
-        "'lustre_server' of a software bill",
+        "'lustre_server' of a software entry",
         "'devices' of the objects of 'scratch'",
         "'nids' of the objects of 'scratch'",
     ]
@@ -152,7 +152,7 @@ def test_what_the_blueprint_does_not_say_is_named(tmp_path: Path) -> None:
         "'nids' of the metadata of 'scratch'",
     ]
     client = variables(made, "dgx-01")
-    assert client["lustre_client_unknown"] == ["'lustre_client' of a software bill"]
+    assert client["lustre_client_unknown"] == ["'lustre_client' of a software entry"]
     assert oss["local_scratch_unknown"] == [
         "'count' of the local drives of 'cpu-2u' in the catalogue",
         "'size' of the local drives of 'cpu-2u' in the catalogue",

@@ -16,17 +16,18 @@ CHARACTERS = {"preview": 6_144, "apply": 10_240}
 quotas")."""
 
 
+SERVER = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
+
+
 def a_full_plan(**more: Any) -> Any:
-    server = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
     return a_plan(
         a_group(),
-        login=server,
-        head={**server, "data_volume": {}},
+        head={**SERVER, "data_volume": {}},
         file_systems=(
             a_file_system(data_repositories=({"bucket": "atlas-data", "path": "/data"},)),
         ),
         efs=({"name": "home", "mount": "/home"},),
-        **more,
+        **{"login": SERVER, **more},
     )
 
 
@@ -66,3 +67,38 @@ def test_nothing_that_holds_data_may_be_deleted() -> None:
     ):
         assert action not in allowed
     assert not any(action.endswith("*") for action in allowed)
+
+
+def test_the_address_of_login_nodes_was_missing_from_the_policy_of_the_apply_role() -> None:
+    outside = {"ssh_from": ["130.59.0.0/16"]}
+    balanced = a_full_plan(network=outside, login={**SERVER, "address": "load-balancer"})
+    for role in ("preview", "apply"):
+        policy = deployer_policy(balanced, "atlas", role)
+        assert len(json.dumps(policy, separators=(",", ":"))) < CHARACTERS[role]
+    needed = {"ec2:AssociateAddress", "elasticloadbalancing:CreateLoadBalancer"}
+    assert needed <= actions(balanced)
+    elastic = a_full_plan(network=outside, login={**SERVER, "address": "elastic"})
+    assert needed & actions(elastic) == {"ec2:AssociateAddress"}
+
+
+def actions(plan: Any) -> set[str]:
+    statements = deployer_policy(plan, "atlas", "apply")["Statement"]
+    return {one for part in statements for one in part["Action"]}
+
+
+def test_flow_logs_need_rights_of_their_own() -> None:
+    logged = a_full_plan(
+        account="111122223333",
+        network={"flow_logs": {"keep": "90 d"}, "ssh_from": ["130.59.0.0/16"]},
+        login={**SERVER, "address": "load-balancer"},
+    )
+    for role in ("preview", "apply"):
+        policy = deployer_policy(logged, "atlas", role)
+        assert len(json.dumps(policy, separators=(",", ":"))) < CHARACTERS[role]
+    assert {"ec2:CreateFlowLogs", "logs:CreateLogGroup"} <= actions(logged)
+    assert not any(one.startswith("logs:") for one in actions(a_full_plan()))
+
+
+def test_a_time_that_cloudwatch_does_not_keep_is_refused() -> None:
+    with pytest.raises(ValueError, match="keeps events for 90 d, and not for 100 d"):
+        a_full_plan(network={"flow_logs": {"keep": "100 d"}})

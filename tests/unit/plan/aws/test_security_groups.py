@@ -97,3 +97,27 @@ def test_other_sites_reach_hosts_by_ssh_and_slurm_only():
         ("10.128.0.0/16", (22, 22)),
         ("10.128.0.0/16", SLURM_PORTS),
     }
+
+
+LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
+
+
+def test_a_shell_on_a_login_node_reaches_few_ports_of_the_cluster():
+    """S4: login nodes were members of the cluster's group."""
+    rules = network_rules(a_site(login=LOGIN, network={"ssh_from": ["130.59.0.0/16"]}))
+
+    opened = {ports for peer, ports in peers(rules, "cluster", "ingress") if peer == "sg:login"}
+    assert opened == {(22, 22), SLURM_PORTS, (2049, 2049)}
+    assert peers(rules, "login", "ingress") == {
+        ("130.59.0.0/16", (22, 22)),
+        ("sg:cluster", None),
+        ("sg:login", (22, 22)),
+    }
+
+
+def test_no_two_rules_of_a_site_have_one_name():
+    same = {"ssh_from": ["10.9.0.0/16"], "on_premises": ["10.9.0.0/16"]}
+    for address in (None, "elastic", "load-balancer"):
+        site = a_site(login={**LOGIN, "address": address}, network=same)
+        names = [rule.name for rule in (*network_rules(site), *storage_rules(site))]
+        assert len(names) == len(set(names))

@@ -145,6 +145,15 @@ def test_login_nodes_that_the_internet_reaches_have_paid_addresses():
     ]
 
 
+def test_a_load_balancer_of_login_nodes_is_paid_for_instead_of_their_addresses():
+    network = an_aws_site()["network"] | {"nat": "none", "ssh_from": ["8.8.8.0/24"]}
+    login = {**an_aws_site()["head"], "count": 3, "address": "load-balancer"}
+    summary = summarise(a_plan(an_aws_site(network=network, login=login), costs=None))
+    lines = [line for line in summary.lines if line.group == "network"]
+    assert [line.what for line in lines] == ["1 × public address", "1 × Network Load Balancer"]
+    assert all(line.micros for line in lines)
+
+
 def test_a_price_of_another_region_is_not_taken():
     network = an_aws_site()["network"] | {"availability_zones": ["eu-north-1a"]}
     plan = a_plan(an_aws_site(region="eu-north-1", network=network), costs=None)

@@ -11,20 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import share
+from fabric_bisection import bisection
 from fabric_factories import (
     a_fabric,
     a_tier,
     in_racks,
     layout_of,
-    site_of,
     some_cables,
     three_tiers,
     top_of_rack,
 )
-from factories import CATALOGUE, some_nodes
-from rackwright.plan.fabric.bisection import bisection
+from factories import some_nodes
 from rackwright.plan.fabric.cables import wires
-from rackwright.plan.fabric.fabrics import plan_fabrics
 from rackwright.plan.fabric.layout import Layout
 
 RATE = 400.0
@@ -149,13 +147,6 @@ def test_fuller_racks_are_joined_to_the_others_by_their_own_uplinks():
 def test_it_is_unknown_while_cables_or_rates_are(change: dict[str, Any]):
     groups = [some_nodes(count=32), some_nodes("ufm", count=2, type="cpu-2u")]
     assert bisection(layout_of(a_fabric(**change), groups=groups)) is None
-
-
-def test_the_plan_has_it_once_for_each_fabric():
-    idle = {**a_fabric(), "name": "idle", "attached": []}
-    one, other = plan_fabrics(site_of(a_fabric(), idle, nodes=4), ("sites", 0), CATALOGUE)
-    assert one.bisection_gbps == 4 * 8 / 2 * RATE
-    assert other.bisection_gbps is None
 
 
 @share(0.2)

@@ -148,12 +148,12 @@ def test_a_blueprint_renamed_with_its_cluster_keeps_its_base(pull: Pull) -> None
     assert pull.judge(file="site/prod.yaml") == 5
 
 
-def test_a_blueprint_that_takes_the_name_of_another_keeps_its_base(pull: Pull) -> None:
+def test_a_blueprint_that_takes_the_name_of_another_is_refused(pull: Pull) -> None:
     """Another one, which stays where it is, may be judged mildly."""
     pull.write(a_site(), LAB, name="lab", policies=LOWERED)
     pull.open(overdrawn())
     pull.write(overdrawn(), name="lab", policies=LOWERED)
-    assert pull.judge() == 5
+    assert pull.judge() == 2
 
 
 def test_a_blueprint_that_moves_and_takes_the_name_of_another_keeps_its_base(pull: Pull) -> None:
@@ -189,6 +189,15 @@ def test_a_blueprint_that_takes_the_place_of_another_is_refused(pull: Pull, name
     pull.open(overdrawn())
     Path(FILE).unlink()
     pull.write(overdrawn(), LAB, name=name, policies=LOWERED)
+    assert pull.judge(file=LAB) == 2
+
+
+def test_a_copy_of_another_one_in_a_mild_place_is_refused(pull: Pull) -> None:
+    """The other one stays where it is, so that nothing is gone."""
+    small = a_site(halls=[], node_groups=[], power={"sources": three_lanes()[:1]})
+    pull.write(small, LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    pull.write(overdrawn(), LAB, name="demo", policies=LOWERED)
     assert pull.judge(file=LAB) == 2
 
 

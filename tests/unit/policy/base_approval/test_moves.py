@@ -168,3 +168,25 @@ def test_racks_that_a_group_gains_are_no_better_than_those_that_hosts_leave() ->
 
     assert limit(head) == "30 kW"
     assert limit(more) == "60 kW"
+
+
+def test_nodes_whose_units_are_stated_leave_the_racks_that_have_fewer_of_them() -> None:
+    few, many = a_rack("n01", "60 kW"), a_rack("n[01-02]", "60 kW")
+    weak = a_rack("c01", "30 kW")
+
+    def nodes(racks: str, units: dict[str, list[str]]) -> list[Any]:
+        count = sum(map(len, units.values()))
+        return [some_nodes(racks=racks, count=count, per_rack=3, units=units)]
+
+    full, one, two = ["1 U", "9 U", "17 U"], ["1 U"], ["1 U", "9 U"]
+    base = crowded(weak, few, node_groups=nodes("c01,n01", {"c01": full, "n01": one}))
+    moved = {"c01": one, "n[01]": one, "n02": two}
+    head = crowded(weak, many, node_groups=nodes("c01,n[01-02]", moved))
+    more = crowded(weak, many, node_groups=nodes("c01,n[01-02]", {**moved, "c01": full}))
+
+    def limit(head: dict[str, Any]) -> str:
+        group = held(head, base)["halls"][0]["rows"][0]["rack_groups"][1]
+        return str(group["cooling"]["power_limit"])
+
+    assert limit(head) == "30 kW"
+    assert limit(more) == "60 kW"

@@ -41,6 +41,26 @@ def rule(world: World) -> dict[str, Any]:
     }
 
 
+def balancer(world: World) -> dict[str, Any]:
+    return {
+        "name": "atlas-use1-login",
+        "loadBalancerType": "network",
+        "subnetMappings": [{"subnetId": world.subnet()}],
+        "tags": tags("login"),
+    }
+
+
+def targets(world: World) -> dict[str, Any]:
+    return {
+        "name": "atlas-use1-login",
+        "port": 22,
+        "protocol": "TCP",
+        "targetType": "instance",
+        "vpcId": world.vpc(),
+        "tags": tags("login"),
+    }
+
+
 def offering(world: World) -> dict[str, Any]:
     offers = world.client("ec2").describe_capacity_block_offerings(
         InstanceType="p5.48xlarge", InstanceCount=2, CapacityDurationHours=24
@@ -152,6 +172,26 @@ CASES = (
             "logDestinationType": "s3",
             "tags": tags("flows"),
         },
+    ),
+    Case("aws:lb/loadBalancer:LoadBalancer", balancer, named=True),
+    Case("aws:lb/targetGroup:TargetGroup", targets, named=True),
+    Case(
+        "aws:lb/listener:Listener",
+        lambda w: {
+            "loadBalancerArn": w.get("aws:lb/loadBalancer:LoadBalancer", "login", **balancer(w)),
+            "port": 22,
+            "protocol": "TCP",
+            "defaultActions": [
+                {
+                    "type": "forward",
+                    "targetGroupArn": w.get(
+                        "aws:lb/targetGroup:TargetGroup", "login", **targets(w)
+                    ),
+                }
+            ],
+            "tags": tags("login"),
+        },
+        named=True,
     ),
     Case(
         "aws:ec2/placementGroup:PlacementGroup",

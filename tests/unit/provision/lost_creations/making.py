@@ -338,6 +338,16 @@ _MAKINGS: Mapping[str, Making] = {
         "{KeyMetadata[KeyId]}",
         fixed={"KeySpec": "SYMMETRIC_DEFAULT", "KeyUsage": "ENCRYPT_DECRYPT"},
     ),
+    "aws:lb/listener:Listener": Making("elbv2", "create_listener", "{Listeners[0][ListenerArn]}"),
+    "aws:lb/loadBalancer:LoadBalancer": Making(
+        "elbv2",
+        "create_load_balancer",
+        "{LoadBalancers[0][LoadBalancerArn]}",
+        named={"loadBalancerType": "type"},
+    ),
+    "aws:lb/targetGroup:TargetGroup": Making(
+        "elbv2", "create_target_group", "{TargetGroups[0][TargetGroupArn]}"
+    ),
     "aws:route53/record:Record": Making(
         "route53",
         "change_resource_record_sets",

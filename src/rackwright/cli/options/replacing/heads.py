@@ -22,7 +22,7 @@ def add_replaced_heads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace-head",
         action="store_true",
-        help="let other instances take the place of head nodes; their data volumes stay",
+        help="allow replacement of head nodes; their data volumes are kept",
     )
     parser.add_argument(
         "--restore",

@@ -51,7 +51,7 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
         "--launch-timeout",
         metavar="TIME",
         default="20 min",
-        help="how long a node group may take to launch other instances, like '20 min'",
+        help="time limit for a node group to launch instances, like '20 min'",
     )
     add_max_failures(parser, "share of a wave's hosts that may fail before the change stops")
     add_waves(parser)

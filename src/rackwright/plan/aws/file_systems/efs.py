@@ -34,7 +34,7 @@ def efs_args(system: ElasticFileSystem, name: str) -> dict[str, Any]:
 
 
 def backup_args(system: ElasticFileSystem) -> dict[str, Any]:
-    """Its backup policy, the file system aside."""
+    """Return its backup policy, the file system aside."""
     return {"backup_policy": {"status": "ENABLED" if system.backups else "DISABLED"}}
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rackwright.harmless import counted
 from rackwright.plan.fabric.discovered.dump import (
     LANE_GBPS,
     Discovery,
@@ -119,7 +120,7 @@ def _tables(text: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]
                 head = [cell.lower() for cell in cells]
             elif len(cells) < len(head):
                 raise ValueError(
-                    f"line {number} has {len(cells)} cells, and {len(head)} columns are named"
+                    f"line {number} has {counted(len(cells), 'cell')}, and {counted(len(head), 'column')} are named"
                 )
             else:
                 rows.append((number, dict(zip(head, cells, strict=False))))

@@ -43,7 +43,7 @@ class _Fault(NamedTuple):
     line: Impedance = _NO_LINE
 
     def at(self, voltage: float | None) -> float:
-        """In A at a place; unlimited if the voltage there is unknown."""
+        """Return the fault current at a place, in A; unlimited if the voltage there is unknown."""
         if voltage is None or self.line == _NO_LINE:
             return self.current
         return limited_fault_current(self.current, voltage, self.line)
@@ -106,7 +106,7 @@ def fault_currents(
 
 
 def _largest(place: _Place, voltage: float | None) -> float | None:
-    """In A; None where one is unknown."""
+    """Return the fault currents, in A; None where one is unknown."""
     if place.missing or not place.faults:
         return None
     return max(fault.at(voltage) for fault in place.faults)

@@ -69,7 +69,7 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
 def worst_shares(
     devices: Sequence[RackDevice], plugs: Sequence[Plug], losses: Sequence[AbstractSet[int]]
 ) -> Sequence[float | None]:
-    """W that one supply of each device draws at worst; None when the device's power is unknown.
+    """Return W that one supply of each device draws at worst; None when the device's power is unknown.
 
     Living supplies share the power of their device equally. The fewest live after the loss of a feed
     or PDU, or of one supply.

@@ -98,7 +98,7 @@ def _uncounted(kind: RackKind, racks: int) -> list[Contributor]:
 
 
 def _merge(found: Iterable[Contributor]) -> tuple[Contributor, ...]:
-    """Equal ones added up, the largest total first."""
+    """Return equal shares added up, the largest total first."""
     counts: dict[tuple[str, float], int] = {}
     for item in found:
         key = (item.name, round(item.each, 6))

@@ -65,7 +65,7 @@ def worst_feed(on_feeds: Sequence[int]) -> int:
 
 
 def carried_without(rating: float, on_feeds: Sequence[int], lost: int) -> float:
-    """W that the shelves carry when the feed ``lost`` is dead, each at its ``rating`` in W.
+    """Return W that the shelves carry when the feed ``lost`` is dead, each at its ``rating`` in W.
 
     All supplies of the others are taken to live: a feed and a supply are two losses.
     """

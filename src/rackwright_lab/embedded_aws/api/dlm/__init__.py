@@ -18,7 +18,7 @@ NAME = "dlm"
 
 
 def install() -> None:
-    """Makes it a service of moto; a second call changes nothing."""
+    """Make it a service of moto; a second call changes nothing."""
     if not first_time(__name__):
         return
     models = import_module(f"{__name__}.models")

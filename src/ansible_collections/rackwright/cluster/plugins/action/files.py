@@ -49,7 +49,7 @@ class ActionModule(ActionBase):
         return {"changed": bool(changed), "paths": changed, "diff": diffs}
 
     def _entry(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """A file or folder with what holds for all of the task.
+        """Return a file or folder with what holds for all of the task.
 
         Raises:
             AnsibleActionFail: a setting is unknown, or one that the entry needs is missing or
@@ -110,7 +110,7 @@ class ActionModule(ActionBase):
         return done
 
     def _action(self, name: str, arguments: dict[str, Any]) -> Any:
-        """An action of Ansible with arguments of its own, for the same host and task."""
+        """Return an action of Ansible with arguments of its own, for the same host and task."""
         task = self._task.copy()
         task.action, task.args = name, arguments
         return self._shared_loader_obj.action_loader.get(
@@ -125,7 +125,7 @@ class ActionModule(ActionBase):
 
 
 def _arguments(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of Ansible's module for a file or folder."""
+    """Return the arguments of Ansible's module for a file or folder."""
     if entry["state"] == "absent":
         return {"path": entry["path"], "state": "absent"}
     found = {key: entry[key] for key in (*RIGHTS, "validate") if key in entry}
@@ -151,7 +151,7 @@ class _Rendered:
         return self
 
     def get(self, name: str, *, task: Any, **others: Any) -> _Rendered:
-        """The action that takes the place of copy."""
+        """Return the action that takes the place of copy."""
         self.content = Path(task.args["src"]).read_bytes()
         return self
 

@@ -52,7 +52,7 @@ WAY = 4
 def efa_devices(
     known: Iterable[str], tree: Iterable[str] = (), of_each: str | None = None
 ) -> list[str]:
-    """Names of the devices that Lustre uses."""
+    """Return names of the devices that Lustre uses."""
     names = sorted(known)
     if not of_each:
         return names
@@ -71,5 +71,5 @@ class FilterModule:
     """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., list[str]]]:
-        """The filters by their names."""
+        """Return the filters by their names."""
         return {"efa_devices": efa_devices}

@@ -82,5 +82,5 @@ class FilterModule:
     """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., dict[str, list[str]]]]:
-        """The filters by their names."""
+        """Return the filters by their names."""
         return {"slurm_leaving": slurm_leaving}

@@ -104,7 +104,7 @@ def _needs_restart(key: str, before: list[str], after: list[str], *, newer: bool
 
 
 def _qos(partitions: list[str]) -> set[str]:
-    """The QOS that partitions name."""
+    """Return the QOS that partitions name."""
     found = re.findall(r"\b(?:allowqos|denyqos|qos)=(\S+)", "\n".join(partitions).lower())
     return {name for names in found for name in names.split(",")}
 
@@ -115,7 +115,7 @@ def _has(option: str, values: list[str]) -> bool:
 
 
 def _settings(text: str | None) -> dict[str, tuple[str, list[str]]]:
-    """By each key in lower case the key as written and its values in their order."""
+    """Return, by key in lower case, the key as written and its values in their order."""
     found: dict[str, tuple[str, list[str]]] = {}
     for line in (text or "").splitlines():
         key, _, value = line.partition("#")[0].strip().partition("=")
@@ -128,5 +128,5 @@ class FilterModule:
     """Return the filters of this file by name, as Ansible asks for them."""
 
     def filters(self) -> dict[str, Callable[..., list[str]]]:
-        """The filters by their names."""
+        """Return the filters by their names."""
         return {"slurm_restarts": slurm_restarts}

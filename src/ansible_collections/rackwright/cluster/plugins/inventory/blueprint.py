@@ -120,7 +120,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 self._construct(name)
 
     def _read(self, path: str, *, use_cache: bool) -> dict[str, Any]:
-        """The inventory, from the cache where nothing that it follows from has changed."""
+        """Return the inventory, from the cache where nothing that it follows from has changed."""
         if not self.get_option("cache"):
             return self._build(path)
         key, digest = self.get_cache_key(path), self._digest(path)
@@ -132,7 +132,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return found
 
     def _files(self, path: str) -> list[Path]:
-        """The blueprint, its layers and the outputs where they are named."""
+        """Return the blueprint, its layers and the outputs where they are named."""
         written = [self.get_option("blueprint"), *self.get_option("layers")]
         if self.get_option("outputs"):
             written.append(self.get_option("outputs"))
@@ -140,7 +140,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return [folder / Path(name).expanduser() for name in written]
 
     def _digest(self, path: str) -> str:
-        """Changes with everything that the inventory follows from."""
+        """Return a digest of everything that the inventory is derived from."""
         from rackwright import __version__
         from rackwright.catalog.team import catalogue_for
         from rackwright.resources import bundled

@@ -68,7 +68,7 @@ def call(command: int, source: str, uid: int, size: int, filled: bytes = b"") ->
 
 
 def state(source: str) -> int:
-    """The flags of quotas of users; 0 where there are none.
+    """Return the flags of quotas of users; 0 where there are none.
 
     Raises:
         OSError: the kernel does not say.
@@ -121,7 +121,7 @@ def ask(words: List[str], run: Run) -> str:
 
 
 def find_mount(path: str, run: Run) -> Mounted:
-    """The file system that ``path`` is on, or would be.
+    """Return the file system that ``path`` is on, or would be.
 
     Raises:
         OSError: ``findmnt`` fails.

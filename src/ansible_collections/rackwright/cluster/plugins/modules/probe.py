@@ -108,7 +108,7 @@ def run(words: List[str], timeout_s: float) -> Dict[str, Any]:
 
 
 def text_of(output: bytes) -> str:
-    """Output as text, without the line break at the end."""
+    """Return output as text, without the line break at the end."""
     return output.decode("utf-8", "replace").rstrip("\r\n")
 
 
@@ -131,7 +131,7 @@ def look(path: str) -> Dict[str, Any]:
 
 
 def name_of(ask: Callable[[int], Any], number: int) -> str:
-    """The name of a user or group; its number where there is none."""
+    """Return the name of a user or group; its number where there is none."""
     try:
         return str(ask(number)[0])
     except KeyError:
@@ -139,7 +139,7 @@ def name_of(ask: Callable[[int], Any], number: int) -> str:
 
 
 def hash_of(path: str) -> Any:
-    """SHA-256 of a file as digits, or None where it cannot be read."""
+    """Return SHA-256 of a file as digits, or None where it cannot be read."""
     found = hashlib.sha256()
     try:
         with open(path, "rb") as file:
@@ -151,7 +151,7 @@ def hash_of(path: str) -> Any:
 
 
 def read(path: str) -> Any:
-    """The text of a file, or None where it cannot be read."""
+    """Return the text of a file, or None where it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read().decode("utf-8", "replace")

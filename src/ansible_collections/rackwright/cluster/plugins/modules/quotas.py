@@ -101,7 +101,7 @@ def judge(
     *,
     copies: bool,
 ) -> Tuple[List[Change], List[int]]:
-    """Limits to set, and numbers whose limits were ours and were changed by somebody else.
+    """Return limits to set, and numbers whose limits were ours and were changed by somebody else.
 
     Args:
         wanted: by number.
@@ -135,7 +135,7 @@ def judge(
 
 
 def told(uid: int, limits: Pair, names: Dict[int, str]) -> str:
-    """A limit in words."""
+    """Return a limit in words."""
     space = "%d KiB" % limits[0] if limits[0] else "any space"
     files = "%d files" % limits[1] if limits[1] else "any files"
     who = "%s (%d)" % (names[uid], uid) if uid in names else "uid %d" % uid
@@ -143,7 +143,7 @@ def told(uid: int, limits: Pair, names: Dict[int, str]) -> str:
 
 
 def beyond(wanted: Dict[int, Pair], known: Dict[int, Entry], names: Dict[int, str]) -> List[str]:
-    """Accounts that hold more than they may."""
+    """Return accounts that hold more than they may."""
     return [
         "%s holds %d KiB in %d files" % ((told(uid, limits, names), *known[uid].held))
         for uid, limits in sorted(wanted.items())
@@ -200,7 +200,7 @@ class Host:
         self._forget([system.folder for system, _ in found])
 
     def _find(self) -> List[Tuple[Kind, Dict[str, Any]]]:
-        """The file systems, each with its quota; those that cannot have one are ``problems``."""
+        """Return the file systems, each with its quota; those that cannot have one are ``problems``."""
         found: Dict[str, Tuple[Kind, Dict[str, Any]]] = {}
         for one in self._module.params["folders"]:
             quota = one.get("quota")
@@ -311,7 +311,7 @@ class Host:
 
 
 def pair(given: Dict[str, Any], unit: int) -> Pair:
-    """Limits of space, in whole blocks of ``unit`` KiB, and of files; 0 is none."""
+    """Return limits of space, in whole blocks of ``unit`` KiB, and of files; 0 is none."""
     return -(-int(given.get("space_kib") or 0) // unit) * unit, int(given.get("files") or 0)
 
 

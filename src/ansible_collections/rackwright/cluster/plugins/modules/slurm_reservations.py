@@ -71,12 +71,12 @@ class Reservation(NamedTuple):
     flags: Tuple[str, ...]
 
     def told(self) -> str:
-        """It in words."""
+        """Return the reservation in words."""
         return "%s: %d nodes from %s" % (self.name, len(self.nodes), self.start or "now")
 
 
 def seconds(start: str) -> int:
-    """The moment ``start`` in seconds since the epoch.
+    """Return the moment ``start`` in seconds since the epoch.
 
     Raises:
         ValueError: it is not written like 2026-11-30T10:50:00Z.
@@ -85,7 +85,7 @@ def seconds(start: str) -> int:
 
 
 def fields(line: str) -> Dict[str, str]:
-    """The words ``Key=value`` of a line of ``scontrol --oneliner show``."""
+    """Return the words ``Key=value`` of a line of ``scontrol --oneliner show``."""
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
 
 
@@ -116,11 +116,11 @@ class Controller:
         return str(out)
 
     def nodes(self, hosts: str) -> Tuple[str, ...]:
-        """The names in a host list, sorted."""
+        """Return the names in a host list, sorted."""
         return tuple(sorted(self.ask("scontrol", "show", "hostnames", hosts).split()))
 
     def there(self, prefix: str) -> Dict[str, Reservation]:
-        """The reservations whose names begin with ``prefix``, by name."""
+        """Return the reservations whose names begin with ``prefix``, by name."""
         found = {}
         for line in self.ask("scontrol", "--oneliner", "show", "reservation").splitlines():
             said = fields(line)
@@ -134,7 +134,7 @@ class Controller:
         return found
 
     def beyond(self, wanted: Reservation, now: str) -> List[str]:
-        """Jobs that run on the nodes and may still do so when ``wanted`` begins."""
+        """Return jobs that run on the nodes and may still do so when ``wanted`` begins."""
         words = ["squeue", "--noheader", "--states=running", "--format=%i %e"]
         jobs = self.ask(*words, "--nodelist=" + ",".join(wanted.nodes)).splitlines()
         pairs = (line.split() for line in jobs)

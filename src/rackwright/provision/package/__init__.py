@@ -1,0 +1,1 @@
+"""Component package for programs of Pulumi in other languages."""
