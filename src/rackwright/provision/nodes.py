@@ -70,6 +70,9 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         zone=planned.network.dns_zone,
         groups={group.spec.name: group.spec.least for group in planned.groups},
         digits={group.spec.name: group.spec.name_digits for group in planned.groups},
+        reserved=frozenset(
+            group.spec.name for group in planned.groups if group.spec.capacity.kind != "on-demand"
+        ),
         servers=(
             *(host for servers in planned.servers for host in servers.names),
             *(host for group in planned.groups for host in group.elastic_names),

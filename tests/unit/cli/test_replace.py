@@ -244,7 +244,7 @@ def test_what_has_failed_is_gone_on_with_and_no_instance_is_ended_twice(
     assert run("--resume", "--yes") == 2
 
 
-CALLS = 60
+CALLS = 80
 """More than a replacement makes of Slurm, Ansible and AWS."""
 
 

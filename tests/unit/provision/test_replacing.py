@@ -68,7 +68,10 @@ def test_an_instance_is_replaced_once_and_its_host_keeps_the_name(cloud: Cloud) 
     after = cloud.tags()
     assert after["dgx-2"] != before["dgx-2"]
     assert {**after, "dgx-2": ""} == {**before, "dgx-2": ""}
-    assert said[0] == f"ending {before['dgx-2']} of dgx-2"
+    assert said[:2] == [
+        "launching 1 more of 'dgx', before those that run end",
+        f"ending {before['dgx-2']} of dgx-2",
+    ]
     (namings,) = told
     assert namings[0].holders["dgx-2"].id == after["dgx-2"]
     assert cloud.records()["dgx-2"] == [namings[0].holders["dgx-2"].address]
@@ -121,7 +124,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
         return client
 
     monkeypatch.setattr(fleet_calls, "make_client", make)
-    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0, end_first=True)
     failed = made.renew(["dgx-1"])
     assert list(failed) == ["dgx-1"]
     assert "in 300 s: We currently do not have sufficient p5.48xlarge capacity" in failed["dgx-1"]
@@ -138,6 +141,110 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
     activities.clear()
     assert launch_failures(larger, cloud.target) == []
     assert launch_failures(FLEET, cloud.target) == []
+
+
+REFUSED = {
+    "StatusCode": "Failed",
+    "StatusMessage": "We currently do not have sufficient p5.48xlarge capacity "
+    "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
+}
+
+
+def without_capacity(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """AWS launches nothing more for a group that wants more; the calls that were made of it."""
+    asked: list[tuple[str, int]] = []
+    first = calls.make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            end = client.terminate_instance_in_auto_scaling_group
+
+            def update(**told: Any) -> None:
+                asked.append(("size", told["DesiredCapacity"]))
+
+            def finish(**told: Any) -> Any:
+                asked.append(("smaller", told["ShouldDecrementDesiredCapacity"]))
+                return end(**told)
+
+            client.update_auto_scaling_group = update
+            client.terminate_instance_in_auto_scaling_group = finish
+            client.describe_scaling_activities = lambda **_told: {"Activities": [REFUSED]}
+        return client
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    return asked
+
+
+def test_an_instance_ended_before_another_one_ran(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C: capacity on demand that is given back may not come again."""
+    before = a_site(cloud)
+    living: list[int] = []
+    first = fleet_calls.FleetCalls.end
+
+    def end(self: fleet_calls.FleetCalls, instance: str, *, smaller: bool) -> None:
+        living.append(len(self.instances()["dgx"]))
+        first(self, instance, smaller=smaller)
+
+    monkeypatch.setattr(fleet_calls.FleetCalls, "end", end)
+    made, _ = replacing(cloud, {host: before[host] for host in ("dgx-1", "dgx-2")})
+    assert made.renew(["dgx-1", "dgx-2"]) == {}
+    assert living == [6, 5]
+    after = cloud.tags()
+    assert set(after) == set(before)
+    assert {host for host in before if after[host] != before[host]} == {"dgx-1", "dgx-2"}
+    group = group_of(cloud)
+    sizes = (group["MinSize"], group["MaxSize"], group["DesiredCapacity"])
+    assert sizes == (4, 4, 4)
+    assert len(group["Instances"]) == 4
+
+
+def test_without_capacity_the_old_instance_goes_on(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+    asked = without_capacity(monkeypatch)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    failed = made.renew(["dgx-1"])
+    assert "sufficient p5.48xlarge capacity" in failed["dgx-1"]
+    assert "the old instance goes on; '--end-first'" in failed["dgx-1"]
+    assert cloud.tags() == before
+    assert asked == [("size", 5), ("size", 4)]
+
+
+def test_capacity_that_is_reserved_and_all_in_use_is_given_back_first(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+    asked = without_capacity(monkeypatch)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.fleet = replace(FLEET, reserved=frozenset({"dgx"}))
+    assert made.renew(["dgx-1"]) == {}
+    assert asked == [("size", 5), ("size", 4), ("smaller", False)]
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+
+
+def test_a_replacement_that_was_killed_after_the_launch_launches_no_second_one(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+
+    def killed(*_arguments: Any, **_more: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fleet_calls.FleetCalls, "end", killed)
+        made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+        with pytest.raises(KeyboardInterrupt):
+            made.renew(["dgx-1"])
+    assert len(group_of(cloud)["Instances"]) == 5
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    assert made.renew(["dgx-1"]) == {}
+    assert set(cloud.tags()) == set(before)
+    group = group_of(cloud)
+    assert (group["MaxSize"], len(group["Instances"])) == (4, 4)
 
 
 def test_nodes_that_are_removed_go_by_name_and_their_group_gets_smaller(cloud: Cloud) -> None:

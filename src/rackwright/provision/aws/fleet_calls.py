@@ -57,6 +57,7 @@ class Fleet:
         zone: name of the private zone.
         groups: instances wanted, by node group.
         digits: least number of digits in the host names of a node group; 1 where it is not there.
+        reserved: node groups whose instances are reserved: what one of them gives back is theirs still.
         servers: hosts whose names somebody else keeps: head and login nodes, and elastic nodes.
     """
 
@@ -67,6 +68,7 @@ class Fleet:
     groups: Mapping[str, int]
     servers: tuple[str, ...]
     digits: Mapping[str, int] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
 
     def held(self, group: str, instances: Iterable[NodeInstance]) -> Naming:
         """Return the names that instances of ``group`` have by their tags."""
@@ -173,6 +175,13 @@ class FleetCalls:
         with refusals("autoscaling:UpdateAutoScalingGroup"):
             self._client("autoscaling").update_auto_scaling_group(
                 AutoScalingGroupName=name, MinSize=count
+            )
+
+    def resize(self, name: str, count: int) -> None:
+        """Have a group want ``count`` instances, and no more; its smallest size stays."""
+        with refusals("autoscaling:UpdateAutoScalingGroup"):
+            self._client("autoscaling").update_auto_scaling_group(
+                AutoScalingGroupName=name, MaxSize=count, DesiredCapacity=count
             )
 
     def last_failure(self, group: str, *, newest: bool = False) -> str | None:
@@ -382,6 +391,12 @@ def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
         },
         unhealthy=frozenset(
             one["InstanceId"] for one in described["Instances"] if one["HealthStatus"] != "Healthy"
+        ),
+        maximum=described["MaxSize"],
+        pending=frozenset(
+            one["InstanceId"]
+            for one in described["Instances"]
+            if one["LifecycleState"].startswith("Pending")
         ),
     )
 
