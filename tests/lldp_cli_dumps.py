@@ -1,4 +1,4 @@
-"""What command lines of switches print of their neighbours, each in the format of its system."""
+"""Lists of LLDP neighbours in the formats of the command lines of switches."""
 
 from __future__ import annotations
 

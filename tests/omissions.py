@@ -109,6 +109,8 @@ GONE = {
     "sites[].power.sources[].route": "no trench or riser is named for the cables",
     "sites[].power.sources[].redundancy": "the load is carried with one source less, and checked so",
     "sites[].node_groups[].power_cap": "a cap that nobody knows to be kept holds nothing back any more",
+    "sites[].plant[].rides_through": "it is taken to stop at once when it loses its power, and is judged so",
+    "sites[].power.sources[].voltage": "the source has the nominal voltage of what it feeds",
     "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
 }
 """Fields that are themselves what is refused."""

@@ -44,18 +44,22 @@ class OneVoltage(Policy):
 
     def _zone(self, site: SitePlan, zone: VoltageZone) -> Measure:
         high, low = zone.highest_v, zone.lowest_v
-        known = high is not None and low is not None
+        value: float | None = None
+        what = "difference of the voltages of what it feeds"
+        if high is not None and low is not None:
+            value = 100 * (high / low - 1)
+            what = (
+                f"difference between the voltage of {zone.highest} ({high:g} V) and that of "
+                f"{zone.lowest} ({low:g} V), without a transformer between them,"
+            )
         return Measure(
             Subject(f"{site.name} source {zone.source}", zone.path),
-            value=100 * (high / low - 1) if high is not None and low is not None else None,
+            value=value,
             limit=self.most_percent,
             unit="%",
-            what=f"difference between the voltage of {zone.highest} ({high:g} V) and that of "
-            f"{zone.lowest} ({low:g} V), without a transformer between them,"
-            if known
-            else "difference of the voltages of what it feeds",
+            what=what,
             fix="correct the voltage, or state the transformer between them",
             missing=()
-            if known
+            if value is not None
             else (Missing(f"'voltage' of '{zone.source}'", (*zone.path, "voltage")),),
         )

@@ -45,21 +45,20 @@ class SmallestConductors(Policy):
 
 
 def _line(site: SitePlan, row: LineRating, cabling: SiteCabling | None) -> Iterator[Measure]:
-    line = row.conductors
     at = Subject(f"{site.name} source {row.source}", row.path)
     if row.rack is not None:
         at = subject(site, row.rack, f"feed {row.feed}", row.path)
     asked = {}
-    if line.parallel > 1 and (cabling is None or cabling.standard == "nec"):
-        asked[f"cross-section of {line.parallel} conductors in parallel"] = LEAST_PARALLEL_MM2
-    if line.material == "aluminium":
+    if row.parallel > 1 and (cabling is None or cabling.standard == "nec"):
+        asked[f"cross-section of {row.parallel} conductors in parallel"] = LEAST_PARALLEL_MM2
+    if row.material == "aluminium":
         least = LEAST_ALUMINIUM_MM2["iec" if cabling is None else cabling.standard]
         asked["cross-section of conductors of aluminium"] = least
     place = (*site.path, "power", "cabling")
-    for what, limit in asked.items() if line.cross_section is not None else ():
+    for what, limit in asked.items() if row.cross_section_mm2 is not None else ():
         yield Measure(
             at,
-            value=line.cross_section,
+            value=row.cross_section_mm2,
             limit=None if cabling is None else limit,
             unit="mm²",
             what=what,

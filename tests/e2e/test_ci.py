@@ -625,7 +625,7 @@ def test_the_repository_of_the_tutorial_is_gated(tmp_path: Path, forge: FakeForg
     (tmp_path / "home").mkdir()
     environment = reader_environment(tmp_path / "home")
     text = (ROOT / "docs/tutorial-hall.md").read_text(encoding="utf-8")
-    before, change, _ = text.partition("Somebody wants eight more servers")
+    before, change, _ = text.partition("A team wants eight more servers")
     assert change
     follow(before, folder, lambda line: in_a_shell(line, folder, environment))
     write_ci("github", folder, "blueprint.yaml", SOME_SOURCE)

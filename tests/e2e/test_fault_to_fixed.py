@@ -520,7 +520,7 @@ def test_second_controller_is_refused_and_a_dry_run_touches_nothing(hall: Hall) 
 
 
 def test_fault_that_a_health_check_leaves_to_the_loop_is_answered_in_slurm(hall: Hall) -> None:
-    """What Slurm 24.11 shows of a comment, and that it takes another and none."""
+    """Slurm 24.11 shows the comment of a node, and takes another one or an empty one."""
     left = "7 of 8 infiniband ports of 400 Gbps [port-down]"
     hall.head.on(f"scontrol update nodename=dgx-02 comment='node health: {left}'")
     with Loop(hall, "left") as loop:

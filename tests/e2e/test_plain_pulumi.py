@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rackwright.provision.targets import open_target
-from rackwright.provision.tools import find_pulumi, pulumi_environment
+from plain_pulumi import Pulumi, pulumi_of
 from rackwright.resources import bundled
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
-Pulumi = Callable[..., subprocess.CompletedProcess[str]]
 
 UNGATED = """
 import json, pulumi, yaml
@@ -34,35 +30,8 @@ with open(pulumi.Config().require("blueprint")) as file:
 
 
 @pytest.fixture
-def pulumi(lab: Any, tmp_path: Path) -> Pulumi:
-    """Runs the CLI in a folder, with the state and the AWS of the lab."""
-    target = open_target("local", state=lab.folder / "state")
-    tool = find_pulumi()
-    assert tool is not None
-    assert target.backend is not None
-    environment = {
-        **os.environ,
-        **pulumi_environment(tool),
-        **target.environment,
-        "PULUMI_BACKEND_URL": target.backend,
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
-    }
-
-    def run(folder: Path, *arguments: str, expect: int | None = 0) -> Any:
-        done = subprocess.run(
-            ["pulumi", "--non-interactive", *arguments],
-            executable=tool.path,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        report = f"{arguments} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert expect is None or done.returncode == expect, report
-        return done
-
-    return run
+def pulumi(lab: Any) -> Pulumi:
+    return pulumi_of(lab)
 
 
 def native(lab: Any, pulumi: Pulumi, folder: Path, blueprint: Path, stack: str) -> Path:

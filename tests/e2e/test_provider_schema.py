@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
 import subprocess
 from typing import Any
 
+import pulumi_aws
 import pytest
 from pulumi import _types
 
@@ -25,10 +25,6 @@ OTHER_TYPES = {("TargetGroup", "deregistrationDelay"), ("Record", "name")}
 """Properties that the vendor gives another type, or requires, by an overlay of its own; the stacks set the second."""
 
 _KINDS = (("bool", "boolean"), ("int", "integer"), ("float", "number"))
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 def kind_of(annotation: Any) -> str:
@@ -48,7 +44,9 @@ def kind_of(annotation: Any) -> str:
 def vendors(token: str) -> dict[str, tuple[str, bool]]:
     """Type of each input of a resource of the SDK, and whether it is required."""
     module, name = token.split(":")[1].split("/", maxsplit=1)[0], token.rsplit(":", maxsplit=1)[-1]
-    made = getattr(importlib.import_module(f"pulumi_aws.{module}.{snake(name)}"), f"{name}Args")
+    # Asked of the package: importing a module of it by name leaves its lazy packages half loaded.
+    package = getattr(pulumi_aws, module)
+    made = getattr(package, f"{name}InitArgs", None) or getattr(package, f"{name}Args")
     names = _types.input_type_py_to_pulumi_names(made)
     parameters = list(inspect.signature(made.__init__).parameters.values())[1:]
     return {

@@ -13,6 +13,7 @@ again gets the instance that is there. One program works at a time. Slurm says w
 
 from __future__ import annotations
 
+import calendar
 import concurrent.futures
 import contextlib
 import fcntl
@@ -42,10 +43,19 @@ FRESH_S = 300
 THREADS = 8
 WORDS = 200
 """Characters of AWS's answer in the reason of a node."""
+MARGIN_S = 300
+"""Seconds that a host may cost longer than its job and Slurm's times: sweeps, calls of AWS. Judgement."""
+WAITING = ("Resources", "Priority", "None")
+"""Reasons of jobs that wait for hosts, and for nothing else; then ``ReqNodeNotAvail`` with the hosts that are not there."""
+JOB_FIELDS = (
+    "ArrayJobID:32,ArrayTaskID:64,State:32,Partition:1024,NumNodes:32,TimeLimit:32,TimeUsed:32,"
+    "EligibleTime:32,SubmitTime:32,Reason:256"
+)
+"""Fields of a job that hold no text of its user, which may hold anything."""
 
 
 class Journal:
-    """Launches by node, failures by node, and instances that were ended; a file that is replaced as a whole."""
+    """Launches and failures by node, instances that were ended, and when those of bursts ran; a file that is replaced as a whole."""
 
     def __init__(self, folder):
         self.path = Path(folder) / "journal.json"
@@ -56,12 +66,20 @@ class Journal:
         self.launches = known.get("launches", {})
         self.failures = known.get("failures", {})
         self.ended = known.get("ended", {})
+        self.runs = known.get("runs", {})
 
     def save(self):
         """Write the journal to disk before anything that relies on it."""
         day = time.time() - 86_400
         self.ended = {one: at for one, at in self.ended.items() if at > day}
-        known = {"launches": self.launches, "failures": self.failures, "ended": self.ended}
+        first = month_of(time.time())
+        self.runs = {one: run for one, run in self.runs.items() if run.get("to", first) >= first}
+        known = {
+            "launches": self.launches,
+            "failures": self.failures,
+            "ended": self.ended,
+            "runs": self.runs,
+        }
         part = self.path.with_suffix(".new")
         with part.open("w") as file:
             json.dump(known, file)
@@ -102,6 +120,19 @@ class Slurm:
                 }
         return found
 
+    def jobs(self):
+        """Return the jobs, each task of an array by itself."""
+        squeue = str(Path(self.scontrol).with_name("squeue"))
+        words = [squeue, "--noheader", "--all", "--array", "--Format", JOB_FIELDS]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(words)}: {done.stderr.strip()}")
+        return [Job(*line.split(None, 9)) for line in done.stdout.splitlines() if line.strip()]
+
+    def send(self, job, partitions):
+        """Let a job that waits run in other partitions."""
+        self._try("update", f"JobId={job.name}", f"Partition={','.join(partitions)}")
+
     def update(self, names, *words):
         """Change nodes; each on its own where Slurm takes them not together."""
         if not names:
@@ -126,6 +157,120 @@ class Slurm:
         if done.returncode:
             raise SystemExit(f"scontrol {' '.join(words)}: {(done.stdout + done.stderr).strip()}")
         return done.stdout
+
+
+class Job:
+    """A job of the queue, or a task of an array."""
+
+    def __init__(self, number, task, state, partitions, nodes, limit, used, *rest):
+        self.name = f"{number}_{task}" if task.isdigit() else number
+        eligible, submitted, reason = rest
+        self.state, self.reason = state, reason.strip()
+        self.partitions = partitions.split(",")
+        self.nodes = int(re.match(r"\d*", nodes)[0] or 1)
+        self.limit, self.used = seconds_of(limit), seconds_of(used) or 0
+        # Tasks of an array have none until they are looked at.
+        self.eligible = local_time(eligible) or local_time(submitted)
+
+    @property
+    def waits(self):
+        """Return True if the job waits for hosts."""
+        for_hosts = self.reason in WAITING or self.reason.startswith("ReqNodeNotAvail")
+        return self.state == "PENDING" and for_hosts and self.eligible is not None
+
+
+class Burst:
+    """Hosts that a partition gets while its jobs wait, and what they cost of a budget in a calendar month.
+
+    A job is let in if the budget has room for it until its time limit. The room is what is left of the budget after all that
+    hosts have cost, and may cost by the limits of jobs that were let in.
+    """
+
+    def __init__(self, known, slurm, journal):
+        self.known, self.slurm, self.journal = known, slurm, journal
+        self.into = known["into"]
+
+    def has(self, site, node):
+        """Return True if a node is one of its hosts."""
+        return site.known["site"] == self.known["site"] and site.group(node) == self.known["group"]
+
+    def note(self, instance):
+        """Note that an instance runs, from its launch on."""
+        since = instance["LaunchTime"].timestamp()
+        self.journal.runs.setdefault(instance["InstanceId"], {"into": self.into, "from": since})
+
+    def runs(self):
+        """Return the times of its instances."""
+        return [one for one in self.journal.runs.values() if one["into"] == self.into]
+
+    def dollars(self, seconds):
+        """Return the price of so many seconds of a host."""
+        return seconds / 3600 * self.known["per_hour"]
+
+    def spent(self, now):
+        """Return the dollars that its hosts have cost in this month."""
+        first = month_of(now)
+        ran = ((max(one["from"], first), one.get("to", now)) for one in self.runs())
+        return self.dollars(sum(max(0, end - begin) for begin, end in ran))
+
+    def worst(self, job):
+        """Return the most dollars that a job may cost until its limit, infinite without one."""
+        if job.limit is None:
+            return float("inf")
+        begins = self.known["boot_s"] + self.known["idle_s"] + MARGIN_S
+        if job.state not in ("PENDING", "CONFIGURING"):
+            begins = 0  # its hosts run, and are counted
+        return self.dollars(job.nodes * (max(0, job.limit - job.used) + begins))
+
+    def members(self, jobs):
+        """Return the jobs that are in the burst, or were let in and wait."""
+        return [one for one in jobs if self.into in one.partitions]
+
+    def room(self, jobs, now):
+        """Return the dollars that nothing has cost or may cost; negative where more was promised than there is."""
+        there = sum("to" not in one for one in self.runs())
+        open_ = self.dollars(there * (self.known["idle_s"] + MARGIN_S))
+        promised = sum(map(self.worst, self.members(jobs)))
+        return self.known["budget"] - self.spent(now) - open_ - promised
+
+    def words(self):
+        """Return why no host is launched."""
+        return f"the budget of {self.known['budget']:,.0f} USD a month has no room"
+
+    def admit(self, now):
+        """Let jobs in that have waited long enough, the eldest first, or take them back where there is no room."""
+        jobs = self.slurm.jobs()
+        room, members = self.room(jobs, now), self.members(jobs)
+        waiting = [one for one in members if one.state == "PENDING" and len(one.partitions) > 1]
+        if room < 0:
+            for job in sorted(waiting, key=lambda one: one.eligible or now, reverse=True):
+                say(f"{job.name} goes back to {self.known['partition']}: {self.words()}")
+                self.slurm.send(job, [one for one in job.partitions if one != self.into])
+                room += self.worst(job)
+                if room >= 0:
+                    return
+            return
+        free = self.known["nodes"] - sum(one.nodes for one in members)
+        ready = [
+            one
+            for one in jobs
+            if one.waits
+            and self.known["partition"] in one.partitions
+            and self.into not in one.partitions
+            and now - one.eligible >= self.known["wait_s"]
+        ]
+        for job in sorted(ready, key=lambda one: one.eligible):
+            cost = self.worst(job)
+            if job.nodes > free or cost > room:
+                continue
+            free, room = free - job.nodes, room - cost
+            say(f"{job.name} may go to {self.into}: up to {cost:,.2f} USD")
+            self.slurm.send(job, [*job.partitions, self.into])
+
+    def is_spent(self, now):
+        """Return True if its hosts would pass the budget before the next sweep."""
+        there = sum("to" not in one for one in self.runs())
+        return there and self.spent(now) + self.dollars(there * MARGIN_S) > self.known["budget"]
 
 
 class Site:
@@ -270,8 +415,24 @@ class Site:
 class Elastic:
     """Launches and ends nodes; the caller holds the lock of the journal."""
 
-    def __init__(self, sites, slurm, journal):
-        self.sites, self.slurm, self.journal = sites, slurm, journal
+    def __init__(self, sites, slurm, journal, bursts=()):
+        self.sites, self.slurm, self.journal, self.bursts = sites, slurm, journal, bursts
+
+    def _note(self, site, found):
+        """Note the instances of bursts, each by its node."""
+        for node, one in found:
+            for burst in self.bursts:
+                if burst.has(site, node):
+                    burst.note(one)
+
+    def _unaffordable(self, site, nodes):
+        """Return the nodes that no budget has room for, with the reason."""
+        found = {}
+        for burst in self.bursts:
+            mine = [node for node in nodes if burst.has(site, node)]
+            if mine and burst.room(self.slurm.jobs(), time.time()) < 0:
+                found.update(dict.fromkeys(mine, burst.words()))
+        return found
 
     def site(self, node):
         """Return the site of an elastic node; None for any other name."""
@@ -283,8 +444,13 @@ class Elastic:
             mine = [node for node in nodes if site.group(node)]
             there = self._held(site.instances())
             found = {node: there[node] for node in mine if node in there}
-            made, failed = self._launch(site, [node for node in mine if node not in found])
+            self._note(site, found.items())
+            missing = [node for node in mine if node not in found]
+            dear = self._unaffordable(site, missing)
+            made, failed = self._launch(site, [node for node in missing if node not in dear])
+            failed.update(dear)
             found.update(made)
+            self._note(site, made.items())
             for node, one in found.items():
                 entry = self.journal.launches.setdefault(node, {"token": new_token()})
                 entry.update(instance=one["InstanceId"], at=time.time())
@@ -387,6 +553,9 @@ class Elastic:
             return
         site.end(ids)
         self.journal.ended.update(dict.fromkeys(ids, time.time()))
+        for one in ids:
+            if one in self.journal.runs:
+                self.journal.runs[one].setdefault("to", time.time())
         self.journal.save()
         site.record("DELETE", {node: one for node, one in addresses.items() if one})
 
@@ -405,10 +574,31 @@ class Elastic:
         slurm = self.slurm.nodes()
         for site in self.sites:
             self._sweep(site, {node: slurm[node] for node in slurm if site.group(node)}, slurm)
+        for burst in self.bursts:
+            if burst.is_spent(time.time()):
+                self._stop(burst)
+            burst.admit(time.time())
+
+    def _stop(self, burst):
+        """End the hosts of a burst before they pass its budget; Slurm queues their jobs again."""
+        for site in self.sites:
+            nodes = [node for node in self._held(site.instances()) if burst.has(site, node)]
+            if nodes:
+                say(f"ending {len(nodes)} hosts of {burst.into}: {burst.words()}")
+                self._fail(dict.fromkeys(nodes, burst.words()))
+                self.suspend(nodes)
 
     def _sweep(self, site, nodes, every):
         there = site.instances()
         held, now = self._held(there), time.time()
+        self._note(site, ((tag(one, HOST_TAG), one) for one in there))
+        alive = {one["InstanceId"] for one in there}
+        for one, run in self.journal.runs.items():
+            mine = any(
+                run["into"] == b.into and b.known["site"] == site.known["site"] for b in self.bursts
+            )
+            if mine and one not in alive and now - run["from"] > FRESH_S:
+                run.setdefault("to", now)
         wrong, strangers, moved = [], {}, {}
         for one in there:
             node = tag(one, HOST_TAG)
@@ -475,6 +665,36 @@ class Elastic:
         self.slurm.update(back, "State=POWER_DOWN_FORCE")
         self.slurm.update(back, "State=RESUME")
         self.journal.save()
+
+
+def month_of(now):
+    """Return the beginning of a moment's calendar month, in UTC as AWS bills it."""
+    day = time.gmtime(now)
+    return calendar.timegm((day.tm_year, day.tm_mon, 1, 0, 0, 0))
+
+
+def seconds_of(text):
+    """Return a time of Slurm in seconds; None where there is no limit, or none that is a time."""
+    found = re.fullmatch(r"(?:(\d+)-)?((?:\d+:)*\d+)", text)
+    if not found:
+        return None
+    parts = [int(one) for one in found[2].split(":")]
+    if found[1] is not None:  # days-hours[:minutes[:seconds]]
+        parts += [0] * (3 - len(parts))
+    elif len(parts) == 1:
+        parts.append(0)  # minutes
+    seconds = 0
+    for one in parts:
+        seconds = seconds * 60 + one
+    return int(found[1] or 0) * 86_400 + seconds
+
+
+def local_time(text):
+    """Return a moment of Slurm, which has no zone; None where it is none."""
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
+    except ValueError:
+        return None
 
 
 def is_off(states):
@@ -563,7 +783,9 @@ def main(words):
         fcntl.flock(lock, fcntl.LOCK_EX)
         client = make_client()
         sites = [Site(known, client) for known in config["sites"]]
-        elastic = Elastic(sites, slurm, Journal(folder))
+        journal = Journal(folder)
+        bursts = [Burst(known, slurm, journal) for known in config.get("bursts", ())]
+        elastic = Elastic(sites, slurm, journal, bursts)
         if job == "sweep":
             if slurm.is_acting():
                 elastic.sweep()

@@ -6,7 +6,6 @@ NMX Manager, where it is registered as a service. An answer of another shape is 
 
 from __future__ import annotations
 
-import base64
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from rackwright.plan.model import Plan
 from rackwright.plan.software.versions import WIDE_NVLINK
 from rackwright.reading.loader import load
 from rackwright.secret_files import read_password
-from rackwright.web.fetching import NoReplyError, fetch, may_take_secrets
+from rackwright.web.fetching import NoReplyError, basic_authorization, fetch, may_take_secrets
 
 ANSWER_S = 30.0
 _SHOWN = 3
@@ -112,8 +111,8 @@ def _ask(name: str, access: ManagerAccess, folder: Path) -> HostAcceptance:
             raise UsageError(f"the password of '{visible(name)}' would be sent in the clear to {access.url}")  # fmt: skip
         if access.password_file is None:
             raise UsageError(f"'{visible(name)}' has a 'user' and no 'password_file'")
-        pair = f"{access.user}:{read_password(folder / access.password_file)}"
-        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        password = read_password(folder / access.password_file)
+        headers["Authorization"] = basic_authorization(access.user, password)
     tls = _tls(None if access.certificates is None else folder / access.certificates)
     return HostAcceptance(
         name, None, tuple(_answer(question, access.url, headers, tls) for question in QUESTIONS[access.kind])

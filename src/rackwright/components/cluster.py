@@ -25,7 +25,7 @@ StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 class Lookup(Protocol):
     """Finds an output of another stack of the site."""
 
-    def __call__(self, kind: StackKind, name: str) -> pulumi.Output[Any]:
+    def __call__(self, kind: StackKind, name: str, /) -> pulumi.Output[Any]:
         """Return the output called ``name`` of the site's stack of ``kind``."""
         ...
 
@@ -137,10 +137,10 @@ class Cluster(pulumi.ComponentResource):
                 ).address
             exports["servers"][servers.role] = declared.addresses()
         granted = self._key_grant(account)
-        for group in plan.groups:
+        for nodes in plan.groups:
             arn = roles["node"].profile_arn
             wiring = Wiring(
-                image=images.resolve(group.spec.image),
+                image=images.resolve(nodes.spec.image),
                 instance_profile=roles["node"].profile if arn is None else arn,
                 profile_by="name" if arn is None else "arn",
                 security_groups=(member(groups, "cluster"), *more),
@@ -150,20 +150,20 @@ class Cluster(pulumi.ComponentResource):
             )
             fleet = NodeGroup(
                 args,
-                group,
+                nodes,
                 self._node_subnets(),
                 wiring,
                 opts=pulumi.ResourceOptions(parent=self, depends_on=granted),
             )
-            accelerators = group.instance.accelerators
-            exports["node_groups"][group.spec.name] = {
+            accelerators = nodes.instance.accelerators
+            exports["node_groups"][nodes.spec.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "count": group.spec.least,
+                "count": nodes.spec.least,
                 # Of the instances that it launches: one that runs may be of another type still.
                 "launches": {
-                    "type": group.spec.type,
-                    "efa_interfaces": group.efa_interfaces,
+                    "type": nodes.spec.type,
+                    "efa_interfaces": nodes.efa_interfaces,
                     "gres": None if accelerators is None else accelerators.gres,
                     "accelerators": None if accelerators is None else accelerators.count,
                 },

@@ -71,7 +71,7 @@ class Storage(pulumi.ComponentResource):
         site = args.plan
         # Groups that exist are called by their ids.
         groups = {rule.group: pulumi.Output.from_input(rule.group) for rule in site.storage_rules}
-        for name in ("cluster", "login") if site.login is not None else ("cluster",):
+        for name in site.client_groups:
             groups[name] = member(group_ids, name)
         for name, there, what in (
             ("lustre", site.made_file_systems, "Lustre among clients and servers"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rackwright.metal.nodes import HostPlan
     from rackwright.model.provisioning import Controllers, Engine, Provisioning
     from rackwright.plan.expansion import SitePlan
+    from rackwright.plan.load import LoadedPlan
 
 BMC_PORT = 443
 """TCP port of Redfish unless another one is stated."""
@@ -86,11 +87,13 @@ class ChosenHosts:
     """Hosts of one site that a command is about.
 
     Attributes:
+        loaded: the blueprint.
         cluster: name of the cluster.
         machines: all machines of the site.
         plans: the hosts that are chosen.
     """
 
+    loaded: LoadedPlan
     cluster: str
     site: SitePlan
     provisioning: Provisioning
@@ -137,7 +140,8 @@ def hosts_of(
     from rackwright.metal.nodes import host_plans
     from rackwright.plan.load import load_plan
 
-    plan = load_plan(blueprint, tuple(layers)).plan
+    loaded = load_plan(blueprint, tuple(layers))
+    plan = loaded.plan
     site = bare_metal_site(plan.onprem, site_name)
     provisioning = provisioning_of(site)
     if provisioning.engine is None:
@@ -153,7 +157,7 @@ def hosts_of(
         for one in network.addresses()
     }
     plans = _chosen(host_plans(site, provisioning, machines, addresses), hosts)
-    return ChosenHosts(plan.name, site, provisioning, provisioning.engine, machines, plans)
+    return ChosenHosts(loaded, plan.name, site, provisioning, provisioning.engine, machines, plans)
 
 
 def _chosen(plans: tuple[HostPlan, ...], text: str | None) -> tuple[HostPlan, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import ssl
 import urllib.parse
@@ -13,7 +12,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
-from rackwright.web.fetching import NoReplyError, Reply, fetch
+from rackwright.web.fetching import NoReplyError, Reply, basic_authorization, fetch
 
 VERSION = "1.95"
 """Version of the API that is asked for; Ironic 25 of 2024 and later have it."""
@@ -141,8 +140,7 @@ class Ironic:
             "X-OpenStack-Ironic-API-Version": VERSION,
         }
         if self.user is not None:
-            pair = f"{self.user}:{self.password or ''}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode('ascii')}"
+            headers["Authorization"] = basic_authorization(self.user, self.password or "")
         request = urllib.request.Request(  # noqa: S310 - the blueprint's field takes no other scheme
             f"{self.base.rstrip('/')}{path}",
             method=method,

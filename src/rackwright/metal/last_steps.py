@@ -84,7 +84,7 @@ class LastSteps:
         ends = {}
         for plan in plans:
             reason = None if done.returncode == 0 else _reason(told.get(plan.name))
-            if reason == "" or (done.returncode != 0 and plan.name not in told):
+            if reason == "":
                 reason = f"'{verb}' ended with exit code {done.returncode}"
             ends[plan.name] = Ended(reason)
         return ends
@@ -164,7 +164,7 @@ def connections(plans: Sequence[HostPlan], user: str) -> Mapping[str, Any]:
 
 
 def _reason(told: Any) -> str | None:
-    """Return why a host failed by the result of ``configure`` or ``verify``; None where it did not."""
+    """Return why a host failed by the result of ``configure`` or ``verify``; None where it did not, empty without a result."""
     if not isinstance(told, Mapping):
         return ""
     if "items" in told:

@@ -131,7 +131,7 @@ class Attachment(Model):
     """A node group of the site."""
     ports: Annotated[Role | None, HARDWARE] = None
     """Ports of the product by their role. Those of the fabric's own role if omitted."""
-    interfaces: Annotated[int | None, Field(gt=0), HARDWARE] = None
+    interfaces: Annotated[int | None, Field(gt=0, le=10_000), HARDWARE] = None
     """Interfaces of each host on this fabric. All ports that the catalogue lists for the role if omitted."""
     rate: Annotated[GigabitsPerSecond | None, Claim(looser="either", absent="elsewhere")] = None
     """Data rate of each interface in Gbps, where the catalogue does not list it or it runs slower."""

@@ -7,7 +7,6 @@ that has to be changed first), and because repair polls sensors and switches pow
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
 import json
@@ -23,6 +22,7 @@ from urllib.parse import urlsplit
 
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import visible
+from rackwright.web.fetching import basic_authorization
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 """Bytes of one answer."""
@@ -336,8 +336,8 @@ class Redfish:
         if self._token is not None:
             headers["X-Auth-Token"] = self._token
         elif self._basic:
-            pair = f"{self.credentials.user}:{self.credentials.password}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode('ascii')}"
+            who = self.credentials
+            headers["Authorization"] = basic_authorization(who.user, who.password)
         fresh = self._connection is None
         try:
             status, text, told = self._send(method, path, data, headers)

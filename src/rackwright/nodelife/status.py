@@ -23,7 +23,7 @@ LEAST_NODES, LEAST_SHARE = 2, 0.5
 """Our judgement: a part is named as what nodes share when that many of them, and that share of the nodes
 that hang on it, are out of service."""
 BILLED = "version "
-"""How items of the software entry begin among those that hosts are compared by."""
+"""Prefix of the items of a comparison that are versions of software."""
 
 PartKind = Literal["rack", "leaf", "loop", "feed"]
 _KINDS: tuple[PartKind, ...] = ("rack", "leaf", "loop", "feed")

@@ -89,6 +89,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
         from rackwright.plan.workload.references import check_workloads
 
         problems += check_workloads(blueprint, catalogue)
+    if blueprint.burst:
+        from rackwright.plan.slurm.bursts import check_bursts
+
+        problems += check_bursts(blueprint)
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))

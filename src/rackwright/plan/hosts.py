@@ -119,8 +119,8 @@ def _indexes(names: str) -> Mapping[str, int]:
 def filled(group: NodeGroup | SwitchTier) -> Iterator[tuple[str, int]]:
     """Yield the racks of a group in the order in which they are filled, each with its units."""
     if group.units:
-        units = by_rack(group.units)
-        yield from ((rack, len(units[rack])) for rack in listed(group.racks))
+        stated = by_rack(group.units)
+        yield from ((rack, len(stated[rack])) for rack in listed(group.racks))
         return
     left = group.count
     for rack in listed(group.racks):

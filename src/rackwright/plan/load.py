@@ -21,7 +21,7 @@ from rackwright.plan.derivation.written import WrittenNames
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
-from rackwright.reading.loader import load_tree, validate
+from rackwright.reading.loader import EXAMPLE, load_tree, validate
 from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.tree import Item, Tree
 
@@ -108,6 +108,8 @@ def load_plan(
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
     """Return the plan of a blueprint that is plain data, without positions."""
+    if isinstance(data, dict) and isinstance(data.get(EXAMPLE), bool):  # a mark of a file
+        data = {name: value for name, value in data.items() if name != EXAMPLE}
     return plan_tree(nowhere(data), catalogue)
 
 

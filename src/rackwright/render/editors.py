@@ -35,7 +35,6 @@ PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "AirSupply": {"type": ["air-handlers"]},
     "AwsNodeGroup": {"type": ["instances"]},
     "AwsHead": {"type": ["instances"]},
-    "AwsServer": {"type": ["instances"]},
     "AwsLogin": {"type": ["instances"]},
     "Cables": {"cable": ["cables"], "upper_cable": ["cables"]},
     "CoolingLoop": {"cdu": ["cdus"]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import ssl
 from dataclasses import dataclass
@@ -55,6 +56,11 @@ def may_take_secrets(url: str) -> bool:
     if parts.scheme == "http":
         return parts.hostname in {"127.0.0.1", "localhost", "::1"}
     return parts.scheme == "https" and bool(parts.hostname)
+
+
+def basic_authorization(user: str, password: str) -> str:
+    """Return the header ``Authorization`` of a user (RFC 7617)."""
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
 
 
 def fetch(request: Request, timeout_s: float, tls: ssl.SSLContext | None = None) -> Reply:

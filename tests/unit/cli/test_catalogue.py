@@ -86,7 +86,7 @@ def test_new_begins_an_entry_that_test_refuses_until_it_is_filled_in(top: Path, 
         "sources: {}", "sources:\n  sheet: {title: S, date: 2026-01-01, confidence: official}"
     )
     path.write_text(filled)
-    assert "2 of products" in said("test")
+    assert "valid: 2 products" in said("test")
     assert "has the id 'acme-pdu'" in said("new", "pdus/acme-pdu", expect=2)
     assert "has the id 'dgx-h100'" in said("new", "nodes/dgx-h100", expect=2)
     for place in ("nodes", "nodes/", "nodes/A", "nodes/../x", "nodes/x/y"):
@@ -98,7 +98,7 @@ def test_new_begins_an_entry_that_test_refuses_until_it_is_filled_in(top: Path, 
 def test_test_tells_every_mistake_of_products_and_prices(top: Path, said: Any) -> None:
     write(top, CONFIG, {"catalogue": [{"path": "hardware"}], "prices": [{"path": "prices"}]})
     write(top, PRICES, a_price())
-    assert "1 of products, 1 of prices" in said("test")
+    assert "valid: 1 product, 1 price list" in said("test")
     edit(top, SERVER, lambda server: server["max_power"].update(value="10 kg"))
     edit(top, PRICES, lambda listed: listed.update(currency="EUR"))
     text = said("test", expect=2)

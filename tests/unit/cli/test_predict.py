@@ -47,4 +47,4 @@ def test_a_workload_that_is_not_there_is_named(blueprint: Path) -> None:
 def test_a_blueprint_without_workloads_is_told_how_to_state_one() -> None:
     done = run_here(SHORT.parent, "predict", str(SHORT))
     assert done.code == 2
-    assert "docs/workloads.md" in done.err
+    assert "add a job, with a site and a node group of yours:\n    workloads:\n" in done.err

@@ -35,7 +35,7 @@ def test_the_rule_refuses_at_every_entrance(
     assert "ACME-001 medium" in capsys.readouterr().out
 
     loaded = load_plan(blueprint)
-    in_stack = check_plan(loaded, packs=program._team_packs(blueprint, []))
+    in_stack = check_plan(loaded, packs=program.team_packs(blueprint, []))
     config = {"RACKWRIGHT_CONFIG": str(blueprint.with_name("rackwright.yaml"))}
     spec = loaded.plan.blueprint.model_dump(mode="json")
     in_engine = server.judge_spec(spec, server._team_packs(config))
@@ -53,7 +53,7 @@ def test_a_pack_that_is_not_what_it_is_pinned_to_ends_everything(
     config.write_text(f"packs: [{{path: policies, digest: 'sha256:{'0' * 64}'}}]\n")
     assert main(["check", str(blueprint)]) == 2
     with pytest.raises(RefusedError, match="is not what it is pinned to"):
-        program._team_packs(blueprint, [])
+        program.team_packs(blueprint, [])
     with pytest.raises(SystemExit) as ended:
         server._team_packs({"RACKWRIGHT_CONFIG": str(config)})
     assert ended.value.code == 2

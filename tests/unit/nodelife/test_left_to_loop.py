@@ -207,7 +207,7 @@ def test_node_drains_itself_where_no_loop_takes_its_fault_up(hall: Hall) -> None
 
 
 def test_loop_that_ends_lets_nodes_drain_themselves_only_if_the_fault_is_new(hall: Hall) -> None:
-    """What it has taken up stays with it: an answer does not grow old."""
+    """A fault that the loop has answered stays with the loop: its answer does not expire."""
     _, below = a_leaf(hall)
     hall.checks()
     for name in below:

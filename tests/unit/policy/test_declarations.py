@@ -38,6 +38,7 @@ def test_what_is_declared_passes_but_for_the_pin() -> None:
         ("IAC-003", Outcome.NOT_APPLICABLE),
         ("IAC-004", Outcome.UNKNOWN),
         ("OPS-006", Outcome.NOT_APPLICABLE),
+        ("OPS-007", Outcome.NOT_APPLICABLE),
     }
 
 

@@ -13,7 +13,7 @@ from rackwright.provision.access.stack_settings import stack_settings
 
 
 def settings(folder: Path, document: dict[str, Any], *, local: bool = False, **more: Any) -> Any:
-    """What is passed to the stack ``atlas-use1`` of a team that keeps ``document``."""
+    """Return the settings of the stack ``atlas-use1`` of a team that keeps ``document``."""
     place = folder / "stacks/aws-network/Pulumi.atlas-use1.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(document))

@@ -125,6 +125,16 @@ def test_half_a_character_in_plain_data_is_an_error_with_words() -> None:
         load_data(data)
 
 
+def test_a_trillion_interfaces_are_refused_at_their_field_and_not_named_one_by_one() -> None:
+    """A mutated file was loaded for minutes: its addresses have a name for each interface of a host."""
+    data = copy.deepcopy(blueprint_data())
+    (network,) = (one for one in data["sites"][1]["addresses"]["networks"] if "fabric" in one)
+    fabric = next(f for f in data["sites"][1]["fabrics"] if f["name"] == network["fabric"])
+    fabric["attached"][0]["interfaces"] = 10**12
+    with pytest.raises(SpecErrors, match="interfaces"):
+        load_data(data)
+
+
 @share(0.6, HealthCheck.function_scoped_fixture)
 @given(*SEEDS)
 def test_a_mutated_blueprint_is_judged_or_refused(seed: int, times: int) -> None:

@@ -186,8 +186,8 @@ def model_claims(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 def test_every_claim_of_a_template_of_aws_follows_an_answer(name: str, tmp_path: Path) -> None:
     """Another answer gives another claim: rates of failure and limits were written unasked."""
     template = find_template(name)
-    answers = {**example_answers(template), "example": "none"}
-    changed = {
+    answers: dict[str, Answer] = {**example_answers(template), "example": "none"}
+    changed: dict[str, Answer] = {
         "zone_id": "use1-az1",
         "p_quota": 8192,
         "trn_quota": 8192,
@@ -208,6 +208,6 @@ def test_every_claim_of_a_template_of_aws_follows_an_answer(name: str, tmp_path:
         path, *_ = write_blueprint(template, tmp_path / str(number), given)
         found.append(dict(model_claims(load(path, Blueprint).value)))
     same = {path for path, value in found[0].items() if found[1].get(path) == value}
-    # What the program of 'health_check' makes true, and what is stricter than to leave it out.
+    # The first is true by the program of 'health_check'; the second is stricter than no statement.
     assert same == {"operations.health_checks", "operations.changes.protect_storage"}
     assert len(found[0]) > 10

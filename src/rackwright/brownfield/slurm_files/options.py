@@ -43,7 +43,7 @@ _PROGRAM = re.compile(r"/[A-Za-z0-9._/-]+")
 _ENFORCE = get_args(get_args(Accounting.model_fields["enforce"].annotation)[0])
 _STATES = frozenset({"IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"})
 _COUNTED = re.compile(r"cr_(core|cpu|socket)(_memory)?|cr_memory")
-"""What is counted, in ``SelectTypeParameters``."""
+"""Words of ``SelectTypeParameters`` for the resources that Slurm hands out."""
 _NOBODY = "accounting_storage/none"
 
 

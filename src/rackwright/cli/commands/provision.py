@@ -78,7 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.metal.journal import open_journal
     from rackwright.metal.nodes import REHEARSAL, limits_of
     from rackwright.nodelife.store import sole_controller, store_path
-    from rackwright.plan.load import load_plan
 
     until = _step(arguments.until)
     check_hosts(arguments)
@@ -89,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run and not in_waves:
         return _show_waves(plans, limits_of(chosen.provisioning), as_json=arguments.json)
     rehearsal = chosen.engine.driver == REHEARSAL
-    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    loaded = chosen.loaded
     cluster = chosen.site.name if loaded.plan.is_federated else None
     # Disks are wiped before 'configure' would refuse.
     if not (arguments.status or arguments.dry_run or rehearsal) and (

@@ -67,6 +67,7 @@ _READS: Mapping[str, tuple[str, ...]] = {
         "ListTagsForResource",
     ),
     _BALANCING: (
+        "DescribeCapacityReservation",
         "DescribeListenerAttributes",
         "DescribeListeners",
         "DescribeLoadBalancerAttributes",

@@ -112,11 +112,12 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
     in; what its servers need among themselves it has.
     """
     rules: list[SecurityRule] = []
-    logins = () if site.login is None else ("login",)
+    clients = client_groups(site)
+    logins = clients[1:]
     if made := made_file_systems(site):
         efa = any(system.efa for system in made)
         rules += _lustre_rules("lustre", ("sg:lustre", "sg:cluster"), efa=efa)
-        back = logins if all(system.efa for system in made) else ("cluster", *logins)
+        back = logins if all(system.efa for system in made) else clients
         rules += _calls_back("lustre", back)
         rules += _lustre_rules("lustre", _peers(logins), efa=False)
     named: dict[str, bool] = {}
@@ -126,7 +127,7 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
     for group, efa in named.items():
         rules += _lustre_rules(group, ("sg:cluster",), efa=efa)
         rules += _lustre_rules(group, _peers(logins), efa=False)
-        rules += _calls_back(group, ("cluster", *logins))
+        rules += _calls_back(group, clients)
         if efa:
             rules.append(
                 SecurityRule("cluster", "ingress", "all", None, f"sg:{group}", "Lustre over EFA")
@@ -145,10 +146,14 @@ def _nfs_rules(site: AwsSite) -> Iterator[SecurityRule]:
         for system in site.efs
         if system.existing is not None and (group := system.existing.security_group) is not None
     ]
-    peers = ("sg:cluster",) if site.login is None else ("sg:cluster", "sg:login")
     for group in dict.fromkeys(groups):
-        for peer in peers:
+        for peer in _peers(client_groups(site)):
             yield SecurityRule(group, "ingress", "tcp", (NFS_PORT, NFS_PORT), peer, "NFS")
+
+
+def client_groups(site: AwsSite) -> tuple[str, ...]:
+    """Return the security groups of the hosts that mount file systems, that of the cluster first."""
+    return ("cluster",) if site.login is None else ("cluster", "login")
 
 
 def _peers(groups: tuple[str, ...]) -> tuple[str, ...]:

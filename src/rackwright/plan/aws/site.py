@@ -34,7 +34,12 @@ from rackwright.plan.aws.file_systems.efs import made_efs
 from rackwright.plan.aws.file_systems.fsx import bucket_names, kept_versions, made_file_systems
 from rackwright.plan.aws.images import ImageFacts, image_facts
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
-from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
+from rackwright.plan.aws.security_groups import (
+    SecurityRule,
+    client_groups,
+    network_rules,
+    storage_rules,
+)
 from rackwright.plan.aws.subnets import (
     Demand,
     SubnetError,
@@ -227,6 +232,11 @@ class AwsSitePlan:
     def storage_rules(self) -> tuple[SecurityRule, ...]:
         """Rules of the security groups of its file systems."""
         return storage_rules(self.spec)
+
+    @property
+    def client_groups(self) -> tuple[str, ...]:
+        """Security groups of the hosts that mount file systems, that of the cluster first."""
+        return client_groups(self.spec)
 
     @property
     def metadata_readers(self) -> list[str]:

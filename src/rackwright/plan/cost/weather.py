@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.errors import UsageError
@@ -96,22 +96,14 @@ def parse_weather(text: str, name: str) -> tuple[Hour, ...]:
     """
     rows = list(csv.reader(text.splitlines()))
     if rows and rows[0] and rows[0][0] == "LOCATION":
-        found = [
-            (row[_EPW_BULB], row[_EPW_HUMIDITY]) if len(row) > _EPW_HUMIDITY else ("", "")
-            for row in rows[_EPW_HEAD:]
-            if row
-        ]
+        columns, data = (_EPW_BULB, _EPW_HUMIDITY), rows[_EPW_HEAD:]
     elif len(rows) > 1 and {_TMY_BULB, _TMY_HUMIDITY} <= set(rows[1]):
-        bulb, humidity = rows[1].index(_TMY_BULB), rows[1].index(_TMY_HUMIDITY)
-        last = max(bulb, humidity)
-        found = [
-            (row[bulb], row[humidity]) if len(row) > last else ("", "") for row in rows[2:] if row
-        ]
+        columns, data = (rows[1].index(_TMY_BULB), rows[1].index(_TMY_HUMIDITY)), rows[2:]
     else:
         raise UsageError(f"{name} is not a weather file: expected an EPW or a TMY3")
     hours = []
-    for number, (bulb_text, humidity_text) in enumerate(found, start=1):
-        dry, damp = _number(bulb_text), _number(humidity_text)
+    for number, row in enumerate(filter(None, data), start=1):
+        dry, damp = (_number(row[at]) if at < len(row) else None for at in columns)
         if dry is None or damp is None or dry > _NO_BULB or not 0 <= damp <= _NO_HUMIDITY:
             raise UsageError(f"{name}: hour {number} has no temperature or no humidity")
         hours.append(Hour(dry, wet_bulb(dry, damp)))
@@ -135,7 +127,7 @@ def wet_bulb(dry: float, humidity: float) -> float:
         + 0.00391838 * damp**1.5 * math.atan(0.023101 * damp)
         - 4.686035
     )
-    return min(dry, found)
+    return float(min(dry, found))
 
 
 def parse_curve(text: str, name: str) -> PlantCurve:
@@ -190,7 +182,7 @@ def weather_year(
     kilowatts = it_watts / 1000
     by_hour = [curve.at(hour) for hour in hours]
     pues = [pue for pue, _ in by_hour]
-    litres = list(_litres(by_hour, kilowatts))
+    litres = [water * kilowatts for _, water in by_hour if water is not None]
     energy = kilowatts * math.fsum(pues)
     emitted = None
     if carbon is not None:
@@ -208,12 +200,6 @@ def weather_year(
         water_m3=math.fsum(litres) / 1000 if len(litres) == len(hours) else None,
         carbon_t=None if emitted is None else emitted / 1000,
     )
-
-
-def _litres(by_hour: Sequence[tuple[float, float | None]], kilowatts: float) -> Iterator[float]:
-    for _, water in by_hour:
-        if water is not None:
-            yield water * kilowatts
 
 
 def _number(text: str | None) -> float | None:

@@ -12,6 +12,7 @@ from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.names import expand_hostlist, hostlist_size
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.base import Path
+from rackwright.plan.fabric.sizing import ceil_div
 from rackwright.plan.hosts import filled
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
@@ -57,7 +58,7 @@ def evidently_top_of_rack(leaf: SwitchTier, groups: Sequence[NodeGroup]) -> bool
 
 def _racks_used(group: NodeGroup | SwitchTier) -> int:
     """Return the number of racks that a group fills, without their names."""
-    return hostlist_size(group.racks) if group.units else -(-group.count // group.per_rack)
+    return hostlist_size(group.racks) if group.units else ceil_div(group.count, group.per_rack)
 
 
 def rack_sets(

@@ -211,11 +211,12 @@ def _shape_of(ways: CableRoutes) -> tuple[_Shape, tuple[int, ...]]:
     numbers: dict[str, int] = {}
 
     def in_racks(group: NodeGroup | SwitchTier, count: int) -> _Filled:
-        each = count // group.count
-        per_rack = each if group.units else each * group.per_rack
-        racks = listed(group.racks)[: ceil_div(count, per_rack)]
-        if group.units:
+        per_rack = count // group.count
+        if group.units:  # each device by itself: racks differ in their number
             racks = tuple(rack for rack, units in filled(group) for _ in range(units))
+        else:
+            per_rack *= group.per_rack
+            racks = listed(group.racks)[: ceil_div(count, per_rack)]
         return _Filled(count, tuple([numbers.setdefault(r, len(numbers)) for r in racks]), per_rack)
 
     planned = zip(layout.fabric.tiers, layout.tiers, strict=True)

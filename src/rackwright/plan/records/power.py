@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.model.power import Conductors, SourceKind
+from rackwright.model.power import SourceKind
 from rackwright.plan.base import Path
 from rackwright.plan.records.racks import RackClass
 
@@ -75,7 +75,7 @@ class VoltageZone:
     """Sources and circuits that are joined without a transformer, so that they have one voltage.
 
     Attributes:
-        source: name of the first of its sources.
+        source: name of the source at its top; of several the first by name.
         path: its place in the blueprint.
         highest_v: highest voltage that is stated in it, line to line, in V; None where none is.
         lowest_v: lowest voltage that is stated in it, line to line, in V; None where none is.
@@ -101,7 +101,9 @@ class LineRating:
         feed: name of the feed; None for conductors to a source.
         path: place of the source or the feed in the blueprint.
         line: words for the conductors, like ``16 mm² of copper``.
-        conductors: what the blueprint states of them.
+        material: copper or aluminium; None for busbars.
+        cross_section_mm2: of one of them, in mm²; None for busbars.
+        parallel: conductors of each phase.
         breaker_a: rating of the breaker that protects them, or the current of what they may carry, in A.
         carries_a: current that they carry where they are laid, in A.
         protects_a: largest breaker that may protect them, in A; the same but for the NEC's next size up.
@@ -117,7 +119,9 @@ class LineRating:
     feed: str | None
     path: Path
     line: str
-    conductors: Conductors
+    material: str | None
+    cross_section_mm2: float | None
+    parallel: int
     breaker_a: float | None
     carries_a: float | None
     protects_a: float | None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rackwright.model.federation import Burst
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
+from rackwright.plan.slurm.bursts import burst_partitions, unpriced_bursts
 from rackwright.plan.slurm.checks import Cabling, cabling
 from rackwright.plan.slurm.departures import Departure, departures
 from rackwright.plan.slurm.nodes import (
@@ -57,8 +59,14 @@ class SlurmCluster:
 
     @cached_property
     def partitions(self) -> tuple[PartitionSets, ...]:
-        """Its partitions with their nodes."""
-        return partition_sets(self.plan, self.nodes)
+        """Its partitions with their nodes, those of bursts last."""
+        own = partition_sets(self.plan, self.nodes)
+        return (*own, *burst_partitions(self.plan.blueprint, own, self.nodes))
+
+    @property
+    def bursts(self) -> tuple[Burst, ...]:
+        """Bursts of its partitions into elastic hosts on AWS."""
+        return self.plan.blueprint.burst
 
     @cached_property
     def cabling(self) -> tuple[Cabling, ...]:
@@ -87,6 +95,7 @@ class SlurmCluster:
             *check_references(self.plan, self.nodes),
             *check_numbers(self.nodes),
             *check_settings(self.scheduler, self.nodes, self.partitions),
+            *unpriced_bursts(self.plan),
             *self._topologies[1],
         )
 

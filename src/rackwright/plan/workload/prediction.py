@@ -288,10 +288,10 @@ def _laid_out(
         if best is not None:
             return best
         if next(layouts(job, count, links), None) is None:
-            near = " or ".join(f"{one:,}" for one in batches(job, count, links))
+            whole = " or ".join(f"{one:,}" for one in batches(job, count, links))
             return (
                 f"no layout divides the {job.sequences:,} sequences of a step among {count:,} accelerators"
-                f"{f'; nearest that one divides: {near}' if near else ''}"
+                f"{f'; nearest that one divides: {whole}' if whole else ''}"
             )
         memory = accelerator.memory / 1e9
         return (

@@ -111,7 +111,7 @@ def test_storm_drains_nothing_until_it_is_over() -> None:
     loop = controller(cluster, open_journal(), limits)
     loop.run_pass([(f"n{n}", fault("gpu-context-timeout")) for n in range(25)], 10.0)
     assert cluster.most_out == 0
-    assert any("storm: 25 nodes" in line for line in loop.told)
+    assert any("storm: a new fault on 25 nodes" in line for line in loop.told)
     loop.run_pass([], 611.0)
     assert cluster.most_out == 25
 

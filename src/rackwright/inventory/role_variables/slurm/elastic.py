@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from rackwright.model.federation import Burst
+from rackwright.model.scheduler import Scheduler
 from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
+from rackwright.plan.slurm.bursts import burst_partition, burst_price, place_of_burst
 from rackwright.plan.slurm.nodes import covers
 
 METADATA_USER = "slurm"
@@ -27,7 +30,8 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
     if not sites:
         return {}
     folder = f"{slurm.state.folder}/rackwright-elastic"
-    return {"elastic_sites": sites, "elastic_folder": folder}
+    bursts = [_burst(plan, slurm.scheduler, burst) for burst in slurm.bursts]
+    return {"elastic_sites": sites, "elastic_bursts": bursts, "elastic_folder": folder}
 
 
 def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
@@ -36,6 +40,24 @@ def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
         if planned.name == site and any(one.spec.is_elastic for one in planned.groups):
             return {"instance_metadata_users": [*planned.metadata_readers, METADATA_USER]}
     return {}
+
+
+def _burst(plan: Plan, scheduler: Scheduler, burst: Burst) -> dict[str, Any]:
+    """Return a burst as the program reads it; its price is known, or nothing is configured (``unpriced_bursts``)."""
+    site, group = place_of_burst(burst)
+    times = scheduler.power_saving
+    return {
+        "partition": burst.partition,
+        "into": burst_partition(burst),
+        "site": site,
+        "group": group,
+        "nodes": burst.max,
+        "wait_s": round(burst.when.wait),
+        "budget": float(burst.budget),
+        "per_hour": float(burst_price(plan, burst).per_hour or 0),
+        "boot_s": round(times.resume_timeout),
+        "idle_s": round(times.idle + times.suspend_timeout),
+    }
 
 
 def _site(cluster: str, site: AwsSitePlan) -> dict[str, Any]:

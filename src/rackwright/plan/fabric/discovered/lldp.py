@@ -13,6 +13,7 @@ from typing import Any
 
 from rackwright.plan.fabric.discovered.lldp_cli import is_cli, read_cli, read_cli_json
 from rackwright.plan.fabric.discovered.lldp_records import (
+    MAC,
     Interfaces,
     Neighbour,
     SeenInterface,
@@ -21,7 +22,6 @@ from rackwright.plan.fabric.discovered.lldp_records import (
     merge,
 )
 
-_MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([GMT])", re.IGNORECASE)
 _GBPS = {"G": 1.0, "M": 0.001, "T": 1000.0}
 _MBPS = 0.001
@@ -183,7 +183,7 @@ def _nvue(value: Mapping[str, Any]) -> Iterator[SeenInterface]:
         neighbours = []
         for key, part in heard.items() if isinstance(heard, dict) else ():
             chassis, port = _first(_first(part).get("chassis")), _first(_first(part).get("port"))
-            system = chassis.get("system-name") or (None if _MAC.fullmatch(str(key)) else key)
+            system = chassis.get("system-name") or (None if MAC.fullmatch(str(key)) else key)
             kind = str(port.get("id-type", port.get("type", ""))).lower()
             identity = port.get("id", port.get("name"))
             neighbours.append(

@@ -22,7 +22,7 @@ _KEYS: Mapping[str, str] = {
     "system name": "name", "remote system name": "name", "neighbor chassis-name": "name",
     "opermau": "rate",
 }  # fmt: skip
-"""What keys of blocks tell, in small letters."""
+"""Meaning of each key of a block; the keys are in lower case."""
 _FIRST = frozenset({"local", "chassis"})
 """Keys of which each neighbour has one, so that a second one begins the next."""
 _PAIR = re.compile(r"\s*(?:- )?([A-Za-z][A-Za-z0-9 -]*?)\s*:\s*(.*?)\s*")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
+MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
 _MAU = re.compile(r"(\d+)(G?)(?:ig)?base", re.IGNORECASE)
 """Rate in the name of a medium: ``1000BaseTFD``, ``100GbaseSR4``, ``10GigBaseLR``."""
 _MBPS = 0.001
@@ -66,7 +66,7 @@ def far_end(
     """Return the far end of a port by what LLDP tells of it; ``mac`` where its port is a MAC address."""
     named = isinstance(name, str) and bool(name.strip())
     texts = [str(text).strip() for text in (None if mac else port, description) if text]
-    ports = tuple(text for text in texts if text and not _MAC.fullmatch(text))
+    ports = tuple(text for text in texts if text and not MAC.fullmatch(text))
     return Neighbour(str(name).strip() if named else str(chassis or "").strip(), named, ports)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from rackwright.model.power import Conductors, PowerSource, SiteCabling, SitePower
 from rackwright.plan.base import Path
@@ -70,8 +70,7 @@ def line_ratings(
             rack=None,
             feed=None,
             path=tree.place(name),
-            line=_words(source.conductors),
-            conductors=source.conductors,
+            **_laid(source.conductors),
             breaker_a=breaker,
             **_rated(source.conductors, power.cabling),
             fault_a=fault,
@@ -93,8 +92,7 @@ def line_ratings(
                 rack=racks,
                 feed=feed.feed,
                 path=where,
-                line=_words(line),
-                conductors=line,
+                **_laid(line),
                 breaker_a=breaker,
                 **_rated(line, power.cabling),
                 fault_a=fault,
@@ -104,11 +102,25 @@ def line_ratings(
             )
 
 
-def _words(conductors: Conductors) -> str:
+class _Laid(TypedDict):
+    """Fields of a record that the blueprint states of conductors."""
+
+    line: str
+    material: str | None
+    cross_section_mm2: float | None
+    parallel: int
+
+
+def _laid(conductors: Conductors) -> _Laid:
     each = "busbars"
     if conductors.cross_section is not None:
         each = f"{conductors.cross_section:g} mm² of {conductors.material}"
-    return each if conductors.parallel == 1 else f"{conductors.parallel} × {each}"
+    return {
+        "line": each if conductors.parallel == 1 else f"{conductors.parallel} × {each}",
+        "material": conductors.material,
+        "cross_section_mm2": conductors.cross_section,
+        "parallel": conductors.parallel,
+    }
 
 
 def _rated(conductors: Conductors, cabling: SiteCabling | None) -> dict[str, float | None]:

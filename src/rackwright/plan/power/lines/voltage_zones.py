@@ -50,7 +50,7 @@ def voltage_zones(tree: PowerTree, classes: Iterable[RackClass]) -> Iterator[Vol
 
 
 def _zones(tree: PowerTree) -> dict[str, str]:
-    """Return the first source, in the order of the blueprint, of the zone of each source."""
+    """Return the source at the top of the zone of each source; of several the first by name."""
     first = {name: name for name in tree.sources}
 
     def root(name: str) -> str:
@@ -59,7 +59,10 @@ def _zones(tree: PowerTree) -> dict[str, str]:
             name = first[name]
         return name
 
-    order = {name: number for number, name in enumerate(tree.sources)}
+    order = {
+        name: (source.kind != "transformer" and bool(tree.parents[name]), name)
+        for name, source in tree.sources.items()
+    }
     for name, source in tree.sources.items():
         if source.kind == "transformer":
             continue
@@ -72,7 +75,7 @@ def _zones(tree: PowerTree) -> dict[str, str]:
 def _to_lines(stated: Iterable[_Stated]) -> Iterator[tuple[float, str]]:
     """Yield each voltage line to line; one of a single phase is read as what is closer to the others."""
     found = list(stated)
-    known = [volts for volts, single, _ in found if not single]
+    known = sorted(volts for volts, single, _ in found if not single)
     for volts, single, words in found:
         ways = (volts, volts * math.sqrt(3)) if single and known else (volts,)
         yield min(ways, key=lambda way: abs(math.log(way / known[0])) if known else 0.0), words
