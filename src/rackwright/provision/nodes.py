@@ -71,7 +71,9 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         groups={group.spec.name: group.spec.least for group in planned.groups},
         digits={group.spec.name: group.spec.name_digits for group in planned.groups},
         reserved=frozenset(
-            group.spec.name for group in planned.groups if group.spec.capacity.kind != "on-demand"
+            group.spec.name
+            for group in planned.groups
+            if group.spec.capacity.kind in ("reservation", "capacity-block")
         ),
         servers=(
             *(host for servers in planned.servers for host in servers.names),

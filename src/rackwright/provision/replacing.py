@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
+from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls, failure_of
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, refuse_renames
 from rackwright.provision.outdated import ScalingGroup
@@ -88,38 +88,43 @@ class Replacing:
 
     def _exchange(self, group: ScalingGroup, size: int, old: Sequence[str]) -> Mapping[str, str]:
         """End the instances of ``old``, each once another one runs; hosts that keep theirs, with the reason."""
-        spare = 0
-        if old and not self.end_first:
+        spare, why, launched = 0, None, bool(old) and not self.end_first
+        if launched:
             self.say(f"launching {len(old)} more of '{group.group}', before those that run end")
-            self.calls.resize(group.name, size + len(old))
-            spare = self._spares(group.group, len(old))
+            spare, why = self._launch(group, size + len(old), len(old))
         for host in old[:spare]:
             self.say(f"ending {self.ends[host]} of {host}")
             self.calls.end(self.ends[host], smaller=True)
-        if group.maximum > size or (old and not self.end_first):
+        if launched or group.maximum > size:  # larger by a run that was cut off
             self.calls.resize(group.name, size)
         left = old[spare:]
-        if left and not self.end_first and group.group not in self.fleet.reserved:
-            told = self.calls.last_failure(group.group) or f"none came in {self.timeout:g} s"
-            return dict.fromkeys(left, f"no other instance: {told}; {KEPT}")
+        if launched and group.group not in self.fleet.reserved:
+            why = why or f"none came in {self.timeout:g} s"
+            return dict.fromkeys(left, f"no other instance: {why}; {KEPT}")
         for host in left:
             self.say(f"ending {self.ends[host]} of {host}, before another one is launched")
             self.calls.end(self.ends[host], smaller=False)
         return {}
 
-    def _spares(self, name: str, wanted: int) -> int:
-        """Return the number of instances without a host that run, once there are ``wanted`` or AWS has no more."""
-        end, pause, refused = self.clock() + self.timeout, FIRST_PAUSE, 0
+    def _launch(self, group: ScalingGroup, size: int, wanted: int) -> tuple[int, str | None]:
+        """Have a group grow, until ``wanted`` instances without a host run or AWS has no more.
+
+        Return their number, and AWS's words where it refuses the others.
+        """
+        before = [one["ActivityId"] for one in self.calls.activities(group.name, 1)]
+        self.calls.resize(group.name, size)
+        end, pause = self.clock() + self.timeout, FIRST_PAUSE
         while True:
-            groups = [group for group in self.calls.groups() if group.group == name]
-            pending = frozenset().union(*(group.pending for group in groups))
-            naming = self.fleet.held(name, self.calls.instances(groups).get(name, ()))
-            ready = [one for one in naming.unnamed if one.address and one.id not in pending]
-            failed = self.calls.last_failure(name, newest=True)
-            # An answer may be older than what was asked for just now, so it counts when it is there again.
-            refused = refused + 1 if failed is not None else 0
-            if len(ready) >= wanted or refused > 1 or self.clock() >= end:
-                return min(len(ready), wanted)
+            (now,) = (one for one in self.calls.groups() if one.name == group.name)
+            naming = self.fleet.held(group.group, self.calls.instances([now]).get(group.group, ()))
+            coming = [one for one in naming.unnamed if one.id in now.pending]
+            ready = [one for one in naming.unnamed if one.address and one not in coming]
+            # What failed before the group was asked says nothing about what it was asked for.
+            newest = self.calls.activities(group.name, 1)
+            asked = (one for one in newest if one["ActivityId"] not in before)
+            failed = next(map(failure_of, asked), None)
+            if len(ready) >= wanted or self.clock() >= end or (failed and not coming):
+                return min(len(ready), wanted), failed
             self.sleep(min(pause, max(0.1, end - self.clock())))
             pause = min(pause * SLOWER, LONGEST_PAUSE)
 

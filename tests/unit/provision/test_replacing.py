@@ -144,6 +144,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
 
 
 REFUSED = {
+    "ActivityId": "1",
     "StatusCode": "Failed",
     "StatusMessage": "We currently do not have sufficient p5.48xlarge capacity "
     "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
@@ -153,6 +154,7 @@ REFUSED = {
 def without_capacity(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """AWS launches nothing more for a group that wants more; the calls that were made of it."""
     asked: list[tuple[str, int]] = []
+    activities: list[dict[str, str]] = []
     first = calls.make_client
 
     def make(*arguments: Any) -> Any:
@@ -162,6 +164,7 @@ def without_capacity(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
             def update(**told: Any) -> None:
                 asked.append(("size", told["DesiredCapacity"]))
+                activities[:] = [REFUSED]
 
             def finish(**told: Any) -> Any:
                 asked.append(("smaller", told["ShouldDecrementDesiredCapacity"]))
@@ -169,7 +172,7 @@ def without_capacity(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
             client.update_auto_scaling_group = update
             client.terminate_instance_in_auto_scaling_group = finish
-            client.describe_scaling_activities = lambda **_told: {"Activities": [REFUSED]}
+            client.describe_scaling_activities = lambda **_told: {"Activities": activities}
         return client
 
     monkeypatch.setattr(fleet_calls, "make_client", make)
@@ -212,6 +215,74 @@ def test_without_capacity_the_old_instance_goes_on(
     assert "the old instance goes on; '--end-first'" in failed["dgx-1"]
     assert cloud.tags() == before
     assert asked == [("size", 5), ("size", 4)]
+
+
+def test_a_failure_before_the_launch_is_no_answer_to_it(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group that lacked capacity yesterday shows that until it has launched again, minutes later."""
+    before = a_site(cloud)
+    due: list[dict[str, Any]] = []
+    looks: list[float] = []
+    first = calls.make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            client.update_auto_scaling_group = lambda **told: due.append(told)
+            client.describe_scaling_activities = lambda **_told: {"Activities": [REFUSED]}
+        return client
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 4:
+            cloud.scaling.update_auto_scaling_group(**due.pop())
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.sleep, made.clock = sleep, lambda: sum(looks)
+    assert made.renew(["dgx-1"]) == {}
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+
+
+def test_an_instance_that_starts_while_another_one_is_refused_is_used(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Capacity for one of two: the one is not running yet when AWS refuses the other."""
+    before = a_site(cloud)
+    activities: list[dict[str, str]] = []
+    looks: list[int] = []
+    first, groups = calls.make_client, fleet_calls.FleetCalls.groups
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            update = client.update_auto_scaling_group
+
+            def one(**told: Any) -> None:
+                if told["DesiredCapacity"] == 6:
+                    activities[:] = [REFUSED]
+                    told["DesiredCapacity"] = 5
+                update(**told)
+
+            client.update_auto_scaling_group = one
+            client.describe_scaling_activities = lambda **_told: {"Activities": activities}
+        return client
+
+    def starting(self: fleet_calls.FleetCalls) -> list[Any]:
+        (found,) = groups(self)
+        looks.append(1)
+        spare = frozenset(found.members.keys() - set(before.values()))
+        return [replace(found, pending=spare if len(looks) < 5 else frozenset())]
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    monkeypatch.setattr(fleet_calls.FleetCalls, "groups", starting)
+    made, _ = replacing(cloud, {host: before[host] for host in ("dgx-1", "dgx-2")})
+    failed = made.renew(["dgx-1", "dgx-2"])
+    assert list(failed) == ["dgx-2"]
+    after = cloud.tags()
+    assert after["dgx-1"] != before["dgx-1"]
+    assert after["dgx-2"] == before["dgx-2"]
 
 
 def test_capacity_that_is_reserved_and_all_in_use_is_given_back_first(

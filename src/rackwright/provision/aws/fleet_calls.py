@@ -196,13 +196,16 @@ class FleetCalls:
         found = next((one for one in self.groups() if one.group == group), None)
         if found is None:
             return f"the node group '{group}' has no Auto Scaling group"
+        told = map(failure_of, self.activities(found.name, 1 if newest else ACTIVITIES_READ))
+        return next((words for words in told if words is not None), None)
+
+    def activities(self, name: str, count: int) -> list[Mapping[str, Any]]:
+        """Return the last activities of an Auto Scaling group, the newest first."""
         with refusals("autoscaling:DescribeScalingActivities"):
             told = self._client("autoscaling").describe_scaling_activities(
-                AutoScalingGroupName=found.name, MaxRecords=1 if newest else ACTIVITIES_READ
+                AutoScalingGroupName=name, MaxRecords=count
             )["Activities"]
-        failed = (one for one in (told[:1] if newest else told) if one["StatusCode"] == "Failed")
-        last = next(failed, None)
-        return None if last is None else _with_advice(str(last.get("StatusMessage", "")))
+        return list(told[:count])
 
     def shared_parameter(self, what: str) -> Mapping[str, Any]:
         """Return the outputs of a stack of the site, from the parameter that it has written.
@@ -363,9 +366,11 @@ class FleetCalls:
         return self._clients[service]
 
 
-def _with_advice(told: str) -> str:
-    """Return the message of a failed activity, with what to do where capacity is lacking."""
-    text = told.strip().rstrip(".")
+def failure_of(activity: Mapping[str, Any]) -> str | None:
+    """Return what AWS says of a launch that failed, and what to do where capacity is lacking; None if it did not."""
+    if activity["StatusCode"] != "Failed":
+        return None
+    text = str(activity.get("StatusMessage", "")).strip().rstrip(".")
     if not lacks_capacity(text):
         return text
     return f"{text}; the group asks again by itself: {CAPACITY_ADVICE}"
