@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -12,6 +13,7 @@ from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
+from rackwright.plan.cost.spend import PlannedSpend
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.plan.cost.weather import WeatherYear
 from rackwright.plan.workload.economy import TokenPrice
@@ -27,11 +29,12 @@ def render_text(
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
+    spent: Sequence[PlannedSpend] = (),
 ) -> str:
     """Return the total, each site with its groups, what is missing, and where the prices come from.
 
     ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons; ``years`` has
-    the sites by the hours of a weather file.
+    the sites by the hours of a weather file, and ``spent`` what AWS has charged.
     """
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
@@ -50,6 +53,8 @@ def render_text(
         lines += ["", *_comparison_lines(comparisons, tokens or {})]
     for year in years:
         lines += ["", *_weather_lines(year)]
+    for one in spent:
+        lines += ["", *_spent_lines(one)]
     return "\n".join(lines) + "\n"
 
 
@@ -70,6 +75,7 @@ def render_json(
     comparisons: Sequence[RentComparison] | None,
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
+    spent: Sequence[PlannedSpend] = (),
 ) -> str:
     """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -100,7 +106,39 @@ def render_json(
         ]
     if years:
         document["weather_years"] = [{**asdict(year), "wue": year.wue} for year in years]
+    if spent:
+        document["spent"] = [_spent(one) for one in spent]
     return json_text(document)
+
+
+def _spent_lines(one: PlannedSpend) -> Iterator[str]:
+    spend = one.spend
+    last = spend.end - dt.timedelta(days=1)
+    yield printable(f"site {spend.site}, charged by AWS from {spend.begin} to {last}:")
+    if spend.charged is None:
+        yield f"  charged  unknown: {printable(spend.why or '')}"
+    else:
+        yield f"  charged  {_cents(spend.charged)} USD"
+    if one.most is None or one.least is None:
+        yield "  planned  unknown, as prices are missing"
+        return
+    least = "" if one.least == one.most else f"{_cents(one.least)} to "
+    yield f"  planned  {least}{_cents(one.most)} USD"
+    if one.above is not None and one.above > 0:
+        yield f"  {_cents(one.above)} USD more than planned: look for what the plan does not count"
+
+
+def _spent(one: PlannedSpend) -> dict[str, Any]:
+    spend = one.spend
+    return {
+        "site": spend.site,
+        "begin": spend.begin.isoformat(),
+        "end": spend.end.isoformat(),
+        "charged": None if spend.charged is None else f"{spend.charged:f}",
+        "unknown": spend.why,
+        "planned_least": None if one.least is None else f"{one.least:f}",
+        "planned_most": None if one.most is None else f"{one.most:f}",
+    }
 
 
 def _weather_lines(year: WeatherYear) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""``cost``: what a blueprint costs in an hour and in a year."""
+"""``cost``: what a blueprint costs in an hour and in a year, and what AWS has charged."""
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rackwright.plan.cost.comparison import RentComparison
+    from rackwright.plan.cost.spend import PlannedSpend
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.cost.weather import WeatherYear
     from rackwright.plan.load import LoadedPlan
@@ -48,6 +50,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--carbon", metavar="FILE", type=Path, help="CSV file for --weather: kg/kWh of each hour"
     )
     parser.add_argument("--site", help="the one bare-metal site that --weather is about")
+    parser.add_argument(
+        "--spent",
+        action="store_true",
+        help="ask AWS what the sites have cost this month, by their tags; end with 6 if that is unknown",
+    )
     add_todo(parser, "each unset price and rate")
 
 
@@ -81,10 +88,34 @@ def run(arguments: argparse.Namespace) -> int:
     }
     render = render_json if arguments.json else render_text
     years = () if arguments.weather is None else _weather_years(arguments, plan)
-    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years))
+    spent = _spent(plan, summary) if arguments.spent else ()
+    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years, spent))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
-    return ExitCode.CLEAN
+    unknown = any(one.spend.charged is None for one in spent)
+    return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
+
+
+def _spent(plan: Plan, summary: CostSummary) -> Sequence[PlannedSpend]:
+    """Return what was charged for each site on AWS this month, and what is planned.
+
+    Raises:
+        UsageError: no site is on AWS, or the credentials are of another account.
+        ExternalToolError: AWS refuses, or cannot be asked.
+    """
+    from rackwright.plan.cost.spend import planned
+    from rackwright.provision.aws.calls import refuse_other_account
+    from rackwright.provision.aws.spend import ask_spend
+    from rackwright.provision.targets import open_target
+
+    if not plan.aws:
+        raise UsageError("--spent asks AWS, and the blueprint has no site there")
+    target, today = open_target("aws"), dt.datetime.now(dt.UTC).date()
+    spends = []
+    for site in plan.aws:
+        refuse_other_account(target, site.region, site.account)
+        spends.append(ask_spend(plan.name, site.name, site.region, target, today))
+    return planned(summary, spends)
 
 
 def _weather_years(arguments: argparse.Namespace, plan: Plan) -> Sequence[WeatherYear]:

@@ -55,7 +55,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "bom site/blueprint.yaml --json --output before.json",
         "bom site/blueprint.yaml --than before.json",
     ),
-    "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
+    "cost": (
+        "cost site/blueprint.yaml",
+        "cost site/blueprint.yaml --compare --region us-east-1",
+        "cost site/blueprint.yaml --spent",
+    ),
     "predict": (
         "predict site/blueprint.yaml",
         "predict site/blueprint.yaml --workload pretrain --json",
