@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 PROGRAM = Path(__file__).parents[1] / "roles/elastic/files/rackwright_elastic.py"
@@ -39,6 +39,7 @@ class Aws:
         self.instances: dict[str, dict[str, Any]] = {}
         self.tokens: dict[str, str] = {}
         self.refusals: dict[str, str] = {}
+        self.marked: set[str] = set()
         self.calls_left = 10_000
         self.killed_after = False
         self.numbers = itertools.count(1)
@@ -57,10 +58,13 @@ class Aws:
     def change_resource_record_sets(self, **_: Any) -> None:
         self._called()
 
-    def get_paginator(self, _name: str) -> Aws:
-        return self
+    def get_paginator(self, name: str) -> Any:
+        return SimpleNamespace(paginate=getattr(self, f"_{name}"))
 
-    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+    def _describe_spot_instance_requests(self, **_: Any) -> list[dict[str, Any]]:
+        return [{"SpotInstanceRequests": [{"InstanceId": one} for one in sorted(self.marked)]}]
+
+    def _describe_instances(self, **_: Any) -> list[dict[str, Any]]:
         alive = [one for one in self.instances.values() if one["State"]["Name"] == "running"]
         return [{"Reservations": [{"Instances": [one]} for one in alive]}]
 
@@ -116,10 +120,15 @@ class Slurm:
 
     def __init__(self) -> None:
         self.told: dict[str, dict[str, Any]] = {
-            f"train-{number}": {"states": {"IDLE", "CLOUD", "POWERED_DOWN"}, "address": ""}
+            f"train-{number}": {
+                "states": {"IDLE", "CLOUD", "POWERED_DOWN"},
+                "address": "",
+                "reason": "",
+            }
             for number in range(1, 13)
         }
         self.reasons: dict[str, str] = {}
+        self.requeued: list[str] = []
 
     def nodes(self) -> dict[str, dict[str, Any]]:
         return self.told
@@ -132,9 +141,15 @@ class Slurm:
         for node, address in addresses.items():
             self.told[node]["address"] = address
 
+    def requeue(self, node: str) -> None:
+        self.requeued.append(node)
+
     def update(self, names: list[str], *words: str) -> None:
         for name in names:
-            if words[0] == "State=DOWN":
+            if words[0] == "State=DRAIN":
+                self.told[name]["states"] |= {"DRAIN"}
+                self.told[name]["reason"] = words[1].removeprefix("Reason=")
+            elif words[0] == "State=DOWN":
                 self.state(name, to="DOWN+POWERING_UP")
                 self.reasons[name] = words[1]
             elif words[0] == "State=RESUME":

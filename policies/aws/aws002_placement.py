@@ -16,7 +16,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.model.aws_instances import OnDemand
+from rackwright.model.aws_instances import CapacityBlock, Reservation
 from rackwright.plan.aws.launch_template import required_group
 from rackwright.plan.aws.site import GroupPlan
 
@@ -79,7 +79,7 @@ def _judge_group(member: GroupPlan, at: Subject) -> Finding:
 
 def _judge_zone(site: AwsSitePlan, member: GroupPlan, at: Subject) -> Finding | None:
     capacity = member.spec.capacity
-    if isinstance(capacity, OnDemand):
+    if not isinstance(capacity, (Reservation, CapacityBlock)):
         return None
     cluster_zone = site.network.availability_zones[0]
     zone = capacity.availability_zone

@@ -48,7 +48,7 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
     usage: dict[str, list[_Row]] = {}
     for group in site.groups:
         if group.spec.capacity.kind != "capacity-block":
-            code = group.instance.quota or f"of {group.spec.type}"
+            code = group.quota or f"of {group.spec.type}"
             row = (group.spec.name, group.spec.type, group.spec.most, group.vcpus)
             usage.setdefault(code, []).append(row)
     for servers in site.servers:

@@ -18,7 +18,7 @@ from rackwright.api import (
     rule,
 )
 from rackwright.catalog.offerings import builtin_offerings
-from rackwright.model.aws_instances import BLOCKS_ALONE, CapacityBlock, OnDemand
+from rackwright.model.aws_instances import BLOCKS_ALONE, CapacityBlock, Reservation
 from rackwright.plan.aws.site import GroupPlan
 
 
@@ -56,7 +56,7 @@ def _bought(site: AwsSitePlan, group: GroupPlan) -> Finding:
             fix="buy a capacity block, and set 'capacity: {kind: capacity-block, id: cr-…}'",
         )
     recorded = builtin_offerings().zone_ids(spec.type, site.region) is not None
-    if recorded or isinstance(capacity, OnDemand):
+    if recorded or not isinstance(capacity, (Reservation, CapacityBlock)):
         return _finding(site, name, spec.type, group.path)
     # Of a type that the record lacks, the reservation shows where EC2 has it.
     zone, own = site.network.availability_zones[0], capacity.availability_zone

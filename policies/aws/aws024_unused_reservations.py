@@ -18,7 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.model.aws_instances import OnDemand
+from rackwright.model.aws_instances import CapacityBlock, Reservation
 from rackwright.model.units import Percent
 
 
@@ -40,7 +40,7 @@ class UnusedReservations(Policy):
         for site in plan.aws:
             for identity, groups in site.reserved_groups.items():
                 capacity = groups[0].spec.capacity
-                if isinstance(capacity, OnDemand):
+                if not isinstance(capacity, (Reservation, CapacityBlock)):
                     continue
                 path = (*groups[0].path, "capacity", "instances")
                 launched = sum(group.spec.most for group in groups)

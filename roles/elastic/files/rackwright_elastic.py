@@ -36,6 +36,9 @@ NO_CAPACITY = (
 )  # fmt: skip
 """Answers that the next launch of the same group would get as well (Amazon EC2 API Reference, "Error codes")."""
 SUBNET_FULL = "InsufficientFreeAddressesInSubnet"
+MARKED = "marked-for-termination"
+"""Status of the request of a spot instance that EC2 takes back (Amazon EC2 User Guide, "Spot Instance request status")."""
+TAKEN_BACK = "rackwright-elastic: AWS takes the spot instance back"
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 60, 1800
 """Seconds until a node that could not be launched is offered to jobs again, doubled with each failure."""
 FRESH_S = 300
@@ -132,6 +135,16 @@ class Slurm:
     def send(self, job, partitions):
         """Let a job that waits run in other partitions."""
         self._try("update", f"JobId={job.name}", f"Partition={','.join(partitions)}")
+
+    def requeue(self, node):
+        """Queue the jobs of a node again; Slurm gives them KillWait to save what they have."""
+        squeue = str(Path(self.scontrol).with_name("squeue"))
+        words = [squeue, "--noheader", "--states=RUNNING,SUSPENDED", f"--nodelist={node}", "--format=%A"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            say(f"{' '.join(words)}: {done.stderr.strip()}")
+        for job in done.stdout.split():
+            self._try("requeue", job)
 
     def update(self, names, *words):
         """Change nodes; each on its own where Slurm takes them not together."""
@@ -326,6 +339,14 @@ class Site:
             one for page in pages for held in page["Reservations"] for one in held["Instances"]
         ]
         return sorted(found, key=lambda one: (one["LaunchTime"], one["InstanceId"]))
+
+    def taken_back(self):
+        """Return the spot instances that EC2 has given notice of."""
+        if not self.known.get("spot"):
+            return set()
+        filters = [{"Name": "status-code", "Values": [MARKED]}]
+        pages = self.ec2.get_paginator("describe_spot_instance_requests").paginate(Filters=filters)
+        return {one.get("InstanceId") for page in pages for one in page["SpotInstanceRequests"]}
 
     def state_reason(self, instance):
         """Return what EC2 says of the end of an instance; empty where it says nothing."""
@@ -592,6 +613,7 @@ class Elastic:
         there = site.instances()
         held, now = self._held(there), time.time()
         self._note(site, ((tag(one, HOST_TAG), one) for one in there))
+        self._leave(site, held, nodes)
         alive = {one["InstanceId"] for one in there}
         for one, run in self.journal.runs.items():
             mine = any(
@@ -646,6 +668,25 @@ class Elastic:
             say(f"launching {len(wanted)} nodes that Slurm waits for: {', '.join(wanted)}")
             self.resume(wanted)
         self._offer(site, nodes, now)
+
+    def _leave(self, site, held, nodes):
+        """Drain nodes whose spot instances AWS takes back, queue their jobs again, and undrain those that are off."""
+        marked = site.taken_back()
+        for node, told in nodes.items():
+            known = held.get(node, {}).get("InstanceId")
+            if known in marked and "DRAIN" not in told["states"]:
+                say(f"{node}: AWS takes {known} back")
+                self.slurm.update([node], "State=DRAIN", f"Reason={TAKEN_BACK}")
+                self.slurm.requeue(node)
+        off = [
+            node
+            for node, told in nodes.items()
+            if node not in held
+            and "DRAIN" in told["states"]
+            and is_off(told["states"])
+            and told["reason"] == TAKEN_BACK
+        ]
+        self.slurm.update(off, "State=RESUME")
 
     def _offer(self, site, nodes, now):
         """Offer failed nodes to jobs again after their pause."""

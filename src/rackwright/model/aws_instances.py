@@ -18,6 +18,7 @@ from rackwright.model.field_kinds import (
     OnChange,
 )
 from rackwright.model.names import Name, NameDigits
+from rackwright.model.prices import DollarsPerHour
 from rackwright.model.units import (
     Gibibytes,
     MegabytesPerSecond,
@@ -110,7 +111,24 @@ class CapacityBlock(Model):
         return self
 
 
-Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
+class Spot(Model):
+    """Spare capacity of EC2, which AWS takes back two minutes after a notice."""
+
+    kind: Annotated[Literal["spot"], HARDWARE]
+    """Spare capacity, which AWS may take back at any time, two minutes after a notice."""
+    max_price: Annotated[
+        DollarsPerHour,
+        Field(gt=0),
+        HARDWARE,
+        OnChange("in place", "a limit of instances that are launched from then on"),
+    ]
+    """Most that an instance may cost, in USD/h. While spare capacity is dearer, EC2 launches none, and takes
+    back those that run."""
+
+
+Capacity = Annotated[
+    OnDemand | Reservation | CapacityBlock | Spot, Field(discriminator="kind")
+]
 
 
 _JOIN = "slurmctld starts again with the nodes that it may launch; jobs go on"
@@ -186,6 +204,15 @@ class AwsNodeGroup(Model):
         str, Field(pattern=r"^/dev/[a-z0-9]+$"), HARDWARE, OnChange("rolling", TEMPLATE)
     ] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
+
+    @model_validator(mode="after")
+    def _spot_is_elastic(self) -> AwsNodeGroup:
+        if isinstance(self.capacity, Spot) and (self.least or not self.is_elastic):
+            raise ValueError(
+                f"'{self.name}' has spot instances, which AWS takes back: write 'count: {{min: 0, max: "
+                f"{max(1, self.most)}}}', so that Slurm launches them for jobs"
+            )
+        return self
 
     @property
     def least(self) -> int:

@@ -102,6 +102,8 @@ class Partition(Model):
     """QOS that may be used here. Every QOS if omitted."""
     allow_accounts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
     """Accounts that may use it; empty, all."""
+    spot: Annotated[bool, HARDWARE] = False
+    """True if jobs here may run on spot instances, and are queued again when AWS takes one back."""
     state: Annotated[Literal["UP", "DOWN", "DRAIN", "INACTIVE"], HARDWARE] = "UP"
     """Treatment of new jobs: State."""
     topology: Annotated[Literal["tree", "block", "flat"] | None, HARDWARE] = None

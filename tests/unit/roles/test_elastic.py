@@ -131,3 +131,51 @@ def test_names_outside_of_the_bounds_are_launched_for_no_one(
     run("resume", "train-1", "train-03", "train-13", "login-1")
     assert not aws.instances
     assert capsys.readouterr().err.count("is no elastic node") == 4
+
+
+def test_a_spot_instance_with_notice_is_drained_and_its_jobs_are_queued_again(
+    run: Any, aws: Aws, slurm: Slurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H5: AWS takes it back two minutes later, whatever runs on it."""
+    slurm.state("train-3", "train-4", to="ALLOCATED+POWERING_UP")
+    run("resume", "train-3", "train-4")
+    slurm.state("train-3", "train-4", to="ALLOCATED")
+    aws.marked = {"i-1"}
+    run("sweep")
+    assert slurm.requeued == []
+
+    monkeypatch.setitem(KNOWN, "spot", True)
+    run("sweep")
+    run("sweep")
+    assert slurm.requeued == ["train-3"], "once for a notice"
+    assert slurm.told["train-3"]["states"] == {"CLOUD", "ALLOCATED", "DRAIN"}
+    assert slurm.told["train-3"]["reason"].endswith("AWS takes the spot instance back")
+    assert slurm.told["train-4"]["states"] == {"CLOUD", "ALLOCATED"}
+
+    # AWS has ended it, and Slurm had powered the node down meanwhile: jobs may have it again.
+    aws.terminate_instances(["i-1"])
+    slurm.state("train-3", to="IDLE+DRAIN+POWERED_DOWN")
+    run("sweep")
+    assert "DRAIN" not in slurm.told["train-3"]["states"]
+    assert aws.living() == ["train-4"]
+
+
+def test_a_drained_spot_node_whose_instance_ended_comes_back_after_its_pause(
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr(program.time, "time", lambda: now)
+    monkeypatch.setitem(KNOWN, "spot", True)
+    slurm.state("train-3", to="ALLOCATED+POWERING_UP")
+    run("resume", "train-3")
+    slurm.state("train-3", to="ALLOCATED")
+    aws.marked = {"i-1"}
+    run("sweep")
+    aws.terminate_instances(["i-1"])
+    now += 400
+    run("sweep")
+    assert "DOWN" in slurm.told["train-3"]["states"]
+    assert "has ended" in slurm.reasons["train-3"]
+    now += 60
+    run("sweep")
+    assert slurm.told["train-3"]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}

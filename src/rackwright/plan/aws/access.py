@@ -124,8 +124,10 @@ def _elastic_rights(cluster: str, site: AwsSite, account: str) -> Iterator[dict[
     own = {"rackwright:cluster": cluster, "rackwright:site": site.name}
     templates = f"{ec2}:launch-template/*"
     by_template = {"ArnLike": {"ec2:LaunchTemplate": templates}}
+    spot = any(group.capacity.kind == "spot" for group in site.node_groups)
+    seen = ["ec2:DescribeInstances", "ec2:DescribeLaunchTemplateVersions"]
     yield _allow(
-        "SeeElasticNodes", ["ec2:DescribeInstances", "ec2:DescribeLaunchTemplateVersions"], "*"
+        "SeeElasticNodes", [*seen, *(["ec2:DescribeSpotInstanceRequests"] if spot else [])], "*"
     )
     yield _allow(
         "LaunchFromOwnTemplates",
@@ -143,7 +145,10 @@ def _elastic_rights(cluster: str, site: AwsSite, account: str) -> Iterator[dict[
             "StringEquals": {f"aws:RequestTag/{key}": value for key, value in marks.items()},
         },
     )
-    parts = [f"{ec2}:{kind}/*" for kind in _FROM_TEMPLATE]
+    parts = [
+        f"{ec2}:{kind}/*"
+        for kind in (*_FROM_TEMPLATE, *(["spot-instances-request"] if spot else []))
+    ]
     images = f"arn:{of}:ec2:{site.region}::image/*"
     yield _allow("LaunchWithTheirParts", ["ec2:RunInstances"], [*parts, images], by_template)
     yield _allow(
@@ -166,6 +171,15 @@ def _elastic_rights(cluster: str, site: AwsSite, account: str) -> Iterator[dict[
             ["iam:PassRole"],
             f"arn:{of}:iam::{account}:role/{cluster}-{site.name}-node",
             {"StringEquals": {"iam:PassedToService": services}},
+        )
+    if spot:
+        # The first spot instance of an account makes it.
+        role = f"role/aws-service-role/{SPOT_SERVICE}/AWSServiceRoleForEC2Spot"
+        yield _allow(
+            "MakeTheRoleOfSpot",
+            ["iam:CreateServiceLinkedRole"],
+            f"arn:{of}:iam::{account}:{role}",
+            {"StringEquals": {"iam:AWSServiceName": SPOT_SERVICE}},
         )
     names = [f"{group.name}-*.{site.network.dns_zone}" for group in site.node_groups]
     yield _allow(
@@ -281,6 +295,7 @@ def flow_log_policy(group_arn: str) -> dict[str, Any]:
     )
 
 
+SPOT_SERVICE = "spot.amazonaws.com"
 FLOW_LOG_SERVICE = "vpc-flow-logs.amazonaws.com"
 AUTO_SCALING_SERVICE = "autoscaling.amazonaws.com"
 _KEY_OPERATIONS = (

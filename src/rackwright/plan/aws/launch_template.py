@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rackwright.model.aws_instances import AwsNodeGroup, AwsServer
+from rackwright.model.aws_instances import AwsNodeGroup, AwsServer, CapacityBlock, Reservation, Spot
 from rackwright.plan.aws.nic import Nic
 from rackwright.plan.aws.user_data import encoded
 
@@ -25,13 +25,13 @@ class Placement:
     """Name of the existing placement group."""
     reservation: str | None = None
     """Capacity reservation or block to launch into, by id."""
-    market: Literal["capacity-block"] | None = None
+    market: Literal["capacity-block", "spot"] | None = None
 
 
 def placement(group: AwsNodeGroup) -> Placement:
     """Return the placement of ``group``: a rule of the kind of capacity, unless the group names its own.
 
-    On-demand nodes with EFA share a cluster placement group; a targeted reservation allows only
+    On-demand and spot nodes with EFA share a cluster placement group; a targeted reservation allows only
     the placement group that it was made in; a capacity block allows none.
     """
     capacity = group.capacity
@@ -41,13 +41,13 @@ def placement(group: AwsNodeGroup) -> Placement:
         kind, name = "existing", group.placement_group
     elif capacity.kind == "reservation" and capacity.placement_group is not None:
         kind, name = "existing", capacity.placement_group
-    elif capacity.kind == "on-demand" and group.efa:
+    elif capacity.kind in ("on-demand", "spot") and group.efa:
         kind = "cluster"
     return Placement(
         group=kind,
         group_name=name,
-        reservation=None if capacity.kind == "on-demand" else capacity.id,
-        market="capacity-block" if capacity.kind == "capacity-block" else None,
+        reservation=capacity.id if isinstance(capacity, (Reservation, CapacityBlock)) else None,
+        market=capacity.kind if capacity.kind in ("capacity-block", "spot") else None,
     )
 
 
@@ -169,6 +169,12 @@ def launch_template_args(
         }
     if placed.market is not None:
         template["instance_market_options"] = {"market_type": placed.market}
+    if isinstance(group.capacity, Spot):
+        template["instance_market_options"]["spot_options"] = {
+            "max_price": f"{group.capacity.max_price:f}",
+            "spot_instance_type": "one-time",
+            "instance_interruption_behavior": "terminate",
+        }
     return template
 
 

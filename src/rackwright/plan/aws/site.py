@@ -18,6 +18,7 @@ from rackwright.model.aws_instances import (
     DataVolume,
     Reservation,
     Snapshots,
+    Spot,
 )
 from rackwright.model.aws_storage import ElasticFileSystem, LustreFileSystem
 from rackwright.model.hardware import fact_value
@@ -56,6 +57,22 @@ SitePath = tuple[str | int, ...]
 
 STANDARD_QUOTA = "L-1216C47A"
 """Quota that counts the vCPUs of on-demand standard instances, as head and login nodes are."""
+_SPOT_QUOTAS = {
+    STANDARD_QUOTA: "L-34B43A08",
+    "L-DB2E81BA": "L-3819A6DF",  # G and VT
+    "L-2C3B7624": "L-6B0D517C",  # Trn
+}
+"""Quota of spot instances by that of on-demand instances (Amazon EC2 Instance Types Guide, "Amazon EC2 instance type
+quotas"), which are apart for P: P5 has one, P4, P3 and P2 share one, and none is named for P6."""
+
+
+def spot_quota(instance_type: str, on_demand: str | None) -> str | None:
+    """Return the quota that counts the vCPUs of spot instances of a type; None where no document names one."""
+    if instance_type.startswith("p5"):
+        return "L-C4BD4855"
+    if instance_type.startswith(("p2", "p3", "p4")):
+        return "L-7212CCBC"
+    return None if on_demand is None else _SPOT_QUOTAS.get(on_demand)
 
 
 class AwsPlanError(PlanError):
@@ -103,6 +120,13 @@ class GroupPlan:
         """Virtual CPUs of the whole group at its largest, None where the catalogue lacks them."""
         each = fact_value(self.instance.vcpus)
         return None if each is None else each * self.spec.most
+
+    @property
+    def quota(self) -> str | None:
+        """Service quota that counts the vCPUs, None where it is not known; capacity blocks count against none."""
+        if isinstance(self.spec.capacity, Spot):
+            return spot_quota(self.spec.type, self.instance.quota)
+        return self.instance.quota
 
     def launch_template(
         self,

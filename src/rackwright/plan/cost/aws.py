@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from rackwright.model.aws_instances import CapacityBlock, OnDemand, Reservation
+from rackwright.model.aws_instances import CapacityBlock, Reservation, Spot
 from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
 from rackwright.plan.aws.file_systems.fsx import made_size
@@ -94,6 +94,21 @@ def aws_lines(
             if capacity.id not in charged:
                 yield _block(site, pricing, plan, capacity)
             yield _volumes(site, pricing, group.name, count, group.root_volume, plan.path)
+        elif isinstance(capacity, Spot):
+            # AWS's price moves by the hour, and the limit is what the team is ready to pay.
+            price = UsedPrice(group.type, capacity.max_price, UNITS[Offer.ON_DEMAND], None)
+            what = f"{count:,} × {group.type} spot, at the limit"
+            yield _line(
+                site,
+                group.name,
+                "instances",
+                what,
+                Decimal(count),
+                (price, ()),
+                "hour",
+                (*plan.path, "capacity", "max_price"),
+            )
+            yield _volumes(site, pricing, group.name, count, group.root_volume, plan.path)
         else:
             yield from _computers(
                 site,
@@ -105,7 +120,7 @@ def aws_lines(
             )
             if isinstance(capacity, Reservation) and capacity.id not in charged:
                 yield from _unused(site, pricing, plan, capacity, idle=idle)
-        if not isinstance(capacity, OnDemand):
+        if isinstance(capacity, (Reservation, CapacityBlock)):
             charged.add(capacity.id)
     for servers in site.servers:
         server = servers.server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
@@ -26,6 +26,7 @@ def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProbl
         message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
         problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
     problems += _check_groups(plan, sets)
+    problems += _check_spot(plan)
     seen: dict[str, NodeSet] = {}
     for nodes in sets:
         twin = seen.setdefault(nodes.group, nodes)
@@ -34,6 +35,26 @@ def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProbl
             hint = "rename one: a host has one name in the whole cluster"
             problems.append(PlanProblem((*nodes.path, "name"), message, hint))
     return problems
+
+
+def _check_spot(plan: Expansion) -> Iterator[PlanProblem]:
+    """Yield each partition whose jobs AWS may interrupt without its word, and the reverse."""
+    spot = [
+        group.spec.name
+        for site in plan.aws
+        for group in site.groups
+        if group.spec.capacity.kind == "spot"
+    ]
+    for number, partition in enumerate(scheduler_of(plan).partitions):
+        where = (*place_of(plan.membership, "partitions", number), "spot")
+        taken = [name for name in partition.groups if name in spot]
+        if taken and not partition.spot:
+            message = f"jobs of '{partition.name}' may run on spot instances of '{taken[0]}', which AWS takes back"
+            hint = f"set 'spot: true' of the partition, or take '{taken[0]}' out of its 'groups'"
+            yield PlanProblem(where, message, hint)
+        elif partition.spot and not taken:
+            message = f"'{partition.name}' is for spot instances, and none of its groups has any"
+            yield PlanProblem(where, message, "set 'capacity: {kind: spot, max_price: …}' of one")
 
 
 def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:

@@ -69,7 +69,7 @@ def _offerings(site: AwsSitePlan, ec2: Any) -> Iterator[AccountAnswer]:
 def _quotas(site: AwsSitePlan, quotas: Any) -> Iterator[AccountAnswer]:
     needs: dict[str, int | None] = {}
     rows = [
-        (group.instance.quota, group.vcpus)
+        (group.quota, group.vcpus)
         for group in site.groups
         if not isinstance(group.spec.capacity, CapacityBlock)  # counts against no quota
     ]

@@ -9,7 +9,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models.instances import StateReason
 
+SPOT_STATUS = {
+    "fulfilled": "Your spot request is fulfilled.",
+    "marked-for-termination": "Your spot instance is marked for termination.",
+    "instance-terminated-no-capacity": "Your spot instance was terminated, as there is no spot capacity for it.",
+    "instance-terminated-by-user": "Your spot instance was terminated by a user.",
+}
+"""Codes of the requests of spot instances, with words for each."""
 _HOURLY_USD = {"p5.48xlarge": 31.464, "p5en.48xlarge": 33.1, "p4d.24xlarge": 11.8}
 
 
@@ -174,6 +182,32 @@ def reserve(
             f"The capacity reservation {held.id} has {free} instances left, {count} asked for",
         )
     return held
+
+
+def spot_status(instance: Any) -> str:
+    """Return the status of the request of a spot instance."""
+    marked = getattr(instance, "rackwright_marked", False)
+    if instance.state in ("pending", "running"):
+        return "marked-for-termination" if marked else "fulfilled"
+    return "instance-terminated-no-capacity" if marked else "instance-terminated-by-user"
+
+
+def take_back(backend: Any, ids: list[str], *, end: bool = False) -> None:
+    """Give notice of spot instances, or end those whose two minutes are over.
+
+    Raises:
+        ValueError: one is no spot instance that runs.
+    """
+    instances = {one.id: one for one in _instances(backend)}
+    for identity in ids:
+        instance = instances.get(identity)
+        if instance is None or instance.lifecycle != "spot":
+            raise ValueError(f"'{identity}' is no spot instance that runs")
+        instance.rackwright_marked = True
+        if end:
+            instance.terminate()
+            reason = "Server.SpotInstanceTermination"
+            instance.state_reason = StateReason(f"{reason}: Spot instance termination", reason)
 
 
 def new_id(prefix: str) -> str:

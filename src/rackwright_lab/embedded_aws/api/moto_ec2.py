@@ -8,11 +8,13 @@ from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import ec2_backends
 from moto.ec2.responses import EC2Response
 
 from rackwright_lab.embedded_aws.api import moto_capacity as capacity
 from rackwright_lab.embedded_aws.api.patching import first_time, put
 
+_ACCOUNT = "123456789012"
 _TOPOLOGY_FAMILIES = ("p3dn", "p4", "p5", "p6", "g6e", "g7e", "trn", "hpc", "dl1")
 _STRATEGIES = ("cluster", "partition", "spread")
 
@@ -49,6 +51,7 @@ def install() -> None:
         describe_capacity_block_offerings,
         purchase_capacity_block,
         describe_instance_topology,
+        describe_spot_instance_requests,
     ):
         put(EC2Response, **{method.__name__: method})
 
@@ -472,3 +475,33 @@ def describe_instance_topology(self: Any) -> ActionResult:
     start = int(self._get_param("NextToken") or 0)
     token = str(start + size) if len(found) > start + size else None
     return ActionResult({"Instances": found[start : start + size], "NextToken": token})
+
+
+def take_back(regions: dict[str, dict[str, Any]]) -> None:
+    """Give notice of spot instances of regions, or end them (``{"us-east-1": {"ids": ["i-…"], "end": true}}``)."""
+    for region, asked in regions.items():
+        capacity.take_back(ec2_backends[_ACCOUNT][region], **asked)
+
+
+def describe_spot_instance_requests(self: Any) -> ActionResult:
+    """Describe the request of each spot instance, which EC2 makes as it launches one."""
+    filters = self._filters_from_querystring()
+    found = []
+    for held in self.ec2_backend.all_reservations():
+        for instance in held.instances:
+            if instance.lifecycle != "spot":
+                continue
+            code = capacity.spot_status(instance)
+            values = {"status-code": code, "instance-id": instance.id}
+            if _matches(values, [], filters):
+                request = f"sir-{instance.id.removeprefix('i-')[:8]}"
+                status = {"Code": code, "Message": capacity.SPOT_STATUS[code]}
+                found.append(
+                    {
+                        "SpotInstanceRequestId": request,
+                        "InstanceId": instance.id,
+                        "State": "active" if instance.state == "running" else "closed",
+                        "Status": status,
+                    }
+                )
+    return ActionResult({"SpotInstanceRequests": found})

@@ -13,6 +13,10 @@ from rackwright.plan.model import Plan
 from rackwright.plan.slurm.bursts import burst_partition, burst_price, place_of_burst
 from rackwright.plan.slurm.nodes import covers
 
+SPOT_SWEEP_S = 15
+"""Seconds from one sweep to the next where instances are taken back two minutes after a notice (Amazon EC2 User Guide,
+"Spot Instance interruption notices"). Judgement: jobs keep most of that time to save what they have."""
+
 METADATA_USER = "slurm"
 """User of slurmctld, by which the program reads the credentials of the head node."""
 
@@ -31,7 +35,10 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
         return {}
     folder = f"{slurm.state.folder}/rackwright-elastic"
     bursts = [_burst(plan, slurm.scheduler, burst) for burst in slurm.bursts]
-    return {"elastic_sites": sites, "elastic_bursts": bursts, "elastic_folder": folder}
+    made = {"elastic_sites": sites, "elastic_bursts": bursts, "elastic_folder": folder}
+    if any(site["spot"] for site in sites):
+        made["elastic_sweep_s"] = SPOT_SWEEP_S
+    return made
 
 
 def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
@@ -69,6 +76,7 @@ def _site(cluster: str, site: AwsSitePlan) -> dict[str, Any]:
         "region": site.region,
         "zone": site.network.dns_zone,
         "parameter": f"{parameter_path(cluster, site.name)}/network",
+        "spot": any(group.spec.capacity.kind == "spot" for group in site.groups),
         "subnets": subnets if existing is None else [existing.private_subnet],
         "groups": {
             group.spec.name: {
