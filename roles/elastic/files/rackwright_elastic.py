@@ -139,7 +139,13 @@ class Slurm:
     def requeue(self, node):
         """Queue the jobs of a node again; Slurm gives them KillWait to save what they have."""
         squeue = str(Path(self.scontrol).with_name("squeue"))
-        words = [squeue, "--noheader", "--states=RUNNING,SUSPENDED", f"--nodelist={node}", "--format=%A"]
+        words = [
+            squeue,
+            "--noheader",
+            "--states=RUNNING,SUSPENDED",
+            f"--nodelist={node}",
+            "--format=%A",
+        ]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             say(f"{' '.join(words)}: {done.stderr.strip()}")

@@ -126,9 +126,7 @@ class Spot(Model):
     back those that run."""
 
 
-Capacity = Annotated[
-    OnDemand | Reservation | CapacityBlock | Spot, Field(discriminator="kind")
-]
+Capacity = Annotated[OnDemand | Reservation | CapacityBlock | Spot, Field(discriminator="kind")]
 
 
 _JOIN = "slurmctld starts again with the nodes that it may launch; jobs go on"

@@ -89,6 +89,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
         from rackwright.plan.workload.references import check_workloads
 
         problems += check_workloads(blueprint, catalogue)
+    if blueprint.scheduler is not None:
+        from rackwright.plan.slurm.references import check_spot
+
+        problems += check_spot(blueprint)
     if blueprint.burst:
         from rackwright.plan.slurm.bursts import check_bursts
 

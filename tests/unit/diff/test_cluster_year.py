@@ -11,7 +11,7 @@ from diff_factories import a_cloud, updates_of
 from rackwright.diff.actions import Action
 
 GROUP = "sites.cloud.node_groups.train"
-SCHEDULER = {
+SCHEDULER: dict[str, Any] = {
     "kind": "slurm",
     "version": "25.05",
     "controllers": [{"host": "head-1"}],
@@ -35,7 +35,7 @@ def year(*, count: Any = 4, capacity: Any = None, spot: bool = False, **site: An
         cloud[name] = {**cloud.get(name, {}), **value} if isinstance(value, dict) else value
     scheduler = copy.deepcopy(SCHEDULER)
     if spot:
-        scheduler["partitions"][0] |= {"spot": True}  # type: ignore[index]
+        scheduler["partitions"][0] |= {"spot": True}
     return cloud, scheduler
 
 

@@ -37,6 +37,9 @@ def placement(group: AwsNodeGroup) -> Placement:
     capacity = group.capacity
     kind: Literal["none", "cluster", "existing"] = "none"
     name: str | None = None
+    market: Literal["capacity-block", "spot"] | None = None
+    if isinstance(capacity, (CapacityBlock, Spot)):
+        market = capacity.kind
     if group.placement_group is not None:
         kind, name = "existing", group.placement_group
     elif capacity.kind == "reservation" and capacity.placement_group is not None:
@@ -47,7 +50,7 @@ def placement(group: AwsNodeGroup) -> Placement:
         group=kind,
         group_name=name,
         reservation=capacity.id if isinstance(capacity, (Reservation, CapacityBlock)) else None,
-        market=capacity.kind if capacity.kind in ("capacity-block", "spot") else None,
+        market=market,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rackwright.model.aws import AwsSite
+from rackwright.model.cluster import Blueprint
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.federation import place_of
@@ -26,7 +28,6 @@ def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProbl
         message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
         problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
     problems += _check_groups(plan, sets)
-    problems += _check_spot(plan)
     seen: dict[str, NodeSet] = {}
     for nodes in sets:
         twin = seen.setdefault(nodes.group, nodes)
@@ -37,20 +38,25 @@ def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProbl
     return problems
 
 
-def _check_spot(plan: Expansion) -> Iterator[PlanProblem]:
+def check_spot(blueprint: Blueprint) -> Iterator[PlanProblem]:
     """Yield each partition whose jobs AWS may interrupt without its word, and the reverse."""
+    if blueprint.scheduler is None:
+        return
     spot = [
-        group.spec.name
-        for site in plan.aws
-        for group in site.groups
-        if group.spec.capacity.kind == "spot"
+        group.name
+        for site in blueprint.sites
+        if isinstance(site, AwsSite)
+        for group in site.node_groups
+        if group.capacity.kind == "spot"
     ]
-    for number, partition in enumerate(scheduler_of(plan).partitions):
-        where = (*place_of(plan.membership, "partitions", number), "spot")
-        taken = [name for name in partition.groups if name in spot]
+    for number, partition in enumerate(blueprint.scheduler.partitions):
+        where = ("scheduler", "partitions", number, "spot")
+        bursts = [one.to for one in blueprint.burst if one.partition == partition.name]
+        groups = (*partition.groups, *(to.rpartition("/")[2] for to in bursts))
+        taken = [name for name in groups if name in spot]
         if taken and not partition.spot:
             message = f"jobs of '{partition.name}' may run on spot instances of '{taken[0]}', which AWS takes back"
-            hint = f"set 'spot: true' of the partition, or take '{taken[0]}' out of its 'groups'"
+            hint = f"set 'spot: true' of the partition, or let its jobs run on other nodes than '{taken[0]}'"
             yield PlanProblem(where, message, hint)
         elif partition.spot and not taken:
             message = f"'{partition.name}' is for spot instances, and none of its groups has any"

@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.instances import StateReason
 
+_ACCOUNT = "123456789012"
 SPOT_STATUS = {
     "fulfilled": "Your spot request is fulfilled.",
     "marked-for-termination": "Your spot instance is marked for termination.",
@@ -192,12 +194,17 @@ def spot_status(instance: Any) -> str:
     return "instance-terminated-no-capacity" if marked else "instance-terminated-by-user"
 
 
-def take_back(backend: Any, ids: list[str], *, end: bool = False) -> None:
-    """Give notice of spot instances, or end those whose two minutes are over.
+def take_back(regions: dict[str, dict[str, Any]]) -> None:
+    """Give notice of spot instances of regions, or end them (``{"us-east-1": {"ids": ["i-…"], "end": true}}``).
 
     Raises:
         ValueError: one is no spot instance that runs.
     """
+    for region, asked in regions.items():
+        _take_back(ec2_backends[_ACCOUNT][region], **asked)
+
+
+def _take_back(backend: Any, ids: list[str], *, end: bool = False) -> None:
     instances = {one.id: one for one in _instances(backend)}
     for identity in ids:
         instance = instances.get(identity)

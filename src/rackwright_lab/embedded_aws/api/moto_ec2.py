@@ -8,13 +8,11 @@ from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 from moto.ec2.exceptions import EC2ClientError
-from moto.ec2.models import ec2_backends
 from moto.ec2.responses import EC2Response
 
 from rackwright_lab.embedded_aws.api import moto_capacity as capacity
 from rackwright_lab.embedded_aws.api.patching import first_time, put
 
-_ACCOUNT = "123456789012"
 _TOPOLOGY_FAMILIES = ("p3dn", "p4", "p5", "p6", "g6e", "g7e", "trn", "hpc", "dl1")
 _STRATEGIES = ("cluster", "partition", "spread")
 
@@ -475,12 +473,6 @@ def describe_instance_topology(self: Any) -> ActionResult:
     start = int(self._get_param("NextToken") or 0)
     token = str(start + size) if len(found) > start + size else None
     return ActionResult({"Instances": found[start : start + size], "NextToken": token})
-
-
-def take_back(regions: dict[str, dict[str, Any]]) -> None:
-    """Give notice of spot instances of regions, or end them (``{"us-east-1": {"ids": ["i-…"], "end": true}}``)."""
-    for region, asked in regions.items():
-        capacity.take_back(ec2_backends[_ACCOUNT][region], **asked)
 
 
 def describe_spot_instance_requests(self: Any) -> ActionResult:

@@ -16,7 +16,7 @@ from rackwright.plan.aws.access import instance_policy
 from rackwright.plan.aws.site import spot_quota
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.plan.problems import PlanError
+from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.policy.packs.loader import builtin_pack
 
 SPOT = {"kind": "spot", "max_price": "20 USD/h"}
@@ -42,6 +42,15 @@ def a_cluster(folder: Path, spot: str = "spot: true") -> Plan:
     return load_plan(builtin_pack() / "fixtures/aws.yaml", [layer]).plan
 
 
+def problem_of(folder: Path, text: str) -> PlanProblem:
+    """The one reason for which a plan is refused."""
+    (folder / "layer.yaml").write_text(text)
+    with pytest.raises(PlanError) as refused:
+        load_plan(builtin_pack() / "fixtures/aws.yaml", [folder / "layer.yaml"])
+    (problem,) = refused.value.problems
+    return problem
+
+
 @pytest.mark.parametrize("count", [4, 0, {"min": 1, "max": 4}])
 def test_spot_instances_that_always_run_are_refused(count: Any) -> None:
     with pytest.raises(ValidationError, match="so that Slurm launches them"):
@@ -56,18 +65,17 @@ def test_spot_without_a_limit_is_refused(limit: dict[str, Any]) -> None:
 
 
 def test_a_partition_says_that_its_jobs_may_be_interrupted(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="spot instances of 'train', which AWS takes back"):
-        a_cluster(tmp_path, "max_nodes: 4")
+    problem = problem_of(tmp_path, LAYER.replace("SPOT", "max_nodes: 4"))
+    assert problem.path == ("scheduler", "partitions", 0, "spot")
+    assert "spot instances of 'train', which AWS takes back" in problem.message
     assert a_cluster(tmp_path).scheduler is not None
 
 
 def test_a_partition_without_spot_instances_says_nothing_of_them(tmp_path: Path) -> None:
-    layer = tmp_path / "layer.yaml"
     text = LAYER.replace("SPOT", "spot: true")
     text = text.replace("capacity: {kind: spot, max_price: 20.50 USD/h}", "efa: true")
-    layer.write_text(text)
-    with pytest.raises(PlanError, match="none of its groups has any"):
-        load_plan(builtin_pack() / "fixtures/aws.yaml", [layer])
+    problem = problem_of(tmp_path, text)
+    assert "none of its groups has any" in problem.message
 
 
 def test_the_launch_template_has_the_limit_and_asks_once() -> None:
@@ -87,9 +95,7 @@ def test_the_launch_template_has_the_limit_and_asks_once() -> None:
 
 def test_cost_is_at_most_the_limit(tmp_path: Path) -> None:
     plan = a_cluster(tmp_path)
-    (line,) = [
-        one for one in plan.cost.lines if (one.group, one.kind) == ("train", "instances")
-    ]
+    (line,) = [one for one in plan.cost.lines if (one.group, one.kind) == ("train", "instances")]
     assert line.what == "8 × p5.48xlarge spot, at the limit"
     assert line.price is not None
     assert line.price.amount == Decimal("20.50")
