@@ -25,12 +25,16 @@ def ask(name: str, program: str, question: Any) -> Any:
     Raises:
         AssertionError: it ends with an error, or nothing can be installed.
     """
-    command = [str(NODE), str(_installed(name) / program)]
+    command = [str(NODE), str(installed(name) / program)]
     return json.loads(_run(command, text=json.dumps(question)))
 
 
-def _installed(name: str) -> Path:
-    """The folder with its packages, in the versions and with the digests of its ``package-lock.json``."""
+def installed(name: str) -> Path:
+    """The folder ``tests/NAME`` with its packages, in the versions and with the digests of its ``package-lock.json``.
+
+    Raises:
+        AssertionError: nothing can be installed.
+    """
     source = ROOT / "tests" / name
     files = sorted(path for path in source.iterdir() if path.is_file())
     digest = hashlib.sha256()

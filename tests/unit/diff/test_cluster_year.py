@@ -72,7 +72,7 @@ ELASTIC = {"min": 0, "max": 8}
          year(count=ELASTIC, capacity={**SPOT, "max_price": "25 USD/h"}, spot=True),
          f"{GROUP}.capacity.max_price", Action.IN_PLACE, "from then on"),
         (year(network={"cluster_subnets": ["10.20.0.0/26"]}),
-         year(network={"cluster_subnets": ["10.20.0.0/26", "10.20.128.0/17"]}),
+         year(network={"cluster_subnets": ["10.20.0.0/26", "10.20.64.0/18"]}),
          "sites.cloud.network.cluster_subnets", Action.IN_PLACE, "launched in each"),
         (year(network={"cluster_subnets": ["10.20.0.0/26"]}),
          year(network={"cluster_subnets": ["10.20.0.0/17"]}),

@@ -343,7 +343,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
         cluster=loaded.plan.name,
         name=name,
         region=plans[name].region,
-        account=plans[name].spec.account,
+        account=plans[name].account,
     )
 
 

@@ -212,6 +212,11 @@ class AwsSitePlan:
         return self.spec.region
 
     @property
+    def account(self) -> str | None:
+        """Id of the AWS account; None for any."""
+        return self.spec.account
+
+    @property
     def network(self) -> AwsNetwork:
         """Network of the site as the blueprint declares it."""
         return self.spec.network

@@ -10,13 +10,13 @@ import pytest
 from pydantic import ValidationError
 
 from aws_factories import a_group, a_plan, a_site
+from rackwright.errors import SpecErrors
 from rackwright.inventory.role_variables.slurm.elastic import SPOT_SWEEP_S, elastic_variables
 from rackwright.model.aws_instances import AwsNodeGroup
 from rackwright.plan.aws.access import instance_policy
 from rackwright.plan.aws.site import spot_quota
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.policy.packs.loader import builtin_pack
 
 SPOT = {"kind": "spot", "max_price": "20 USD/h"}
@@ -42,13 +42,12 @@ def a_cluster(folder: Path, spot: str = "spot: true") -> Plan:
     return load_plan(builtin_pack() / "fixtures/aws.yaml", [layer]).plan
 
 
-def problem_of(folder: Path, text: str) -> PlanProblem:
-    """The one reason for which a plan is refused."""
+def refusal(folder: Path, text: str) -> str:
+    """The words by which a plan is refused, with their place."""
     (folder / "layer.yaml").write_text(text)
-    with pytest.raises(PlanError) as refused:
+    with pytest.raises(SpecErrors) as refused:
         load_plan(builtin_pack() / "fixtures/aws.yaml", [folder / "layer.yaml"])
-    (problem,) = refused.value.problems
-    return problem
+    return str(refused.value)
 
 
 @pytest.mark.parametrize("count", [4, 0, {"min": 1, "max": 4}])
@@ -65,17 +64,16 @@ def test_spot_without_a_limit_is_refused(limit: dict[str, Any]) -> None:
 
 
 def test_a_partition_says_that_its_jobs_may_be_interrupted(tmp_path: Path) -> None:
-    problem = problem_of(tmp_path, LAYER.replace("SPOT", "max_nodes: 4"))
-    assert problem.path == ("scheduler", "partitions", 0, "spot")
-    assert "spot instances of 'train', which AWS takes back" in problem.message
+    told = refusal(tmp_path, LAYER.replace("SPOT", "max_nodes: 4"))
+    assert "layer.yaml:12:16: scheduler.partitions.train.spot: jobs of 'train' may run" in told
+    assert "spot instances of 'train', which AWS takes back" in told
     assert a_cluster(tmp_path).scheduler is not None
 
 
 def test_a_partition_without_spot_instances_says_nothing_of_them(tmp_path: Path) -> None:
     text = LAYER.replace("SPOT", "spot: true")
     text = text.replace("capacity: {kind: spot, max_price: 20.50 USD/h}", "efa: true")
-    problem = problem_of(tmp_path, text)
-    assert "none of its groups has any" in problem.message
+    assert "none of its groups has any" in refusal(tmp_path, text)
 
 
 def test_the_launch_template_has_the_limit_and_asks_once() -> None:
