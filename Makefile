@@ -107,9 +107,12 @@ said=$$(NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file .ci/sit
   { grep -v '^INFO' <<< "$$said"; exit 1; }
 endef
 
-docs: $(STAMP) ## Build the documentation into site/
-	$(call mkdocs,$(abspath site))
-	echo site/index.html
+# Versions are folders beside each other; the newest is named `latest`, and the top leads there.
+docs: $(STAMP) ## Build the documentation of this version into site/
+	version=$$($(BIN)/python -c 'import rackwright; print(rackwright.__version__)')
+	$(call mkdocs,"$(abspath site)/$$version")
+	$(BIN)/python .ci/site/versions.py site "$$version"
+	echo "site/$$version/index.html"
 
 lint: $(STAMP) ## Check style, types and documentation
 	$(MAKE) --no-print-directory --jobs 2 --output-sync --keep-going \

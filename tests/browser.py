@@ -1,6 +1,6 @@
 """A real Chromium, driven through a pair of pipes by the DevTools protocol: no library, no port.
 
-It shows files of this machine alone. Whatever a page asks for beside itself, and whatever its program or
+It shows files of this machine, and what a server on its loopback has, alone. Whatever a page asks for beside itself, and whatever its program or
 its own policy complains about, is kept.
 """
 
@@ -35,7 +35,7 @@ _ARGUMENTS = (
     "--hide-scrollbars",
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
     "about:blank",
 )
@@ -104,9 +104,13 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Show a file, and wait until it is loaded."""
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        """Show what is at an address, and wait until it is loaded."""
         self.requests.clear()
         self.complaints.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=address)
         while self._next().get("method") != "Page.loadEventFired":
             pass
 
@@ -152,6 +156,20 @@ class Page:
         """Click at a place of what is shown."""
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def barriers(self, rules: Path) -> list[str]:
+        """Return the serious and critical findings of axe on the page, with their places; ``rules`` is axe's program.
+
+        A policy of the page itself would stop what axe does to it.
+        """
+        self.ask(f"{rules.read_text('utf-8')}; 0")
+        found = self.ask(
+            "axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations"
+            ".filter((one) => ['serious', 'critical'].includes(one.impact))"
+            ".map((one) => `${one.id}: ${one.help}: `"
+            " + one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(', ')))"
+        )
+        return list(found)
 
     def press(self, key: str, code: int) -> None:
         """Press a key."""

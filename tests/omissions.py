@@ -103,6 +103,7 @@ GONE = {
     "operations.software[].amd": "versions of software for another vendor's accelerators stood there",
     "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
+    "sites[].fabrics[].attached[].split": "the ports are whole, and have their full rate",
     "owner": "it is a tag of everything, of which there was one too many",
     "sites[].network.endpoints*": "a service without endpoints was named",
     "sites[].power.sources[].battery_room": "the batteries are in the room of their UPS",

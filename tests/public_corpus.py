@@ -153,14 +153,62 @@ def _gbps(kind: str) -> float:
     return 0 if match is None else float(match[1] or _GBPS[match[2]])
 
 
+_INPUT = {
+    "voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye", "C13": "10 A", "C19": "16 A", "capacity": "9 kW", "hosts": "4",
+}  # fmt: skip
+"""Facts of an invented data sheet, without which PDUs and CDUs are not imported; the facts of the file are compared."""
+_POUNDS = {"kg": 1.0, "g": 0.001, "lb": 0.45359237, "oz": 0.45359237 / 16}
+"""Kilograms of each unit."""
+_NO_SWITCHES = {
+    "A10", "Avocent", "Barracuda", "Check Point", "Citrix", "Deciso", "Opengear", "Palo Alto", "Peplink", "Perle", "Raritan",
+}  # fmt: skip
+"""Makers of firewalls, balancers and console servers alone."""
+_NO_SWITCH_FILES = re.compile(r"FG-|SRX|NS(a|sp)\d|TZ\d|ASA|F[P]R|ISR|FSP-|ZXA10|MX\d|IM\d|CM\d")
+
+
 def _device_type(path: Path, text: str) -> Outcome:
     """Import a device type, and compare the entry with what the YAML has."""
+    data = yaml.safe_load(text)
     try:
         made = import_device(path, day=date(2026, 1, 1))
     except SpecErrors as error:
-        return Outcome("device type", "refused as what it is", _first(error))
-    wrong = list(_wrong(yaml.safe_load(text), made.folder, made.document))
+        why = _first(error)
+        if "does not state" not in why:
+            result = "asks for its kind" if "says that it is a server" in why else "refused"
+            wrong = list(_refused_wrongly(data, path, why))
+            return Outcome(
+                "device type",
+                "wrong" if wrong else f"{result} as what it is",
+                "; ".join(wrong) or why,
+            )
+        asked = re.findall(r"--fact '(\w+)=", str(error))
+        made = import_device(
+            path,
+            facts={**{name: _INPUT[name] for name in asked}, **_rated(data)},
+            day=date(2026, 1, 1),
+        )
+    wrong = list(_wrong(data, made.folder, made.document))
+    if made.folder == "switches" and (
+        data["manufacturer"] in _NO_SWITCHES or _NO_SWITCH_FILES.match(path.stem)
+    ):
+        wrong.append("its maker calls it no switch")
     return Outcome("device type", "wrong" if wrong else f"right ({made.folder})", "; ".join(wrong))
+
+
+def _rated(data: dict[str, Any]) -> dict[str, str]:
+    kinds = {str(one.get("type")) for one in data.get("power-outlets") or ()}
+    return {name: _INPUT[name] for name in ("C13", "C19") if f"iec-60320-{name.lower()}" in kinds}
+
+
+def _refused_wrongly(data: dict[str, Any], path: Path, why: str) -> Iterator[str]:
+    """Yield the reasons for which a refused file is a product that should have been imported."""
+    ports = [str(one["type"]) for one in data.get("interfaces") or () if not one.get("mgmt_only")]
+    most = max(Counter(ports).values(), default=0)
+    fast = any(_gbps(kind) >= 40 and count >= 16 for kind, count in Counter(ports).items())
+    if fast and "is none" not in why and "u_height" in data:
+        yield f"{most} ports of a fast switch are refused"
+    if re.match(r"(DGX|PowerEdge-[RX]|ProLiant-DL|ThinkSystem-SR)", path.stem) and most:
+        yield "a server is refused"
 
 
 def _wrong(data: dict[str, Any], folder: str, made: Any) -> Iterator[str]:
@@ -168,14 +216,29 @@ def _wrong(data: dict[str, Any], folder: str, made: Any) -> Iterator[str]:
     names = " ".join(str(one.get("name")) for one in data.get("interfaces") or ())
     if folder == "nodes" and not _SERVER.search(f"{data['model']} {names}"):
         yield "nothing says that it is a server"
-    if data.get("power-outlets"):
+    if data.get("power-outlets") and folder != "pdus":
         yield "a device with outlets became a product that draws power"
-    height = made.get("height")
-    if height is not None and float(height["value"].split()[0]) != float(data["u_height"]):
-        yield f"height {height['value']} of {data['u_height']}"
-    supplies, ports = made.get("power_supplies"), data.get("power-ports") or []
-    if supplies is not None and ports and supplies["count"] != len(ports):
-        yield f"{supplies['count']} supplies of {len(ports)} power ports"
+    height, units = made.get("height"), data.get("u_height")
+    if (None if height is None else float(height["value"].split()[0])) != (
+        float(units) if units or (folder == "pdus" and units == 0) else None
+    ):
+        yield f"height {height} of {units}"
+    stated, weight = data.get("weight"), made.get("weight")
+    if (stated is None or data.get("weight_unit") is None) != (weight is None):
+        yield f"weight {weight} of {stated}"
+    elif weight is not None and stated is not None:
+        number, unit = weight["value"].split()
+        if abs(float(number) * _POUNDS[unit] / (stated * _POUNDS[data["weight_unit"]]) - 1) > 1e-5:
+            yield f"weight {weight['value']} of {stated} {data['weight_unit']}"
+    if folder in {"nodes", "switches"}:
+        yield from _wrong_device(data, made)
+    if folder == "pdus":
+        counts = Counter(str(one.get("type")) for one in data["power-outlets"])
+        had = {one["type"]: one["count"] for one in made.get("outlets", ())}
+        if had != {
+            name: count for name in ("C13", "C19") if (count := counts[f"iec-60320-{name.lower()}"])
+        }:
+            yield f"outlets {had} of {dict(counts)}"
     if folder == "switches":
         kinds = Counter(str(one["type"]) for one in data["interfaces"] if not one.get("mgmt_only"))
         rates = {kind: _gbps(kind) for kind in kinds}
@@ -187,6 +250,31 @@ def _wrong(data: dict[str, Any], folder: str, made: Any) -> Iterator[str]:
             named = any("uplink" in str(one["name"]).lower() for one in data["interfaces"])
             if not named and fast and slow and max(fast) < min(slow):
                 yield f"{up} slower ports became uplinks"
+
+
+def _wrong_device(data: dict[str, Any], made: Any) -> Iterator[str]:
+    """Yield what air, depth and supplies of a node or switch are otherwise than the YAML has them."""
+    air = str(data.get("airflow") or "").replace("rear", "back")
+    if air not in {"", "mixed"} and made.get("airflow_direction") != air:
+        yield f"air {made.get('airflow_direction')} of {data['airflow']}"
+    if made.get("full_depth") != data.get("is_full_depth"):
+        yield f"full depth {made.get('full_depth')} of {data.get('is_full_depth')}"
+    supplies, ports = made.get("power_supplies"), data.get("power-ports") or []
+    kinds = {str(port.get("type")) for port in ports}
+    draws = {port.get("maximum_draw") for port in ports}
+    (kind,) = kinds if len(kinds) == 1 else ("",)
+    if re.fullmatch(r"iec-60320-c(14|20|22)|hardwired|dc-terminal", kind):
+        inlet = kind.removeprefix("iec-60320-").upper() if kind.startswith("iec") else "hardwired"
+        rating = f"{next(iter(draws))} W" if len(draws) == 1 and draws != {None} else None
+        seen = (supplies or {}).get("rating", {}).get("value")
+        if supplies is None or (supplies["count"], supplies["inlet"], seen) != (
+            len(ports),
+            inlet,
+            rating,
+        ):
+            yield f"supplies {supplies} of {len(ports)} {kind}"
+    elif supplies is not None:
+        yield f"supplies {supplies} of {sorted(kinds)}"
 
 
 def _cables(path: Path, text: str) -> Outcome:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from omissions import CATALOGUE, Refused, against, changed, in_force, plan_of
+from omissions import CATALOGUE, POLICIES, Refused, against, changed, in_force, plan_of
 from rackwright.model.cluster import PolicySetting
 from rackwright.plan.derivation.derive import derive
 from rackwright.policy.api import Policy
@@ -34,6 +34,13 @@ def refused_by(policy: type[Policy]) -> Sequence[Refused]:
             if site.refusing:
                 found.append(site)
     return found
+
+
+def example_of(rule: str, name: str) -> Refused:
+    """An example that a rule refuses."""
+    (policy,) = [policy for policy in POLICIES if policy.id == rule]
+    (site,) = [site for site in refused_by(policy) if site.name == f"{rule} {name}"]
+    return site
 
 
 AIR = ("halls", 0, "air")

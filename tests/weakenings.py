@@ -325,6 +325,7 @@ TOO_BOLD = {
     "PWR-025": "SitePower.continuous_derate",
     "PWR-026": "PowerSource.redundancy",
     "PWR-027": "NodeGroup.power_cap",
+    "PWR-032": "PowerSource.overload",
     "RACK-013": "RackGroup.aisle_depth",  # RACK-004 asks for one that is not stated
 }
 """By rule the claim that it refuses by itself, so that a change which takes it back passes."""

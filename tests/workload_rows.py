@@ -70,7 +70,10 @@ class Run:
     def software(self, program: Software | None = None) -> Software:
         """Return the program of the run, or another one, with the settings of the run's recipe."""
         found = program or known_programs()[self.program]
-        return replace(found, **_recipe(self)) if self.release and self.job.model.experts else found
+        if not self.release:
+            return found
+        found = replace(found, old=self.release < "26.04")
+        return replace(found, **_recipe(self)) if self.job.model.experts else found
 
     @property
     def kind(self) -> str:
@@ -139,12 +142,15 @@ def megatron_runs() -> list[Run]:
 
 
 def _as_it_ran(run: Run) -> Run:
-    """Return a run whose layout was printed without its sharding as a sharded one.
+    """Return a run with the layout that it had, where the table prints another.
 
     A 70B model with ``tp`` 1 and ``pp`` 1 does not fit an accelerator by any recomputation; rows of the same table and
-    release have the same layout with FSDP.
+    release have the same layout with FSDP. Three runs of release 25.11 print a layout that no recipe has, one number beside
+    the recipe of that release for the same batch: they ran as the recipe says (docs/workloads.md).
     """
-    whole = run.layout.of_replica == 1 and not run.job.model.experts and run.job.task != "lora"
+    if run.job.model.experts:
+        return replace(run, layout=_layout_of_recipe(run))
+    whole = run.layout.of_replica == 1 and run.job.task != "lora"
     if whole and not run.step().fits:
         return replace(run, layout=replace(run.layout, sharded=True))
     return run
@@ -190,35 +196,53 @@ def vtrain_runs(name: str) -> list[Run]:
     return runs
 
 
+LAYOUT = {
+    "tp": "tensor",
+    "pp": "pipeline",
+    "vp": "virtual",
+    "ep": "expert",
+    "mbs": "micro_batch",
+}
+"""Columns of recipes by the field of a layout that they state."""
+
+
+def _recipes_of(run: Run) -> list[dict[str, str]]:
+    wanted = (run.job.model.name, run.system, run.job.precision)
+    return [row for row in _recipes() if (row["model"], row["system"], row["precision"]) == wanted]
+
+
+def _differing(run: Run, row: dict[str, str]) -> list[str]:
+    """Return the columns of a recipe that differ from the layout of a run."""
+    return [key for key, field in LAYOUT.items() if int(row[key]) != getattr(run.layout, field)]
+
+
+def _layout_of_recipe(run: Run) -> ModelLayout:
+    """Return the layout of the recipe of a run's release and batch, where no recipe has the printed one."""
+    rows = [row for row in _recipes_of(run) if row["gbs"] == str(run.job.sequences)]
+    if any(not _differing(run, row) for row in rows):
+        return run.layout
+    for row in rows:
+        other = _differing(run, row)
+        if row["release"] == run.release and len(other) == 1:
+            changes: dict[str, Any] = {LAYOUT[key]: int(row[key]) for key in other}
+            return replace(run.layout, **changes)
+    return run.layout
+
+
 def _recipe(run: Run) -> dict[str, Any]:
     """Return the settings of the recipe that comes nearest by layout, of releases that there were."""
-    job, layout = run.job, run.layout
-    wanted = (
-        layout.tensor,
-        layout.pipeline,
-        layout.virtual,
-        layout.expert,
-        layout.micro_batch,
-        job.sequences,
-    )
 
     def distance(row: dict[str, str]) -> tuple[bool, int, str]:
-        has = (int(row[key]) for key in ("tp", "pp", "vp", "ep", "mbs", "gbs"))
-        other = sum(a != b for a, b in zip(has, wanted, strict=True))
+        other = len(_differing(run, row)) + (row["gbs"] != str(run.job.sequences))
         later = row["release"] > run.release
         return later, other, row["release"] if later else _descending(row["release"])
 
-    rows = [
-        row
-        for row in _recipes()
-        if (row["model"], row["system"], row["precision"])
-        == (job.model.name, run.system, job.precision)
-    ]
+    rows = _recipes_of(run)
     if not rows:
         return {}
     best = min(rows, key=distance)
-    switches = {key: best[key] == "1" for key in ("once", "overlapped", "fused")}
-    return {"graphs": best["graphs"], **switches}
+    switches = ("once", "overlapped", "fused", "projections", "passes")
+    return {"graphs": best["graphs"], **{key: best[key] == "1" for key in switches}}
 
 
 def _descending(release: str) -> str:

@@ -413,6 +413,11 @@ CASES: tuple[tuple[str, str], ...] = (
     ('pdu: pdu-415v-60a-24c19', 'pdu: [pdu-415v-60a-24c19]'),
     ('ashrae_class: A2', 'ashrae: A2'),
     ('ashrae_class: A2', 'ashrae_class: 2'),
+    ('mtu: 4096}', 'mtu: 4096, network: 127.0.0.0/8}'),
+    ('mtu: 4096}', 'mtu: 4096, network: 239.0.0.0/16}'),
+    ('mtu: 4096}', 'mtu: 4096, network: 169.254.0.0/16}'),
+    ('mtu: 4096}', 'mtu: 4096, network: 10.30.0.5/22}'),
+    ('mtu: 4096}', 'mtu: 4096, groups: [dgx, dgx]}'),
     ('hot-aisle', 'hot_aisle'),
     ('hot-aisle', 'true'),
 )  # fmt: skip

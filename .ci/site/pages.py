@@ -54,7 +54,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 def made_pages() -> Iterator[tuple[str, str]]:
     """The path in the site and the text of each page that is made."""
-    yield "reference/blueprint.md", reference.blueprint_page()
+    yield from reference.blueprint_pages()
     yield from reference.policy_pages()
     yield "reference/faults.md", reference.faults_page()
     yield "reference/commands.md", reference.commands_page()

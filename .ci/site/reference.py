@@ -12,10 +12,12 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from rackwright import api, cli
+from rackwright import api, cli, model
 from rackwright.catalog.fault_signals import alert_rules, faults_of_node
 from rackwright.catalog.fault_table import builtin_faults
 from rackwright.cli import VERBS
@@ -34,27 +36,109 @@ _WIDTH = "100"
 """Columns of a terminal, by which help is wrapped the same everywhere."""
 
 
-def blueprint_page() -> str:
-    """Every field of a blueprint, by the model that it belongs to."""
+SECTIONS: Mapping[str, str] = {
+    "intents": "Short form: what a site says instead of derived values",
+    "onprem": "Bare-metal sites: halls, rows, racks, node groups",
+    "power": "Power: sources, feeds, conductors",
+    "cooling": "Cooling: air handlers, loops, plant",
+    "fabric": "Fabrics",
+    "switching": "Switch configuration",
+    "standing": "Existing devices",
+    "addresses": "Names and addresses",
+    "interconnect": "Lines between sites",
+    "storage": "File systems of bare-metal sites",
+    "quotas": "Quotas of file systems",
+    "security": "Security",
+    "provisioning": "Provisioning of hosts",
+    "aws": "AWS sites: network, access, limits",
+    "aws_instances": "AWS instances: node groups, head and login nodes",
+    "aws_storage": "AWS file systems",
+    "scheduler": "Scheduler: Slurm",
+    "queues": "Partitions and quality of service",
+    "scheduler_settings": "Slurm priorities, accounts and sizes",
+    "slurm_lines": "Slurm node lines",
+    "operations": "Operations: health checks, burn-in, changes",
+    "software": "Software versions",
+    "tuning": "Host tuning",
+    "repair": "Repair and maintenance windows",
+    "reliability": "Reliability",
+    "workloads": "Training jobs",
+    "cost": "Costs and budgets",
+    "federation": "Federation, data sets, bursts",
+    "users": "Users and groups",
+    "facts": "Facts of products",
+    "cluster": "Policies and other top-level values",
+    "hardware": "Confidence of a fact",
+}
+"""Sections of the reference in their order: module of the models, and its title."""
+
+
+def blueprint_pages() -> Iterator[tuple[str, str]]:
+    """The page of the top level, and one of each section, by their path in the site."""
     schema = with_short_form(export_schema(Blueprint, title="Blueprint", schema_id="urn:page"))
-    parts = [
+    sections: dict[str, list[str]] = {}
+    for name in sorted(schema["definitions"]):
+        sections.setdefault(_section_of(name), []).append(name)
+    order = [*SECTIONS, *sorted(set(sections) - set(SECTIONS))]
+    titles = {one: SECTIONS.get(one, one.replace("_", " ").capitalize()) for one in order}
+    listed = "".join(f"- [{titles[one]}](blueprint/{one}.md)\n" for one in order if one in sections)
+    yield (
+        "reference/blueprint.md",
         (
-            "# Blueprint\n\nEvery field, from the schema that `rackwright schema export` writes. A field "
-            "without a default is required, unless it follows in a short blueprint.\n"
+            "# Blueprint\n\nEvery field, from the schema that `rackwright schema export` writes. A field without a "
+            "default is required, unless a [short blueprint](../short-blueprints.md) derives it.\n\n"
+            f"## Top level\n\n{_table(schema, 'blueprint/')}\n## Sections\n\n{listed}"
         ),
-        f"## Blueprint\n\n{_table(schema)}",
-    ]
-    for name, definition in sorted(schema["definitions"].items()):
-        text = _words(definition.get("markdownDescription", ""))
-        body = _table(definition) if "properties" in definition else _values(definition)
-        parts.append(f"## {name}\n\n{text}\n\n{body}")
-    return "\n".join(parts)
+    )
+    for one in order:
+        if one not in sections:
+            continue
+        parts = [f"# {titles[one]}\n\nPart of the [blueprint](../blueprint.md).\n"]
+        for name in sections[one]:
+            definition = schema["definitions"][name]
+            text = _words(definition.get("markdownDescription", ""))
+            body = _table(definition) if "properties" in definition else _values(definition)
+            parts.append(f"## {_readable(name)}\n\n{text}\n\n{body}")
+        yield f"reference/blueprint/{one}.md", "\n".join(parts)
 
 
-def _table(schema: Mapping[str, Any]) -> str:
+def _section_of(name: str) -> str:
+    """The section of a definition: the module of its model."""
+    for module in _model_modules():
+        thing = vars(module).get(name)
+        if getattr(thing, "__module__", "") == module.__name__:
+            return module.__name__.rpartition(".")[2]
+    return "cluster"
+
+
+@cache
+def _model_modules() -> tuple[ModuleType, ...]:
+    names = (one.name for one in pkgutil.iter_modules(model.__path__, f"{model.__name__}."))
+    return tuple(importlib.import_module(name) for name in names)
+
+
+def _readable(name: str) -> str:
+    """The name of a model in words: ``LustreFileSystem`` is ``Lustre file system``."""
+    words = re.findall(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", name)
+    shown = [_ACRONYMS.get(word.lower(), word.lower()) for word in words]
+    words_shown = " ".join(shown)
+    return words_shown[:1].upper() + words_shown[1:]
+
+
+_ACRONYMS = {
+    one.lower(): one
+    for one in (
+        "AWS", "BMC", "CDU", "CPU", "DNS", "EFA", "EFS", "FSx", "GPU", "IB", "InfiniBand", "Lustre", "NFS", "NVLink",
+        "OFED", "PDU", "QOS", "RoCE", "SSH", "Slurm", "TPM", "UPS", "VPC", "Xid",
+    )
+}  # fmt: skip
+
+
+def _table(schema: Mapping[str, Any], way: str = "") -> str:
+    """The fields of a model; ``way`` leads from the page to those of the sections."""
     required = schema.get("required", ())
     rows = [
-        f"| `{name}` | {_type(field)} | {_default(name, field, required)} | {_meaning(field)} |\n"
+        f"| `{name}` | {_type(field, way)} | {_default(name, field, required)} | {_meaning(field)} |\n"
         for name, field in schema["properties"].items()
     ]
     return "| Field | Is | Default | Meaning |\n|---|---|---|---|\n" + "".join(rows)
@@ -74,42 +158,71 @@ def _values(schema: Mapping[str, Any]) -> str:
     return f"{_type(schema)}\n"
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type(schema: Mapping[str, Any], way: str = "") -> str:
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(_REFERENCE)
-        return f"[{name}](#{name.lower()})"
+        words = _readable(name)
+        anchor = words.lower().replace(" ", "-")
+        return f"[{words}]({way}{_section_of(name)}.md#{anchor})"
     for key in ("allOf", "anyOf", "oneOf"):
         if key in schema:
-            kinds = [_type(one) for one in schema[key] if one.get("type") != "null"]
+            kinds = [
+                _type(one.get("then", one), way) for one in schema[key] if one.get("type") != "null"
+            ]
             return " or ".join(dict.fromkeys(kinds))
     if "enum" in schema:
         return ", ".join(f"`{_cell(str(one))}`" for one in schema["enum"])
     if "const" in schema:
         return f"`{_cell(str(schema['const']))}`"
     if schema.get("type") == "array":
-        return f"list of {_type(schema.get('items', {}))}"
+        return f"list of {_type(schema.get('items', {}), way)}"
     if schema.get("type") == "object":
-        return f"mapping to {_type(schema.get('additionalProperties') or {})}"
+        return f"mapping to {_type(schema.get('additionalProperties') or {}, way)}"
     if "examples" in schema:
         return f"text, as `{_cell(str(schema['examples'][0]))}`"
     names = {"string": "text", "integer": "whole number", "boolean": "`true` or `false`"}
     return names.get(str(schema.get("type")), str(schema.get("type", "anything")))
 
 
+FAMILIES: Mapping[str, str] = {
+    "AWS": "AWS",
+    "CAT": "Catalogue",
+    "COOL": "Cooling",
+    "CST": "Cost",
+    "IAC": "Infrastructure as code",
+    "NET": "Networks",
+    "OPS": "Operations",
+    "PERF": "Performance",
+    "PWR": "Power",
+    "RACK": "Racks and floors",
+    "REL": "Reliability",
+    "SCH": "Scheduling",
+    "SEC": "Security",
+    "STO": "Storage",
+}
+"""Names of the families of rules."""
+
+
 def policy_pages() -> Iterator[tuple[str, str]]:
     """The page of each policy and one that lists them, by their path in the site."""
     policies = sorted(load_packs(), key=lambda policy: policy.id)
-    rows = [
-        f"| [{policy.id}](policies/{policy.id}.md) | {_cell(policy_title(policy))} | {policy.severity} "
-        f"| {policy.enforcement} | {policy.profile} | {policy.stage} | {policy.since} |\n"
-        for policy in policies
-    ]
+    head = "| Policy | Requires | Severity | Enforcement | Profile | Stage | Since set |\n|---|---|---|---|---|---|---|\n"
+    families: dict[str, str] = {}
+    for policy in policies:
+        family = policy.id.partition("-")[0]
+        families[family] = families.get(family, "") + (
+            f"| [{policy.id}](policies/{policy.id}.md) | {_cell(policy_title(policy))} | {policy.severity} "
+            f"| {policy.enforcement} | {policy.profile} | {policy.stage} | {policy.since} |\n"
+        )
     yield (
         "reference/policies.md",
-        "# Policies\n\nThe built-in rules. A team's own stand beside them in packs "
-        "([contributing](contributing.md)).\n\n"
-        "| Policy | Demands | Severity | Enforcement | Profile | Stage | Since set |\n|---|---|---|---|---|---|---|\n"
-        + "".join(rows),
+        f"# Policies\n\nThe {len(policies)} built-in rules by family. Teams add [their own](../rules.md) in packs. "
+        "A rule blocks from its [profile](../concepts.md#profile) on, and its unknowns block from its "
+        "[stage](../concepts.md#stage) on.\n"
+        + "".join(
+            f"\n## {FAMILIES.get(family, family)} ({family})\n\n{head}{rows}"
+            for family, rows in families.items()
+        ),
     )
     for policy in policies:
         yield f"reference/policies/{policy.id}.md", _policy_page(policy)
@@ -128,7 +241,8 @@ def _policy_page(policy: type[Policy]) -> str:
     preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
     parameters = "".join(f"- {_angles(line)}\n" for line in describe_parameters(policy))
     return (
-        f"{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
+        # A rule mentions many things: pages that are about them come first.
+        f"---\nsearch:\n  boost: 0.1\n---\n{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
         f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n\n{parameters}"
     )
 

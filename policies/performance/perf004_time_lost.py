@@ -45,7 +45,7 @@ class TimeLost(Policy):
         lost = found.lost
         return Measure(
             Subject(f"{plan.name} workload {found.workload.name}", found.path),
-            value=None if lost is None else 100 * lost.total,
+            value=None if lost is None else 100 * (lost.failures + lost.checkpoints),
             limit=self.at_most,
             unit="%",
             what="share of the time lost to failures and checkpoints",

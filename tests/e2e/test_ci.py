@@ -306,7 +306,7 @@ def test_a_blueprint_that_cannot_be_read_takes_the_old_verdict_away(
     code, outputs = check(job, valid_at=LATER)
     assert (code, outputs["result"]) == (2, "failed"), job.log
     (comment,) = forge.bodies
-    assert "cannot be judged" in comment
+    assert "cannot be checked" in comment
     lines = (repository / BLUEPRINT).read_text().splitlines()
     assert f"`{BLUEPRINT}:{lines.index('nmae: atlas') + 1}`" in comment
     assert len(forge.uploads) == 1  # an empty file would close every alert
@@ -336,7 +336,7 @@ def test_a_link_in_the_place_of_the_blueprint_takes_the_old_verdict_away(
     assert f"'{BLUEPRINT}' is a link" in job.log
     (comment,) = forge.bodies  # the same one
     assert comment.startswith("<!-- rackwright:pr:site-blueprint.yaml valid-at=2026-11-21T13:00:00")
-    assert "cannot be judged" in comment
+    assert "cannot be checked" in comment
 
 
 def test_a_linked_folder_is_no_way_around(repository: Path, forge: FakeForge) -> None:

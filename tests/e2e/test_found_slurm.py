@@ -73,6 +73,11 @@ CASES: Mapping[str, Mapping[str, str]] = {
         'NodeName=n[1-4] CPUs=8 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=1000 Features="a,b" State=UNKNOWN\n'
         'PartitionName=p Nodes="n[1-4]" Default=YES MaxTime="2-00:00:00" State=UP\n'
     },
+    "instances of divided GPUs beside whole ones": {
+        "slurm.conf": "GresTypes=gpu\nNodeName=g1 CPUs=8 RealMemory=1000 Gres=gpu:a100:6,gpu:a100_1g.10gb:14\n"
+        "NodeName=g2 CPUs=8 RealMemory=1000 Gres=gpu:1g.10gb:7,gpu:3g.40gb:2\n"
+        "PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n",
+    },
     "a topology with names that are no nodes": {
         "slurm.conf": "TopologyPlugin=topology/tree\nNodeName=n[1-4] CPUs=8 RealMemory=1000\n"
         "PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n",

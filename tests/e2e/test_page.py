@@ -15,6 +15,7 @@ import pytest
 
 from browser import CHROMIUM, Page, browser
 from cli_support import run_here
+from npm_tools import NODE, NPM, installed
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
@@ -259,6 +260,34 @@ def test_it_fits_its_window_in_light_and_dark(
     assert abs(_grey(ground) - _grey(ink)) > 150
     overlaps = tab.ask(OVERLAPS)
     assert overlaps == []
+
+
+@pytest.mark.skipif(NPM is None or NODE is None, reason="npm is not installed")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_axe_finds_nothing_serious_on_the_page(
+    tab: Page, written: Path, width: int, dark: bool
+) -> None:
+    rules = installed("axe") / "node_modules/axe-core/axe.min.js"
+    tab.call("Page.setBypassCSP", enabled=True)
+    try:
+        tab.set_view(width, dark=dark)
+        tab.open(written)
+        assert tab.barriers(rules) == []
+    finally:
+        tab.call("Page.setBypassCSP", enabled=False)
+
+
+def test_drawing_of_aws_fits_the_page(tab: Page, tmp_path: Path) -> None:
+    run_here(tmp_path, "check", str(FABRIC.with_name("aws.yaml")), "--output", "html=page.html")
+    for width in (1280, 400):
+        tab.set_view(width)
+        tab.open(tmp_path / "page.html")
+        assert tab.call("Page.getLayoutMetrics")["cssContentSize"]["width"] == width
+        assert tab.count("#aws-0 svg.drawing") == 1
+        assert tab.ask(OVERLAPS) == []
+        folder = Path(os.environ.get("RACKWRIGHT_PICTURES", tmp_path))
+        tab.picture(folder / f"aws-{width}.png", "#aws-0")
 
 
 OVERLAPS = """(() => {

@@ -261,15 +261,16 @@ HEAD = "Name,Status,Site,Location,Rack,Role,Manufacturer,Type,Position,Rack face
 
 
 def beside(*rows: str) -> Callable[[Path], object]:
-    """Take devices of one unit over, and return what is left out."""
+    """Take devices of one unit over, and return how many there are with the part of the unit that each takes."""
 
     def answer(folder: Path) -> object:
         made = take_over(folder, {"devices.csv": HEAD + "".join(f"{row}\n" for row in rows)})
-        return [
-            re.sub(r" of the rack .*", "", one.text)
-            for one in made.notices
-            if "is left out" in one.text
+        (site,) = made.data["sites"]
+        loads = [
+            *site["node_groups"],
+            *(one for each in site.get("fabrics", ()) for one in each["tiers"]),
         ]
+        return [(one["count"], one["start_unit"], one["unit_share"]) for one in loads]
 
     return answer
 
@@ -342,13 +343,13 @@ REPORTS = (
     Report("netbox-community/netbox/issues/11435", load_of_a_small_pdu, {"4.08e+04 of 1.748e+04"}),
     Report("netbox-community/netbox/issues/13698",
            beside("front,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front", "rear,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Rear"),
-           ["'rear' is left out: it stands behind 'front' in U42"]),
+           [(2, "42 U", "half-depth")]),
     Report("netbox-community/netbox/issues/10192",
            beside("sw-a,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front", "sw-b,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front"),
-           ["'sw-b' is left out: it stands beside 'sw-a' in U42"]),
+           [(2, "42 U", "half-width")]),
     Report("netbox-community/netbox/issues/9320",
            beside("n-1,Active,DC1,H,R1,Server,Generic,cpu-2u,3,Front", "n-2,Active,DC1,H,R1,Server,Generic,cpu-2u,3,Front"),
-           ["'n-2' is left out: it stands beside 'n-1' in U3"]),
+           [(2, "3 U", "half-width")]),
     Report("netbox-community/netbox/issues/5818", neighbours(lldp_dumps.lldpctl_json, "swp{}".format), (0, ["dgx-01 swapped with dgx-02"])),
     Report("Cray-HPE/canu/issues/282", neighbours(lldp_dumps.eapi, "Ethernet{}/1".format), (0, ["dgx-01 swapped with dgx-02"])),
     Report("infiniband-radar/infiniband-radar-daemon/issues/12", unset_descriptions, (0, 16)),

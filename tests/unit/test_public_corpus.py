@@ -15,6 +15,7 @@ SWITCH = (
     + "  - {name: s1, type: 10gbase-x-sfpp}\n  - {name: s2, type: 10gbase-x-sfpp}\n"
 )
 PDU = "manufacturer: Acme\nmodel: P\nslug: p\nu_height: 0\npower-outlets:\n  - {name: o1, type: iec-60320-c13}\n"
+PANEL = "manufacturer: Acme\nmodel: PP\nslug: pp\nu_height: 1\nfront-ports:\n  - {name: f1, type: 8p8c}\n"
 
 
 def test_files_are_counted_by_what_becomes_of_them(tmp_path: Path) -> None:
@@ -23,6 +24,7 @@ def test_files_are_counted_by_what_becomes_of_them(tmp_path: Path) -> None:
         "b/slurm.conf": SLURM.format(" ThreadsPerCore=2RealMemory=4"),
         "x32.yaml": SWITCH,
         "pdu.yaml": PDU,
+        "panel.yaml": PANEL,
         "seen.txt": ibnetdiscover(layout_of()),
         "notes.txt": "nothing of a hall\n",
     }.items():
@@ -37,7 +39,8 @@ def test_files_are_counted_by_what_becomes_of_them(tmp_path: Path) -> None:
         "a": "usable",
         "b": "refused",
         "x32.yaml": "right (switches)",
-        "pdu.yaml": "refused as what it is",
+        "pdu.yaml": "right (pdus)",
+        "panel.yaml": "refused as what it is",
         "seen.txt": "read",
     }
     assert "8 leaf, 4 spine; 32 hosts, 512 cables" in made["seen.txt"].detail
@@ -47,10 +50,20 @@ def test_files_are_counted_by_what_becomes_of_them(tmp_path: Path) -> None:
 def test_slower_uplinks_and_outlets_are_wrong() -> None:
     interfaces = [{"name": f"e{n}", "type": "400gbase-x-osfp"} for n in range(8)]
     interfaces += [{"name": f"s{n}", "type": "10gbase-x-sfpp"} for n in range(2)]
-    data = {"u_height": 1, "interfaces": interfaces, "power-outlets": [{"name": "o"}]}
-    made = {"radix": 8, "uplinks": {"count": 2}, "height": {"value": "2 U"}}
+    data = {
+        "u_height": 1, "interfaces": interfaces, "power-outlets": [{"name": "o"}], "weight": 10, "weight_unit": "lb",
+        "airflow": "front-to-rear", "is_full_depth": False, "power-ports": [{"type": "iec-60320-c14"}],
+    }  # fmt: skip
+    made = {
+        "radix": 8, "uplinks": {"count": 2}, "height": {"value": "2 U"}, "weight": {"value": "10 kg"},
+        "power_supplies": {"count": 2, "inlet": "C14"},
+    }  # fmt: skip
     assert list(_wrong(data, "switches", made)) == [
         "a device with outlets became a product that draws power",
-        "height 2 U of 1",
+        "height {'value': '2 U'} of 1",
+        "weight 10 kg of 10 lb",
+        "air None of front-to-rear",
+        "full depth None of False",
+        "supplies {'count': 2, 'inlet': 'C14'} of 1 iec-60320-c14",
         "2 slower ports became uplinks",
     ]

@@ -2,8 +2,8 @@
 """Check this node against what it is meant to have: Slurm's HealthCheckProgram, and its prolog.
 
 Without arguments it checks everything and leaves its verdict for the prolog. When something is wrong, it
-drains the node in Slurm with the reason and ends with 1. It never takes a node back: an operator has to
-look first.
+drains the node in Slurm with the reason and ends with 1. It never takes a node back, because an operator
+has to look first, with one exception: a node that it drained because shared file systems did not answer.
 
 ``--prolog`` checks what is quick, and everything unless the last verdict is fresh and good: after a repair
 a bad one may be out of date. It never speaks to the controller, because hundreds of prologs that do would
@@ -62,6 +62,8 @@ whatever the settings list: 74, the NVLink error of Hopper, never comes there.""
 RECOVERY_XID = 154
 """The driver says with it which recovery a GPU needs, or ``None`` once it needs none."""
 
+FILE_SYSTEM = "[file-system-silent]"
+"""Mark of a reason that is over once a shared file system answers: the node itself had nothing."""
 GONE = {errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ESHUTDOWN}
 """What a file system says whose server is gone, or has thrown this client out."""
 
@@ -267,9 +269,9 @@ def check_answers(settings):
     for mount in settings["mounts"]:
         told = ask_file_system(mount["path"])
         if told is None:
-            yield "{} does not answer".format(mount["path"])
+            yield "{} does not answer {}".format(mount["path"], FILE_SYSTEM)
         elif isinstance(told, OSError) and told.errno in GONE:
-            yield "{}: {}".format(mount["path"], told.strerror)
+            yield "{}: {} {}".format(mount["path"], told.strerror, FILE_SYSTEM)
     for limit in settings["free"]:
         told = ask_file_system(limit["path"])
         if isinstance(told, os.statvfs_result) and told.f_flag & os.ST_RDONLY:
@@ -638,6 +640,13 @@ def withdraw(settings):
         run("scontrol", "update", "NodeName=" + settings["node"], "Comment=")
 
 
+def state_and_reason(told):
+    """Return the state and the reason of a node in Slurm, without who gave it and when."""
+    state = re.search(r"State=(\S+)", told)
+    reason = re.search(r"\sReason=(.*?)(?: \[[^\s@\[\]]+@\d{4}-[\d:T-]+\]|\s*$)", told)
+    return state.group(1) if state else "", reason.group(1) if reason else ""
+
+
 def drain(node, reasons):
     """Drain the node with the reasons; whether Slurm has it so now.
 
@@ -647,16 +656,28 @@ def drain(node, reasons):
     told = node_in_slurm(node)
     if told is None:
         return False
-    state = re.search(r"State=(\S+)", told)
-    reason = re.search(r"\sReason=(.*?)(?: \[[^\s@\[\]]+@\d{4}-[\d:T-]+\]|\s*$)", told)
-    drained = state is not None and "DRAIN" in state.group(1)
-    said = reason.group(1) if reason else ""
+    state, said = state_and_reason(told)
+    drained = "DRAIN" in state
     wanted = shorten(OWN + "; ".join(reasons))
     if drained and said != "Prolog error" and not said.startswith(OWN):
         return True
     if drained and said == wanted:
         return True
     code, told = run("scontrol", "update", "NodeName=" + node, "State=DRAIN", "Reason=" + wanted)
+    sys.stderr.write(told)
+    return code == 0
+
+
+def give_back(node):
+    """Resume a healthy node that drained itself for silent file systems and for nothing else; False to try again."""
+    told = node_in_slurm(node)
+    if told is None:
+        return False
+    state, said = state_and_reason(told)
+    own = "DRAIN" in state and said.startswith(OWN)
+    if not own or not all(reason.endswith(FILE_SYSTEM) for reason in said.split("; ")):
+        return True
+    code, told = run("scontrol", "update", "NodeName=" + node, "State=RESUME")
     sys.stderr.write(told)
     return code == 0
 
@@ -699,9 +720,13 @@ def main(arguments=None):
             not former or former["reasons"] or former["left"] is not None
         ):
             withdraw(settings)
+        kept = [] if left is not None else reasons
+        silent = [one for one in former.get("reasons", ()) if one.endswith(FILE_SYSTEM)]
+        if not reasons and silent and not give_back(settings["node"]):
+            kept = silent
         verdict = {
             "at": time.monotonic(),
-            "reasons": [] if left is not None else reasons,
+            "reasons": kept,
             "left": left,
         }
         keep(settings.get("verdict", VERDICT), verdict)

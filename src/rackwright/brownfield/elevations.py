@@ -24,6 +24,7 @@ from rackwright.brownfield.records import (
 )
 from rackwright.errors import Location
 from rackwright.model.names import expand_hostlist
+from rackwright.model.standing import UnitShare
 from rackwright.reading.sheet_reader import CsvSheet
 
 MEANINGS: Mapping[str, tuple[str, ...]] = {
@@ -40,11 +41,21 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "group": ("group",),
     "role": ("role", "device role"),
     "supplies": ("supplies",),
+    "face": ("face", "rack face", "side"),
 }
 """What heads of columns may be, by what is read from them."""
 NEEDED = ("rack", "low", "product")
 """What a sheet of elevations has a column for."""
 
+_SHARES: Mapping[str, UnitShare] = {
+    "left": "half-width",
+    "right": "half-width",
+    "left half": "half-width",
+    "right half": "half-width",
+    "front half": "front",
+    "rear half": "rear",
+}
+"""Parts of units by faces; ``front`` and ``rear`` alone are those of devices of any depth."""
 _KINDS = frozenset(get_args(Kind))
 _ROLES = frozenset(get_args(Role))
 _BESIDE = {"cdu", "manifold", "door", "fluid"}
@@ -113,7 +124,7 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
     position = row.get("place")
     group = row.get("group", "")
     feed = _FEED.fullmatch(group) if kind == "pdu" else None
-    role = row.get("role", "").lower()
+    role, face = row.get("role", "").lower(), row.get("face", "").lower()
     return FoundDevice(
         at=at,
         kind=kind or None,  # type: ignore[arg-type]
@@ -126,6 +137,8 @@ def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
             rack=row["rack"],
             position=None if position is None else whole(position, at, "place in a row"),
         ),
+        face=face.removesuffix(" half"),
+        share=_SHARES.get(face),
         low=unit(row["low"], at, "rack unit") if "low" in row else None,
         high=unit(row["high"], at, "rack unit") if "high" in row else None,
         role=role if role in _ROLES else None,  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from rackwright.brownfield.halls import FoundRack, height_of, natural
 from rackwright.brownfield.names import ordered_hostlist
 from rackwright.brownfield.records import FoundDevice, SourceNotice
 from rackwright.model.hardware import Entry
+from rackwright.model.standing import UnitShare
 from rackwright.plan.hosts import numbered
 
 K = TypeVar("K", bound=Hashable)
@@ -78,6 +79,17 @@ class DeviceGroup:
             yield SourceNotice(text, nameless[0].at)
 
     @property
+    def _unit_share(self) -> UnitShare | None:
+        """Part of their units that its devices take, which are of one product; None for all of them."""
+        shares = {device.share for device in self.devices} - {None}
+        if not shares or "half-width" in shares:
+            return "half-width" if shares else None
+        faces = {device.share or device.face for device in self.devices}
+        if faces <= {"front", ""}:
+            return "front"
+        return "rear" if faces == {"rear"} else "half-depth"
+
+    @property
     def place(self) -> dict[str, Any]:
         """Fields of a blueprint that state the racks and units."""
         most = max(len(share.devices) for share in self.shares)
@@ -85,7 +97,11 @@ class DeviceGroup:
         said = {"racks": racks, "per_rack": most}
         first = self.shares[0].units
         step = height_of(self.entry)
-        alike = tuple(first[0] + index * step for index in range(most))
+        part = self._unit_share
+        if part is not None:
+            said["unit_share"] = part
+        across = 2 if part in {"half-width", "half-depth"} else 1
+        alike = tuple(first[0] + index // across * step for index in range(most))
         full = all(len(share.devices) == most for share in self.shares[:-1])
         if full and all(share.units == alike[: len(share.units)] for share in self.shares):
             return {**said, "start_unit": f"{first[0]:g} U"}

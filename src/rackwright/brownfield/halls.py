@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rackwright.brownfield.names import label_of
 from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, fact_value
 from rackwright.model.racks import RackType
+from rackwright.model.standing import UnitShare
 
 SITE, HALL, ROW = "site-1", "hall-1", "row-1"
 """Names where sources have none."""
@@ -127,7 +128,7 @@ def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundR
             errors += error.errors
     for rack in found.values():
         try:
-            _refuse_overlaps(rack, notices)
+            _share_units(rack, notices)
         except SpecErrors as error:
             errors += error.errors
     if errors:
@@ -177,48 +178,64 @@ def _put(
         rack.devices.append((device, entry))
 
 
-def _refuse_overlaps(rack: FoundRack, notices: list[SourceNotice]) -> None:
-    """Refuse two devices in one unit; of two that stand back to back or side by side the second is left out.
-
-    A blueprint has one device in a unit, as racks are counted: what shares it draws power all the same.
+def _share_units(rack: FoundRack, notices: list[SourceNotice]) -> None:
+    """Refuse two devices in one unit, unless they are back to back, or two of one product side by side.
 
     Raises:
-        SpecErrors: there are two.
+        SpecErrors: a unit has two devices that cannot share it.
     """  # noqa: DOC501 - refused() makes the SpecErrors
     standing = sorted(
-        ((device.low, height_of(entry), device) for device, entry in rack.devices if device.low),
-        key=lambda one: one[0],
+        (index for index, (device, _) in enumerate(rack.devices) if device.low),
+        key=lambda index: rack.devices[index][0].low or 0.0,
     )
-    top = 0.0
-    below: FoundDevice | None = None
-    for low, height, device in standing:
-        shared = None if below is None or low >= top else _beside(device, below)
-        if below is not None and shared is not None:
-            what, other = (
-                one.names[0] if one.names else one.product[-1] for one in (device, below)
-            )
-            text = (
-                f"'{what}' is left out: it stands {shared} '{other}' in U{low:g} of the rack '{rack.name}', and a "
-                "blueprint has one device in a unit. Its power and ports are not counted"
-            )
-            notices.append(SourceNotice(text, device.at))
-            rack.devices[:] = [pair for pair in rack.devices if pair[0] is not device]
-            continue
-        if below is not None and low < top:
-            message = (
-                f"U{low:g} of the rack '{rack.name}' is taken: '{below.product[-1]}' stands there up to "
-                f"U{top - 1:g} ({below.at})"
-            )
-            raise refused(message, device.at, "correct the unit of one, or its product")
-        top, below = low + height, device
+    around: list[int] = []
+    for index in standing:
+        device, _ = rack.devices[index]
+        around = [other for other in around if _top(rack.devices[other]) > (device.low or 0.0)]
+        for other in around:
+            below = rack.devices[other]
+            shares = _shares(below, rack.devices[index]) if len(around) == 1 else ()
+            if not shares or below[0].share not in {None, shares[0]}:
+                message = (
+                    f"U{device.low:g} of the rack '{rack.name}' is taken: '{below[0].product[-1]}' stands there "
+                    f"up to U{_top(below) - 1:g} ({below[0].at})"
+                )
+                raise refused(message, device.at, _TWO)
+            if device.face not in _SIDES and shares[0] == "half-width":
+                text = (
+                    f"'{below[0].names[0] if below[0].names else below[0].product[-1]}' and "
+                    f"'{device.names[0] if device.names else device.product[-1]}' are both in U{device.low:g} of the "
+                    f"rack '{rack.name}': they are taken for two of half width, side by side"
+                )
+                notices.append(SourceNotice(text, device.at))
+            for which, share in zip((other, index), shares, strict=True):
+                found, entry = rack.devices[which]
+                rack.devices[which] = replace(found, share=share), entry
+        around.append(index)
 
 
-def _beside(device: FoundDevice, below: FoundDevice) -> str | None:
-    """Return the way in which two devices share a unit; None where one of them has to be elsewhere."""
-    if {device.face, below.face} == {"front", "rear"}:
-        return "behind"
-    alike = device.product == below.product and device.low == below.low
-    return "beside" if alike and device.names != below.names else None
+def _top(known: Known) -> float:
+    return (known[0].low or 0.0) + height_of(known[1])
+
+
+_SIDES = {"left", "right"}
+_TWO = (
+    "correct the unit of one, or its product; the faces 'front' and 'rear' tell two devices of half depth, "
+    "'left' and 'right' two of half width"
+)
+
+
+def _shares(below: Known, above: Known) -> tuple[UnitShare, ...]:
+    """Return the parts of common units that two devices take; empty where they cannot have any in common."""
+    (one, entry), (other, second) = below, above
+    faces = {one.face, other.face}
+    if faces == {"front", "rear"}:
+        deep = getattr(entry, "full_depth", None) or getattr(second, "full_depth", None)
+        return () if deep else (one.face, other.face)  # type: ignore[return-value]
+    alike = one.product == other.product and one.names != other.names and len(faces) == 1
+    if one.low == other.low and (faces == {"left", "right"} or (alike and not faces & _SIDES)):
+        return "half-width", "half-width"
+    return ()
 
 
 def height_of(entry: Entry) -> float:

@@ -41,6 +41,7 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "role": ("role", "device role"),
     "vendor": ("manufacturer",),
     "product": ("type", "device type", "model", "model name"),
+    "parent": ("parent device", "parent"),
 }
 """What heads of columns may be, by what is read from them."""
 NEEDED = ("name", "status", "vendor", "product")
@@ -101,6 +102,12 @@ def read_netbox_json(text: str, path: Path) -> Found:
     for item in listed.value:
         if not isinstance(item.value, dict):
             raise refused("this is no device", item.location, "write what the API answers")
+    if listed.value and not any("device_type" in item.value for item in listed.value):
+        raise refused(
+            "these are no devices of NetBox: none has a 'device_type'",
+            root.location,
+            "write what '/api/dcim/devices/?limit=0' answers",
+        )
     return devices_of_rows((item.location, _of_json(item)) for item in listed.value)
 
 
@@ -171,6 +178,7 @@ def _of_json(item: Item) -> dict[str, str]:
         "vendor": None if product is None else _field(product, "manufacturer", "name"),
         "product": None if product is None else _field(product, "model"),
         "slug": None if product is None else _field(product, "slug"),
+        "parent": _field(item, "parent_device", "name"),
     }
     return {
         meaning: f"{found.value:g}" if isinstance(found.value, float) else str(found.value)
@@ -199,6 +207,7 @@ def devices_of_rows(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found
     notices: list[SourceNotice] = []
     absent: Counter[str] = Counter()
     homeless: list[tuple[Location, str]] = []
+    inside: list[tuple[Location, str]] = []
     for at, row in rows:
         status = row.get("status", "").lower()
         if status in NOT_THERE:
@@ -207,18 +216,23 @@ def devices_of_rows(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found
         if "rack" not in row:
             homeless.append((at, row.get("name", row.get("product", "?"))))
             continue
+        if "parent" in row and "low" not in row:
+            inside.append((at, row.get("name", row.get("product", "?"))))
+            continue
         racked.append((at, row))
     devices = devices_of(racked, _device)
     for status, count in absent.items():
         notices.append(
             SourceNotice(f"left out: {counted(count, 'device')} with the status '{status}'")
         )
-    if homeless:
-        first, name = homeless[0]
-        more = f" and {len(homeless) - 1:,} more" if len(homeless) > 1 else ""
-        notices.append(
-            SourceNotice(f"left out, since they stand in no rack: '{name}'{more}", first)
-        )
+    for listed, why in (
+        (homeless, "they stand in no rack"),
+        (inside, "they are in bays of other devices, whose products have all their hosts"),
+    ):
+        if listed:
+            first, name = listed[0]
+            more = f" and {len(listed) - 1:,} more" if len(listed) > 1 else ""
+            notices.append(SourceNotice(f"left out, since {why}: '{name}'{more}", first))
     return Found(devices, notices=tuple(notices))
 
 

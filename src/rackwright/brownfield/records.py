@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.model.standing import UnitShare
 
 Role = Literal["compute", "login", "head", "storage", "management"]
 Kind = Literal["node", "switch", "pdu", "shelf", "rack", "other"]
@@ -52,7 +53,8 @@ class FoundDevice:
         product: what the source calls the product, the best name first.
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
-        face: front or rear, where the source says it.
+        face: front, rear, left or right, where the source states it.
+        share: part of its units that it takes, as a blueprint has it; None for all of them.
         low: its lowest unit, counted from 1; None beside the rails and if unknown.
         high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
@@ -66,6 +68,7 @@ class FoundDevice:
     names: tuple[str, ...] = ()
     place: FoundPlace | None = None
     face: str = ""
+    share: UnitShare | None = None
     low: float | None = None
     high: float | None = None
     role: Role | None = None

@@ -54,10 +54,14 @@ def faults_of_node(table: FaultTable, xids: Collection[int] = ()) -> list[dict[s
 def faults_left_to_loop(table: FaultTable) -> list[str]:
     """Return the faults that a part of many nodes often causes, and that wait for the repair loop to tell.
 
-    A fatal one does not wait, and one for which the node stays in service drains it in no case.
+    A fatal one does not wait, and one for which the node stays in service drains it in no case. Nor does a
+    file system: a job that starts on it hangs, so the node leaves service until it answers.
     """
     waits = {FaultSeverity.DEGRADED, FaultSeverity.DRAIN}
-    return sorted(fault.id for fault in table.faults.values() if fault.shared and fault.severity in waits)  # fmt: skip
+    return sorted(
+        fault.id for fault in table.faults.values()
+        if fault.shared and fault.severity in waits and fault.subject != "file-system"
+    )  # fmt: skip
 
 
 def _is_of_node(signal: Signal) -> bool:

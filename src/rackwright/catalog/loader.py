@@ -219,6 +219,13 @@ class Catalogue:
         noun = NOUNS[kind]
         ids = self.ids(kind)
         known = f"the catalogue has: {', '.join(ids)}." if ids else "the catalogue has none."
+        others = [
+            NOUNS[other] for other in NOUNS if other is not kind and entry_id in self.ids(other)
+        ]
+        if others:
+            article = "an" if others[0][0] in "aio" else "a"
+            hint = f"'{entry_id}' is {article} {others[0]}; 'rackwright catalogue list --kind {KINDS[kind]}' lists what fits"
+            return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)
         near = did_you_mean(entry_id, ids) or known
         hint = f"{near} {how_to_add(kind, entry_id)}"
         return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)

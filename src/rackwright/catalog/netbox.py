@@ -11,24 +11,42 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from rackwright.catalog.describe import lacking
-from rackwright.catalog.loader import FOLDERS
-from rackwright.catalog.netbox_kinds import ImportKind, kind_of
+from rackwright.catalog.loader import FOLDERS, NOUNS
+from rackwright.catalog.netbox_kinds import ImportKind, kind_of, what_to_state
+from rackwright.catalog.netbox_ports import (
+    SOURCE,
+    Interface,
+    LibraryPart,
+    Text,
+    fact,
+    network_ports,
+)
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
-from rackwright.model.base import Model
-from rackwright.model.hardware import ID, Entry
+from rackwright.harmless import counted, visible
+from rackwright.model.hardware import ID, Entry, Pdu
 from rackwright.reading.loader import Loaded, load, load_text, load_tree
+from rackwright.reading.suggest import did_you_mean
 
-SOURCE = "netbox"
+STATED = "stated"
+"""Source of facts that are given beside the file."""
 
-_WORDS = {"nodes": "node", "switches": "switch", "racks": "rack"}
+_WORDS = {
+    "nodes": "node",
+    "switches": "switch",
+    "racks": "rack",
+    "pdus": "pdu",
+    "cdus": "cdu",
+    "power-shelves": "power-shelf",
+}
+_STATED_KINDS = ("pdus", "cdus", "power-shelves", "racks")
+_OUTLETS = ("C13", "C19", "C39")
 _INLETS = {
     "iec-60320-c14": "C14",
     "iec-60320-c20": "C20",
@@ -45,74 +63,58 @@ _AIRFLOW = {
     "rear-to-side": "back-to-side",
     "passive": "passive",
 }
-_ETHERNET = re.compile(r"(\d{1,4})gbase-.+", re.ASCII)
-_MEGABITS = re.compile(r"(10|100|1000)base-.+", re.ASCII)
-_INFINIBAND = {"qdr": 40, "fdr": 56, "edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
-"""Gbit/s of four lanes."""
-_CAGES = (
-    ("osfp", "OSFP"), ("qsfpdd", "QSFP-DD"), ("qsfp112", "QSFP112"), ("qsfp56", "QSFP56"),
-    ("qsfp28", "QSFP28"), ("qsfpp", "QSFP+"), ("sfp28", "SFP28"), ("sfpp", "SFP+"),
-)  # fmt: skip
-
 _SUPPLY_BAY = re.compile(
     r"\b(psu?|power|pem)[ _-]?(supply|module)?[ _-]?\w?\d*\b|power supply", re.IGNORECASE
 )
-_UPLINK = re.compile(r"uplink", re.IGNORECASE)
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
-_Text = Annotated[str, Field(min_length=1, max_length=200)]
 
-
-class _Part(Model):
-    """A thing of NetBox's; what is not asked for is passed over."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class PowerPort(_Part):
+class PowerPort(LibraryPart):
     """Power inlet of a device."""
 
-    name: _Text
-    type: _Text | None = None
+    name: Text
+    type: Text | None = None
     maximum_draw: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Watts."""
 
 
-class Interface(_Part):
-    """A port of a network."""
+class PowerOutlet(LibraryPart):
+    """Outlet of a PDU."""
 
-    name: _Text
-    type: _Text
-    mgmt_only: bool = False
+    type: Text | None = None
 
 
-class ModuleBay(_Part):
+class ModuleBay(LibraryPart):
     """A place for a module."""
 
-    name: _Text
+    name: Text
 
 
-class DeviceType(_Part):
+class DeviceType(LibraryPart):
     """The fields of a device type that have a counterpart."""
 
-    manufacturer: _Text
-    model: _Text
-    slug: _Text | None = None
+    manufacturer: Text
+    model: Text
+    slug: Text | None = None
     u_height: Annotated[float, Field(ge=0, le=100)] | None = None
-    airflow: _Text | None = None
+    airflow: Text | None = None
+    is_full_depth: bool | None = None
     weight: Annotated[float, Field(gt=0, le=100_000)] | None = None
     weight_unit: Literal["kg", "g", "lb", "oz"] | None = None
+    power_outlets: Annotated[
+        tuple[PowerOutlet, ...], Field(alias="power-outlets", max_length=200)
+    ] = ()
     power_ports: Annotated[tuple[PowerPort, ...], Field(alias="power-ports", max_length=100)] = ()
     interfaces: Annotated[tuple[Interface, ...], Field(max_length=2000)] = ()
     module_bays: Annotated[tuple[ModuleBay, ...], Field(alias="module-bays", max_length=1000)] = ()
 
 
-class RackDimensions(_Part):
+class RackDimensions(LibraryPart):
     """The fields of a rack type that have a counterpart."""
 
-    manufacturer: _Text
-    model: _Text
-    slug: _Text | None = None
+    manufacturer: Text
+    model: Text
+    slug: Text | None = None
     u_height: Annotated[float, Field(gt=0, le=100)]
     outer_width: Annotated[float, Field(gt=0, le=100_000)] | None = None
     outer_depth: Annotated[float, Field(gt=0, le=100_000)] | None = None
@@ -122,10 +124,10 @@ class RackDimensions(_Part):
     weight_unit: Literal["kg", "g", "lb", "oz"] | None = None
 
 
-class SupplyModule(_Part):
+class SupplyModule(LibraryPart):
     """The module type of a power supply."""
 
-    model: _Text
+    model: Text
     power_ports: Annotated[
         tuple[PowerPort, ...], Field(alias="power-ports", min_length=1, max_length=8)
     ]
@@ -157,6 +159,7 @@ def import_device(
     supply: Path | None = None,
     entry_id: str | None = None,
     roles: Mapping[str, str] | None = None,
+    facts: Mapping[str, str] | None = None,
     day: date,
     title: str | None = None,
 ) -> Imported:
@@ -169,26 +172,47 @@ def import_device(
         entry_id: its id; absent, the slug, or maker and model where there is none.
         roles: of interfaces of a node, by NetBox's type or by their names, which may have ``*`` and ``[0-7]``;
             those without one are left out.
+        facts: of the entry, by the names of its fields, which a device type does not state; ``C13``, ``C19`` and ``C39`` are
+            the ratings of outlets of a PDU.
         day: when the file was read.
         title: where it is from, for people who look for it again.
 
     Raises:
         SpecErrors: the file is no device type, or makes no entry.
-        UsageError: an interface is given a role that it cannot have, or the id is none.
+        UsageError: an interface is given a role that it cannot have, a fact is of no field, or the id is none.
     """
-    chosen = _chosen_kind(path, folder or ("nodes" if roles else None))
+    chosen, data = _chosen_kind(path, folder or ("nodes" if roles else None))
+    kind = FOLDERS[chosen]
+    bays = data.get("device-bays")
+    if chosen == "nodes" and isinstance(bays, list) and bays and "hosts" not in (facts or {}):
+        message = f"it is a chassis with {counted(len(bays), 'bay')}: a device type does not state the hosts in them"
+        hint = f"state how many operating systems it has, like --fact 'hosts={len(bays)}'"
+        raise SpecErrors([SpecError(message, hint=hint, location=Location(str(path), 1, 1))])
     loaded: Loaded[RackDimensions] | Loaded[DeviceType]
     left: list[str] = []
     if chosen == "racks":
         loaded = load(path, RackDimensions)
-        made = _rack(loaded.value, left, path)
+        made = _rack(loaded.value, left)
     else:
         loaded = load(path, DeviceType)
         module = None if supply is None else load(supply, SupplyModule).value
-        made = {
-            **_body(loaded.value, left, module),
-            **_ports(loaded.value, chosen, roles or {}, left, path),
-        }
+        made = _body(loaded.value, left, module, kind)
+        if chosen in {"nodes", "switches"}:
+            made |= network_ports(loaded.value.interfaces, chosen, roles or {}, left, path)
+        elif chosen == "pdus":
+            made |= _outlets(loaded.value, facts or {}, left)
+    made |= _stated(kind, facts or {})
+    lost = [name for name in made if name not in kind.model_fields]
+    left += [f"{name}: a {NOUNS[kind]} has no such field" for name in lost]
+    made = {name: value for name, value in made.items() if name not in lost}
+    needed = [
+        name
+        for name, info in kind.model_fields.items()
+        if info.is_required() and name not in Entry.model_fields and name != "kind"
+    ]
+    if chosen in _STATED_KINDS and (missing := [name for name in needed if name not in made]):
+        message, hint = what_to_state(chosen, missing, data)
+        raise SpecErrors([SpecError(message, hint=hint, location=Location(str(path), 1, 1))])
     device = loaded.value
     slug = device.slug or _NO_SLUG.sub("-", f"{device.manufacturer} {device.model}".lower()).strip(
         "-"
@@ -207,17 +231,24 @@ def import_device(
         "vendor": device.manufacturer.strip(),
         "name": device.model.strip(),
         **made,
-        "sources": {SOURCE: source} if _cites(made) else {},
+        "sources": {
+            **({SOURCE: source} if _cites(made, SOURCE) else {}),
+            **(
+                {STATED: source | {"title": f"Stated at the import of '{slug}'"}}
+                if _cites(made, STATED)
+                else {}
+            ),
+        },
     }
     known = {info.alias or key for key, info in type(device).model_fields.items()}
     others = sorted(key for key in loaded.tree.data if key not in known)
     left += [f"{key}: it has no counterpart" for key in others]
-    entry = load_text(render(document), FOLDERS[chosen], name=str(path)).value
+    entry = load_text(render(document), kind, name=str(path)).value
     return Imported(chosen, entry, document, tuple(left), tuple(lacking(entry)))
 
 
-def _chosen_kind(path: Path, folder: ImportKind | None) -> ImportKind:
-    """Return the kind of product that a file makes.
+def _chosen_kind(path: Path, folder: ImportKind | None) -> tuple[ImportKind, Mapping[str, Any]]:
+    """Return the kind of product that a file makes, and the document.
 
     Raises:
         SpecErrors: it makes none, or another one than is asked for.
@@ -225,44 +256,71 @@ def _chosen_kind(path: Path, folder: ImportKind | None) -> ImportKind:
     tree = load_tree(path)
     data = tree.data if isinstance(tree.data, dict) else {}
     found, why, hint = kind_of(data, asked=folder is not None)
-    racks = (found == "racks") != (folder == "racks")
-    if found is None or (folder is not None and racks):
+    devices = {"nodes", "switches"}
+    other = found != folder and not {found, folder} <= devices
+    if found is None or (folder is not None and other):
         message = why or f"it is one of '{found}', and not of '{folder}'"
         raise SpecErrors(
             [SpecError(message, hint=hint or None, location=Location(str(path), 1, 1))]
         )
-    return folder or found
+    return folder or found, data
 
 
-def _rack(rack: RackDimensions, left: list[str], path: Path) -> dict[str, Any]:
-    """Return what a rack type says of an empty rack.
+def _outlets(device: DeviceType, facts: Mapping[str, str], left: list[str]) -> dict[str, Any]:
+    """Return the outlets of a PDU whose rating is given."""
+    counts = Counter(str(one.type) for one in device.power_outlets)
+    made = []
+    for kind, count in counts.items():
+        name = kind.rpartition("-")[2].upper()
+        if name in _OUTLETS and name in facts:
+            made.append(
+                {"type": name, "count": count, "rating": {"value": facts[name], "source": STATED}}
+            )
+        elif name in _OUTLETS:
+            left.append(
+                f"power-outlets: {count} of type '{kind}'; --fact '{name}=10 A' states the rating of one"
+            )
+        else:
+            left.append(f"power-outlets: {count} of type '{kind}' have no counterpart")
+    return {"outlets": made} if made else {}
+
+
+def _stated(kind: type[Entry], facts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of an entry that are given beside the file.
 
     Raises:
-        SpecErrors: it does not say the measures outside.
+        UsageError: the entry has no such field.
     """
-    if rack.outer_width is None or rack.outer_depth is None or rack.outer_unit is None:
-        raise SpecErrors(
-            [
-                SpecError(
-                    "the rack type does not say its outer width and depth",
-                    hint="add 'outer_width', 'outer_depth' and 'outer_unit' from its data sheet",
-                    location=Location(str(path), 1, 1),
-                )
-            ]
-        )
-    scale = 0.001 if rack.outer_unit == "mm" else 0.0254
-    made = {
-        "height": _fact(f"{rack.u_height:g} U"),
-        "width": _fact(f"{rack.outer_width * scale:.6g} m"),
-        "depth": _fact(f"{rack.outer_depth * scale:.6g} m"),
-    }
+    made: dict[str, Any] = {}
+    for name, value in facts.items():
+        if kind is Pdu and name in _OUTLETS:
+            continue
+        if (info := kind.model_fields.get(name)) is None or name in Entry.model_fields:
+            hint = did_you_mean(name, set(kind.model_fields) - set(Entry.model_fields))
+            raise UsageError(f"a {NOUNS[kind]} has no fact '{visible(name)}'", hint=hint)
+        if "Fact[" in str(info.annotation):
+            made[name] = {"value": value, "source": STATED}
+        else:
+            made[name] = int(value) if value.isascii() and value.isdigit() else value
+    return made
+
+
+def _rack(rack: RackDimensions, left: list[str]) -> dict[str, Any]:
+    """Return the facts that a rack type states of an empty rack."""
+    made = {"height": fact(f"{rack.u_height:g} U")}
+    for field, measure in (("width", rack.outer_width), ("depth", rack.outer_depth)):
+        if measure is not None and rack.outer_unit is None:
+            left.append(f"outer_{field}: it has no 'outer_unit'")
+        elif measure is not None:
+            scale = 0.001 if rack.outer_unit == "mm" else 0.0254
+            made[field] = fact(f"{measure * scale:.6g} m")
     unit = "lb" if rack.weight_unit == "oz" else rack.weight_unit
     scale = 1 / 16 if rack.weight_unit == "oz" else 1
     for field, value in (("weight", rack.weight), ("static_rating", rack.max_weight)):
         if value is not None and unit is None:
             left.append(f"{field}: it has no 'weight_unit'")
         elif value is not None:
-            made[field] = _fact(f"{value * scale:.6g} {unit}")
+            made[field] = fact(f"{value * scale:.6g} {unit}")
     return made
 
 
@@ -273,34 +331,38 @@ def render(document: Mapping[str, Any]) -> str:
     )
 
 
-def _fact(value: Any, note: str | None = None) -> dict[str, Any]:
-    return {"value": value, "source": SOURCE} | ({"note": note} if note else {})
-
-
-def _cites(value: Any) -> bool:
-    """Return True if the entry has a fact that needs a source."""
+def _cites(value: Any, source: str) -> bool:
+    """Return True if a fact of the entry has the source."""
     if isinstance(value, Mapping):
-        return "source" in value or any(map(_cites, value.values()))
-    return isinstance(value, list) and any(map(_cites, value))
+        return value.get("source") == source or any(_cites(one, source) for one in value.values())
+    return isinstance(value, list) and any(_cites(one, source) for one in value)
 
 
-def _body(device: DeviceType, left: list[str], module: SupplyModule | None) -> dict[str, Any]:
+def _body(
+    device: DeviceType, left: list[str], module: SupplyModule | None, kind: type[Entry]
+) -> dict[str, Any]:
     """Return height, weight, air and power supplies."""
     made: dict[str, Any] = {}
     if device.u_height:
-        made["height"] = _fact(f"{device.u_height:g} U")
+        made["height"] = fact(f"{device.u_height:g} U")
+    elif device.u_height == 0 and kind is Pdu:
+        made["height"] = fact("0 U")
     elif device.u_height == 0:
         left.append("u_height: it is 0, so that the device takes no units of a rack")
     if device.weight is not None and device.weight_unit is None:
         left.append("weight: it has no 'weight_unit'")
     elif device.weight is not None and device.weight_unit == "oz":
-        made["weight"] = _fact(f"{device.weight / 16:.6g} lb", f"{device.weight:g} oz")
+        made["weight"] = fact(f"{device.weight / 16:.6g} lb", f"{device.weight:g} oz")
     elif device.weight is not None:
-        made["weight"] = _fact(f"{device.weight:g} {device.weight_unit}")
+        made["weight"] = fact(f"{device.weight:g} {device.weight_unit}")
+    if device.is_full_depth is not None and "full_depth" in kind.model_fields:
+        made["full_depth"] = device.is_full_depth
     if device.airflow in _AIRFLOW:
         made["airflow_direction"] = _AIRFLOW[device.airflow]
     elif device.airflow:
         left.append(f"airflow: '{device.airflow}' is none of {', '.join(_AIRFLOW)}")
+    if "power_supplies" not in kind.model_fields:
+        return made
     ports = device.power_ports
     bays = [bay for bay in device.module_bays if _SUPPLY_BAY.search(bay.name)]
     if module is not None and bays and not ports:
@@ -334,126 +396,7 @@ def _supplies(ports: Sequence[PowerPort], left: list[str]) -> dict[str, Any]:
     made: dict[str, Any] = {"count": len(ports), "inlet": _INLETS[kind]}
     (draw,) = draws if len(draws) == 1 else (None,)
     if draw is not None:
-        made["rating"] = _fact(f"{draw} W", "maximum_draw of each power port")
+        made["rating"] = fact(f"{draw} W", "maximum_draw of each power port")
     elif draws != {None}:
         left.append("power-ports.maximum_draw: it is not the same of all ports")
     return {"power_supplies": made}
-
-
-def _ports(
-    device: DeviceType, folder: str, roles: Mapping[str, str], left: list[str], path: Path
-) -> dict[str, Any]:
-    """Return the network ports of a node, or what a switch is.
-
-    Raises:
-        UsageError: a role is given to a type of interface that the device does not have.
-        SpecErrors: as ``_switch``.
-    """
-    if folder == "switches":
-        return _switch(device, left, path)
-    groups = Counter((one.type, _role(one, roles)) for one in device.interfaces)
-    for pattern in sorted(roles):
-        if not any(_is_meant(one, pattern) for one in device.interfaces):
-            raise UsageError(f"the device has no interface of the type or name '{pattern}'")
-    ports = []
-    for (kind, role), count in groups.items():
-        known = rate_of(kind)
-        if role is None and known is not None:
-            hint = f"'--role {kind}=compute' (or storage, management) takes them"
-            left.append(f"interfaces: {count} of type '{kind}' have no role; {hint}")
-        elif known is None:
-            left.append(f"interfaces: the rate of type '{kind}' is not known")
-        else:
-            rate, technology = known
-            port = {"role": role, "count": count, "rate": _fact(rate), "technology": technology}
-            cage = cage_of(kind)
-            ports.append(port | ({"cage": cage} if cage else {}))
-    return {"ports": ports} if ports else {}
-
-
-def _switch(device: DeviceType, left: list[str], path: Path) -> dict[str, Any]:
-    """Return the ports of a switch: those that are most in number are its radix.
-
-    Raises:
-        SpecErrors: the device has no interface whose rate is known.
-    """
-    groups = Counter(one.type for one in device.interfaces if not one.mgmt_only)
-    known = {kind: found for kind in groups if (found := rate_of(kind)) is not None}
-    left += [
-        f"interfaces: the rate of type '{kind}' is not known"
-        for kind in sorted(set(groups) - set(known))
-    ]
-    ranked = sorted(known, key=lambda kind: (-groups[kind], kind))
-    if not ranked:
-        raise SpecErrors(
-            [
-                SpecError(
-                    "the device has no interface whose rate is known, so it is no switch",
-                    hint="import it into 'nodes', or write the entry yourself: 'catalogue new'",
-                    location=Location(str(path), 1, 1),
-                )
-            ]
-        )
-    first, *others = ranked
-    rate, technology = known[first]
-    made: dict[str, Any] = {
-        "technology": technology,
-        "radix": groups[first],
-        "rate": _fact(rate, f"of {groups[first]} ports of type '{first}'"),
-    }
-    uplinks = next((kind for kind in others if _leads_upwards(device, kind, first, known)), None)
-    if uplinks is not None:
-        made["uplinks"] = {"count": groups[uplinks], "rate": _fact(known[uplinks][0])}
-    left += [
-        f"interfaces: {groups[kind]} of type '{kind}' are neither the most nor uplinks"
-        for kind in others
-        if kind != uplinks
-    ]
-    return made
-
-
-def _leads_upwards(
-    device: DeviceType, kind: str, most: str, known: Mapping[str, tuple[str, str]]
-) -> bool:
-    """Return True for ports that are called uplinks, and for those that are faster than the others.
-
-    Slower ports beside fast ones are for hosts of another network, or for time and management.
-    """
-    named = any(_UPLINK.search(one.name) for one in device.interfaces if one.type == kind)
-    return named or _gigabits(known[kind][0]) > _gigabits(known[most][0])
-
-
-def _gigabits(rate: str) -> float:
-    number, unit = rate.split()
-    return float(number) * (0.001 if unit == "Mbps" else 1)
-
-
-def _role(interface: Interface, roles: Mapping[str, str]) -> str | None:
-    """Return the role of an interface: by its name before its type."""
-    if interface.mgmt_only:
-        return "management"
-    named = next((role for pattern, role in roles.items() if _is_called(interface, pattern)), None)
-    return named or roles.get(interface.type)
-
-
-def _is_called(interface: Interface, pattern: str) -> bool:
-    return fnmatchcase(interface.name, pattern)
-
-
-def _is_meant(interface: Interface, pattern: str) -> bool:
-    return interface.type == pattern or _is_called(interface, pattern)
-
-
-def rate_of(kind: str) -> tuple[str, str] | None:
-    """Return the rate and the technology of a type of interface; None where it has none."""
-    if found := _ETHERNET.fullmatch(kind):
-        return f"{int(found[1])} Gbps", "ethernet"
-    if found := _MEGABITS.fullmatch(kind):
-        return f"{int(found[1])} Mbps", "ethernet"
-    rate = _INFINIBAND.get(kind.removeprefix("infiniband-"))
-    return (f"{rate} Gbps", "infiniband") if rate and kind.startswith("infiniband-") else None
-
-
-def cage_of(kind: str) -> str | None:
-    """Return the cage that the name of a type of interface ends with."""
-    return next((cage for end, cage in _CAGES if kind.endswith(end)), None)

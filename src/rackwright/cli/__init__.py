@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from rackwright import __version__
+from rackwright.cli.options.defaults import with_defaults
 from rackwright.cli.options.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
@@ -340,6 +341,8 @@ def _run(words: list[str], *, ends: bool) -> int:
         from rackwright.cli.options.examples import add_examples
 
         add_examples(parser, verb)
+    else:
+        rest = with_defaults(parser, verb, rest, VERBS)
     arguments_of_verb = _parsed(parser, rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))

@@ -18,7 +18,8 @@ class DeclaredResource:
     """A resource as the engine sees it before it is created.
 
     Attributes:
-        options: ``protect`` and ``retain`` as the program set them.
+        protect: as the program set it in the options of the resource.
+        has_templates: the program has declared launch templates before it, which are judged by themselves.
     """
 
     type: str
@@ -26,14 +27,16 @@ class DeclaredResource:
     name: str
     inputs: dict[str, Any]
     protect: bool = False
+    has_templates: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One violation, or one thing that cannot be decided."""
+    """One violation, or one thing that cannot be decided; advice is told and blocks nothing."""
 
     message: str
     outcome: Literal["fail", "unknown"] = "fail"
+    advice: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,37 +55,61 @@ class ResourceRule:
     mandatory: bool = True
 
 
-_LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-_HOSTS = frozenset(
-    {
-        _LAUNCH_TEMPLATE,
-        "aws:ec2/instance:Instance",
-        "aws:ec2/launchConfiguration:LaunchConfiguration",
-        "aws:ec2/spotInstanceRequest:SpotInstanceRequest",
-    }
-)
-_VOLUME = "aws:ebs/volume:Volume"
-_DATABASES = frozenset({"aws:rds/instance:Instance", "aws:rds/cluster:Cluster"})
+TEMPLATES = frozenset({"aws:ec2/launchTemplate:LaunchTemplate", "aws-native:ec2:LaunchTemplate"})
+_HOSTS = TEMPLATES | {
+    "aws:ec2/instance:Instance",
+    "aws:ec2/launchConfiguration:LaunchConfiguration",
+    "aws:ec2/spotInstanceRequest:SpotInstanceRequest",
+    "aws-native:ec2:Instance",
+    "aws-native:autoscaling:LaunchConfiguration",
+}
+_MAPPED = TEMPLATES | {"aws-native:ec2:Instance", "aws-native:autoscaling:LaunchConfiguration"}
+"""Hosts whose root volume is one of their mappings."""
+_ENCRYPTED = {
+    "aws:ebs/volume:Volume": ("the volume", "encrypted"),
+    "aws:efs/fileSystem:FileSystem": ("the file system", "encrypted"),
+    "aws:redshift/cluster:Cluster": ("the database", "encrypted"),
+    **dict.fromkeys(
+        (
+            "aws:rds/instance:Instance",
+            "aws:rds/cluster:Cluster",
+            "aws:docdb/cluster:Cluster",
+            "aws:neptune/cluster:Cluster",
+            "aws-native:rds:DbInstance",
+            "aws-native:rds:DbCluster",
+        ),
+        ("the database", "storageEncrypted"),
+    ),
+    "aws-native:ec2:Volume": ("the volume", "encrypted"),
+    "aws-native:efs:FileSystem": ("the file system", "encrypted"),
+}
+"""Resources that hold data, with the noun of each and its input for encryption."""
+_VOLUMES = frozenset({"aws:ebs/volume:Volume", "aws-native:ec2:Volume"})
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
-_INLINE = frozenset(
+_INLINE = {
+    "aws:ec2/securityGroup:SecurityGroup": "ingress",
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": "ingress",
+    "aws-native:ec2:SecurityGroup": "securityGroupIngress",
+}
+"""Groups with rules of their own, by the input that has them."""
+_INGRESS = frozenset(
     {
-        "aws:ec2/securityGroup:SecurityGroup",
-        "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+        *_INLINE,
+        _RULE,
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+        "aws-native:ec2:SecurityGroupIngress",
     }
 )
-_INGRESS = frozenset({*_INLINE, _RULE, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"})
-_STATEFUL = frozenset(
-    {
-        *_DATABASES,
-        "aws:efs/fileSystem:FileSystem",
-        "aws:fsx/lustreFileSystem:LustreFileSystem",
-        "aws:fsx/ontapFileSystem:OntapFileSystem",
-        "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
-        "aws:fsx/windowsFileSystem:WindowsFileSystem",
-        "aws:s3/bucket:Bucket",
-        "aws:s3/bucketV2:BucketV2",
-    }
-)
+_CIDRS = ("cidrIpv4", "cidrIpv6", "cidrIp", "cidrBlocks", "ipv6CidrBlocks")
+_BUCKETS = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws-native:s3:Bucket")
+_STATEFUL = (frozenset(_ENCRYPTED) - _VOLUMES) | {
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "aws:fsx/ontapFileSystem:OntapFileSystem",
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    "aws:fsx/windowsFileSystem:WindowsFileSystem",
+    "aws-native:fsx:FileSystem",
+    *_BUCKETS,
+}
 _WEB = frozenset({80, 443})
 _MOST_OPEN = {4: 2**28, 6: 2**112}
 """Public addresses from which on networks are the Internet, however they are written: sixteen /8, or one /16."""
@@ -96,13 +123,24 @@ def _items(value: Any) -> list[Any]:
 
 
 def _from_template(resource: DeclaredResource, key: str) -> bool:
-    """Return True if a launch template sets a field that the resource leaves out; it is judged by itself."""
+    """Return True if a launch template sets a field that the resource leaves out."""
     return resource.inputs.get("launchTemplate") is not None and resource.inputs.get(key) is None
 
 
+def _template_elsewhere(resource: DeclaredResource) -> Iterator[Verdict]:
+    """Yield advice where the program has no launch template that the resource could take its fields from."""
+    if not resource.has_templates:
+        yield Verdict(
+            "the launch template is not of this program, so what it sets is not known",
+            "unknown",
+            advice=True,
+        )
+
+
 def _requires_imdsv2(resource: DeclaredResource) -> Iterator[Verdict]:
-    options = resource.inputs.get("metadataOptions")
+    options = _settings(resource).get("metadataOptions")
     if _from_template(resource, "metadataOptions"):
+        yield from _template_elsewhere(resource)
         return
     tokens = options.get("httpTokens") if isinstance(options, dict) else options
     if options is UNKNOWN or tokens is UNKNOWN:
@@ -114,20 +152,26 @@ def _requires_imdsv2(resource: DeclaredResource) -> Iterator[Verdict]:
         )
 
 
+def _settings(resource: DeclaredResource) -> dict[str, Any]:
+    """Return the inputs that describe a host; those of a native launch template are one level down."""
+    data = resource.inputs.get("launchTemplateData")
+    return data if isinstance(data, dict) else resource.inputs
+
+
 def _volumes(resource: DeclaredResource) -> Iterator[tuple[str, Any]]:
-    if resource.type == _VOLUME:
-        yield "the volume", resource.inputs.get("encrypted")
+    if resource.type in _ENCRYPTED:
+        name, key = _ENCRYPTED[resource.type]
+        yield name, resource.inputs.get(key)
         return
-    if resource.type in _DATABASES:
-        yield "the database", resource.inputs.get("storageEncrypted")
-        return
-    if resource.type == _LAUNCH_TEMPLATE:
-        for mapping in _items(resource.inputs.get("blockDeviceMappings")):
+    if resource.type in _MAPPED:
+        mappings = _items(_settings(resource).get("blockDeviceMappings"))
+        for mapping in mappings:
             if mapping is UNKNOWN or mapping.get("ebs") is UNKNOWN:
                 yield "a volume", UNKNOWN
             elif mapping.get("ebs") is not None:
                 yield str(mapping.get("deviceName")), mapping["ebs"].get("encrypted")
-        return
+        if mappings or resource.type in TEMPLATES or resource.inputs.get("launchTemplate"):
+            return
     if not _from_template(resource, "rootBlockDevice"):
         root = resource.inputs.get("rootBlockDevice") or {}
         yield "the root volume", UNKNOWN if root is UNKNOWN else root.get("encrypted")
@@ -139,6 +183,8 @@ def _volumes(resource: DeclaredResource) -> Iterator[tuple[str, Any]]:
 
 
 def _encrypts_volumes(resource: DeclaredResource) -> Iterator[Verdict]:
+    if resource.type in _HOSTS and _from_template(resource, "rootBlockDevice"):
+        yield from _template_elsewhere(resource)
     for name, encrypted in _volumes(resource):
         if encrypted is UNKNOWN:
             yield Verdict(f"whether {name} is encrypted is not known", "unknown")
@@ -160,7 +206,9 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
     if resource.type == _RULE and resource.inputs.get("type") not in {"ingress", UNKNOWN}:
         return
     rules = (
-        _items(resource.inputs.get("ingress")) if resource.type in _INLINE else [resource.inputs]
+        _items(resource.inputs.get(_INLINE[resource.type]))
+        if resource.type in _INLINE
+        else [resource.inputs]
     )
     ranges: dict[tuple[Any, Any, str], list[str]] = {}
     for rule in rules:
@@ -172,7 +220,7 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
         protocol = str(rule.get("protocol", rule.get("ipProtocol", "-1"))).lower()
         if _is_web(ports, protocol) is not web:
             continue
-        for key in ("cidrIpv4", "cidrIpv6", "cidrBlocks", "ipv6CidrBlocks"):
+        for key in _CIDRS:
             value = rule.get(key)
             for block in [value] if isinstance(value, str) else _items(value):
                 if block is not UNKNOWN:
@@ -211,7 +259,12 @@ def _size(networks: Iterable[IPv4Network | IPv6Network]) -> int:
 
 def _protects_storage(resource: DeclaredResource) -> Iterator[Verdict]:
     """Yield a verdict for storage that an update may delete; ``forceDestroy`` says that its content may go."""
-    if not resource.protect and resource.inputs.get("forceDestroy") is not True:
+    if resource.protect or resource.inputs.get("forceDestroy") is True:
+        return
+    if resource.type in _BUCKETS:  # S3 deletes no bucket that has objects
+        text = "an update can delete the bucket once it is empty; set protect in the resource's options"
+        yield Verdict(text, advice=True)
+    else:
         yield Verdict(
             "stateful storage can be deleted by an update; set protect in the resource's options"
         )
@@ -227,7 +280,7 @@ RULES: tuple[ResourceRule, ...] = (
     ResourceRule(
         "RES-002",
         "Volumes are encrypted",
-        frozenset({*_HOSTS, *_DATABASES, _VOLUME}),
+        _HOSTS | frozenset(_ENCRYPTED),
         _encrypts_volumes,
     ),
     ResourceRule(

@@ -20,7 +20,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
-from rackwright.crossguard.rules import RULES, DeclaredResource, ResourceRule
+from rackwright.crossguard.rules import RULES, TEMPLATES, DeclaredResource, ResourceRule
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
@@ -70,6 +70,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules = tuple(rules)
         self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
+        self._has_templates = False
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Accept the handshake."""
@@ -139,8 +140,15 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             response.diagnostics.extend(self._judge_blueprint(inputs[SPEC_INPUT], request.urn))
         if rules:
             resource = DeclaredResource(
-                request.type, request.urn, request.name, inputs, request.options.protect
+                request.type,
+                request.urn,
+                request.name,
+                inputs,
+                request.options.protect,
+                has_templates=self._has_templates,
             )
+            # The engine sends a resource after those that it depends on.
+            self._has_templates |= request.type in TEMPLATES
             response.diagnostics.extend(self._judge_resource(resource, rules))
         return response
 
@@ -176,7 +184,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
         except Exception as error:  # noqa: BLE001 - a defect of ours must never pass
-            text = f"the blueprint cannot be judged: {type(error).__name__}: {error}"
+            text = f"the blueprint cannot be checked: {type(error).__name__}: {error}"
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         for result in report.results:
@@ -200,7 +208,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 continue
             try:
                 for verdict in rule.check(resource):
-                    yield self._diagnostic(rule.id, resource.urn, verdict.message, level)
+                    told = analyzer_pb2.ADVISORY if verdict.advice else level
+                    yield self._diagnostic(rule.id, resource.urn, verdict.message, told)
             except Exception as error:  # noqa: BLE001 - a broken rule must never pass
                 text = f"the rule failed: {type(error).__name__}: {error}"
                 yield self._diagnostic(rule.id, resource.urn, text, analyzer_pb2.MANDATORY)

@@ -9,9 +9,9 @@ from rackwright.design.classes import RackOption
 from rackwright.design.model import DesignWish, DesignWorkload, Objective
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.expansion import Expansion
+from rackwright.plan.reliability.failures import DAY
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.prediction import job_of, place, software_of
-from rackwright.plan.workload.run import DAY
 from rackwright.plan.workload.search import fastest
 from rackwright.reading.suggest import did_you_mean
 

@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
+from rackwright.drawings.aws import draw_aws
 from rackwright.drawings.cooling import draw_cooling
 from rackwright.drawings.elevation import cables_of, draw_rack
 from rackwright.drawings.fabric import draw_fabric
 from rackwright.drawings.floor import FloorMeasure, colours_of, draw_floor
 from rackwright.drawings.one_line import draw_one_line
+from rackwright.drawings.row import draw_row, rows_of
 from rackwright.drawings.svg import Drawing
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result
 from rackwright.report.overview.rack import view_rack
 
-DrawingKind = Literal["racks", "floor", "power", "cooling", "fabric"]
+DrawingKind = Literal["racks", "rows", "floor", "power", "cooling", "fabric", "aws"]
 KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 """What can be drawn of a site."""
 
@@ -38,7 +40,7 @@ def draw(
         plan: what is drawn.
         kind: what of it.
         site: of this site alone.
-        name: of this rack, hall or fabric alone; absent, one rack of each class, every hall, every fabric.
+        name: of this rack, row, hall or fabric alone; absent, one rack of each class, every row, hall and fabric.
         measure: what the floor is coloured by.
         lost: the source that is lost, in the one-line diagram.
         results: of policies, for the headroom.
@@ -47,6 +49,10 @@ def draw(
         if site in {None, one.name}:
             for words, drawing in _of_site(plan, one, kind, name, measure, lost, results):
                 yield f"{_file(kind, one.name, *words)}.svg", drawing
+    if kind == "aws":
+        for cloud in plan.aws:
+            if site in {None, cloud.name}:
+                yield f"{_file(kind, cloud.name)}.svg", draw_aws(cloud)
 
 
 def _of_site(
@@ -65,6 +71,10 @@ def _of_site(
                 if name is None or name in racks.names:
                     rack = name or racks.names[0]
                     yield (rack,), draw_rack(view_rack(plan, site, racks, rack), cables)
+        case "rows":
+            for place in rows_of(site):
+                if name in {None, place[1]}:
+                    yield place, draw_row(site, *place)
         case "floor":
             colours = colours_of(site, measure, results)
             for hall in site.cooling.halls:
@@ -82,6 +92,8 @@ def _of_site(
             for planned in site.fabrics:
                 if name in {None, planned.name}:
                     yield (planned.name,), draw_fabric(planned)
+        case "aws":
+            return  # of other sites
 
 
 def _file(*words: str) -> str:

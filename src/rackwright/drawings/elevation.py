@@ -52,7 +52,10 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
         *_frame(kind.height_u, _REAR, numbers=False),
     ]
     for one in view.devices:
-        parts += [_front(one, kind.height_u), _rear(view, one, cables or {})]
+        if one.device.share != "rear":
+            parts.append(_front(one, kind.height_u))
+        if one.device.share != "front":
+            parts.append(_rear(view, one, cables or {}))
     parts += _strips(view, height)
     y = _TOP + height + 30
     for number, feed in enumerate(view.feeds):
@@ -104,14 +107,20 @@ def _frame(units: float, x: float, *, numbers: bool) -> list[str]:
 
 def _box_of(one: StandingDevice, units: float, x: float) -> tuple[float, float, float, float]:
     low, height = one.low or 1.0, max(one.height, 0.5)
-    return x + 2, _TOP + (units - (low - 1) - height) * _UNIT + 1, _WIDTH - 4, height * _UNIT - 2
+    share = one.device.share
+    if share in {"left", "right"}:  # of the front: the rear shows them the other way round
+        near = (share == "left") == (x == _FRONT)
+        x += 0 if near else _WIDTH / 2
+    wide = _WIDTH / 2 if share in {"left", "right"} else _WIDTH
+    return x + 2, _TOP + (units - (low - 1) - height) * _UNIT + 1, wide - 4, height * _UNIT - 2
 
 
 def _front(one: StandingDevice, units: float) -> str:
     x, y, width, height = _box_of(one, units, _FRONT)
     device = one.device
     big = height > 2 * _UNIT
-    name = fitted(one.label, width - (14 if big else 92))
+    narrow = width < _WIDTH / 2
+    name = fitted(one.label, width - (14 if big or narrow else 92))
     own = f"d{one.number}" if one.names else None
     low = y + (18 if big else height / 2 + 4)
     text = [label(x + 6, low, name, class_="sub" if big else None, data_t=own)]
@@ -120,7 +129,7 @@ def _front(one: StandingDevice, units: float) -> str:
         detail = f"{device.entry}{power}" if big else device.entry
         if big:
             text.append(label(x + 6, y + 33, fitted(detail, width - 12), class_="soft"))
-        else:
+        elif not narrow:
             shown = fitted(detail, 84, sign=5.2)
             text.append(label(x + width - 5, y + height / 2 + 3.5, shown, class_="small soft end"))
     shape = box(x, y, width, height, rx=2, class_=f"device {device.kind}")

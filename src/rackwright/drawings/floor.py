@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from rackwright.drawings.scale import Scale, draw_legend, even_scale, left_scale
-from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, number
+from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, line, number
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackClass
@@ -23,6 +23,8 @@ MOST_CELLS = 20_000
 MOST_TIPS = 400
 """Racks that say more where one points at them, and that keys reach one by one."""
 _CELL, _DEEP, _GAP, _LEFT = 27.0, 52.0, 20.0, 78.0
+_METRE = 45.0
+"""Most pixels of a metre."""
 _NARROW = 13.0
 """Pixels of a rack in a row that is too long for the page."""
 _WIDE = 1180.0
@@ -98,7 +100,7 @@ def draw_floor(
     *,
     legend: bool = True,
 ) -> Drawing:
-    """Return the plan of a hall, its rows from front to back; it is not to scale.
+    """Return the plan of a hall, its rows from front to back, to scale where the aisles are known.
 
     Args:
         site: the site.
@@ -114,29 +116,38 @@ def draw_floor(
             places = zip(racks.names, racks.positions, strict=True)
             row = rows.setdefault(racks.row, [])
             row += [_Cell(number_, racks, rack, position) for rack, position in places]
-    longest = max((len(row) for row in rows.values()), default=1)
-    cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
+    grid = _grid(rows)
     standing = sum(racks.count for racks in site.racks)
     singly = standing <= MOST_CELLS
     record = next(one for one in site.cooling.halls if one.hall == hall)
     parts = [label(12, 22, f"{site.name} {hall}", class_="head")]
-    parts += [
-        label(12, 40 + 15 * n, text, class_="soft") for n, text in enumerate(_hall_words(record))
-    ]
-    y = 48.0 + 15 * len(_hall_words(record))
-    width = max(_LEFT + longest * cell + 16, 560.0)
+    told = _hall_words(record)
+    parts += [label(12, 40 + 15 * n, text, class_="soft") for n, text in enumerate(told)]
+    y = 48.0 + 15 * len(told)
+    edges = {name: grid.edges(row) for name, row in rows.items()}
+    ends = (
+        edges[name][one.position] + grid.widths[one.number]
+        for name, row in rows.items()
+        for one in row
+    )
+    width = max(max(ends, default=_LEFT) + 16, 560.0)
     if legend:
         drawn, wide = draw_legend(colours.scale, 12, y)
         parts.append(drawn)
         width = max(width, wide + 24)
         y += 30
     for name, row in rows.items():
-        parts.append(label(12, y + _DEEP / 2 + 4, fitted(name, _LEFT - 18), class_="sub"))
+        parts.append(label(12, y + grid.deep / 2 + 4, fitted(name, _LEFT - 18), class_="sub"))
         if singly:
-            parts += [_cell(one, colours, y, cell, tips=standing <= MOST_TIPS) for one in row]
+            tips = standing <= MOST_TIPS
+            parts += [
+                _cell(one, colours, edges[name][one.position], y, grid, tips=tips) for one in row
+            ]
         else:
-            parts += _by_class(row, colours, y, cell)
-        y += _DEEP + _GAP
+            parts += _by_class(row, colours, edges[name], y, grid)
+        y += grid.deep + grid.gap
+    parts.append(_scale_bar(grid, y - grid.gap + 8))
+    y += max(0.0, 24.0 - grid.gap)
     return Drawing(f"floor of {hall}, {colours.scale.title}", width, y, "".join(parts))
 
 
@@ -171,11 +182,74 @@ class _Cell(NamedTuple):
     position: int
 
 
-def _cell(rack: _Cell, colours: FloorColours, y: float, cell: float, *, tips: bool) -> str:
-    x = _LEFT + rack.position * cell
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Sizes of racks on the floor, in pixels.
+
+    Attributes:
+        widths: width of a rack, by the index of its class.
+        usual: width of a position without a rack.
+        deep: depth of a row.
+        gap: distance between two rows.
+        metre: pixels of a metre; None where the drawing is not to scale.
+    """
+
+    widths: Mapping[int, float]
+    usual: float
+    deep: float
+    gap: float
+    metre: float | None
+
+    def edges(self, row: Sequence[_Cell]) -> dict[int, float]:
+        """Return the left edge of each rack of a row by its position."""
+        made: dict[int, float] = {}
+        x, place = _LEFT, 0
+        for rack in sorted(row, key=lambda one: one.position):
+            x += self.usual * (rack.position - place)
+            made[rack.position] = x
+            x += self.widths[rack.number]
+            place = rack.position + 1
+        return made
+
+
+def _grid(rows: Mapping[str, Sequence[_Cell]]) -> _Grid:
+    """Return the sizes of a hall: to scale if the aisles of all racks are known, else equal cells."""
+    kinds = {one.number: one.racks.kind for row in rows.values() for one in row}
+    longest = max((max(one.position for one in row) + 1 for row in rows.values()), default=1)
+    wide: dict[int, float] = {}
+    aisle = 0.0
+    for number_, kind in kinds.items():
+        if kind.footprint_m2 is None or kind.aisle_m is None:
+            cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
+            return _Grid(dict.fromkeys(kinds, cell), cell, _DEEP, _GAP, None)
+        wide[number_] = kind.footprint_m2 / (kind.rack_depth_m + kind.aisle_m)
+        aisle = max(aisle, kind.aisle_m)
+    usual = min(wide.values(), default=0.6)
+    room = max(
+        usual * longest, *(sum(wide[one.number] for one in row) for row in rows.values()), usual
+    )
+    metre = max(_NARROW / usual, min(_METRE, (_WIDE - _LEFT) / room))
+    deepest = max((kind.rack_depth_m for kind in kinds.values()), default=1.2)
+    sizes = {number_: metre * width for number_, width in wide.items()}
+    return _Grid(sizes, metre * usual, metre * deepest, metre * aisle, metre)
+
+
+def _scale_bar(grid: _Grid, y: float) -> str:
+    if grid.metre is None:
+        return label(
+            _LEFT, y + 10, "not to scale: the depth of the aisles is not set", class_="soft"
+        )
+    bar = line([(_LEFT, y + 6), (_LEFT + grid.metre, y + 6)], class_="mark")
+    return bar + label(_LEFT + grid.metre + 8, y + 10, "1 m", class_="soft")
+
+
+def _cell(
+    rack: _Cell, colours: FloorColours, x: float, y: float, grid: _Grid, *, tips: bool
+) -> str:
+    cell = grid.widths[rack.number]
     name = rack.name
-    middle, centre = x + cell / 2, y + _DEEP / 2
-    fill = box(x, y, cell, _DEEP, class_=f"rack {colours.step(rack.number)}")
+    middle, centre = x + cell / 2, y + grid.deep / 2
+    fill = box(x, y, cell, grid.deep, class_=f"rack {colours.step(rack.number)}")
     if cells(name) * 6.1 <= cell - 4:
         text = label(middle, centre + 4, name, class_="mid")
     else:
@@ -183,7 +257,7 @@ def _cell(rack: _Cell, colours: FloorColours, y: float, cell: float, *, tips: bo
         text = label(
             middle,
             centre + 3.5,
-            fitted(name, _DEEP - 6, sign=5.4),
+            fitted(name, grid.deep - 6, sign=5.4),
             class_="mid small" if cell < _CELL else "mid",
             transform=turned,
         )
@@ -193,17 +267,17 @@ def _cell(rack: _Cell, colours: FloorColours, y: float, cell: float, *, tips: bo
     return group([fill, text], tip, class_="cell", data_k=rack.number, data_r=name, **few)
 
 
-def _by_class(racks: Sequence[_Cell], colours: FloorColours, y: float, cell: float) -> list[str]:
+def _by_class(
+    row: Sequence[_Cell], colours: FloorColours, edges: Mapping[int, float], y: float, grid: _Grid
+) -> list[str]:
     """Return the racks of a row by class, each class one shape."""
-    found: dict[int, list[_Cell]] = {}
-    for rack in racks:
-        found.setdefault(rack.number, []).append(rack)
+    found: dict[int, list[float]] = {}
+    for rack in sorted(row, key=lambda one: one.position):
+        found.setdefault(rack.number, []).append(edges[rack.position])
     made = []
-    for number_, members in found.items():
-        shape = "".join(
-            f"M{number(_LEFT + one.position * cell)} {number(y)}h{number(cell - 1)}v{_DEEP:g}h-{number(cell - 1)}z"
-            for one in members
-        )
+    for number_, own in found.items():
+        wide, deep = number(grid.widths[number_] - 1), number(grid.deep)
+        shape = "".join(f"M{number(edge)} {number(y)}h{wide}v{deep}h-{wide}z" for edge in own)
         path = f'<path class="rack {colours.step(number_)}" d="{shape}"/>'
         made.append(group([path], None, class_="cell", data_k=number_))
     return made

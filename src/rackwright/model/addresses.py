@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
 from rackwright.model.names import Name, refuse_twins
+from rackwright.model.networks import parse_network
 
 _READDRESSED = "hosts are looked for at other addresses: theirs change at the same time"
 
@@ -22,8 +23,32 @@ LONGEST_DOMAIN = 189
 """Characters of a domain, so that a label of 63 before it makes no more than the 253 of a name."""
 
 
+_SPECIAL = {
+    ip_network(text): use
+    for text, use in {
+        "0.0.0.0/8": "'this network'",
+        "127.0.0.0/8": "loopback",
+        "169.254.0.0/16": "link-local addresses",
+        "224.0.0.0/4": "multicast",
+        "240.0.0.0/4": "nothing yet",
+        "::1/128": "loopback",
+        "fe80::/10": "link-local addresses",
+        "ff00::/8": "multicast",
+    }.items()
+}
+"""Networks that are no addresses of hosts: RFC 6890, RFC 4291."""
+
+
 def _check_prefix(text: str) -> str:
-    ip_network(text)
+    parse_network(text)
+    return text
+
+
+def _check_interfaces(text: str) -> str:
+    network = parse_network(text)
+    for special, use in _SPECIAL.items():
+        if network.version == special.version and network.overlaps(special):
+            raise ValueError(f"'{text}' is not for hosts: {special} is for {use}")
     return text
 
 
@@ -58,6 +83,8 @@ def _check_span(text: str) -> str:
 
 Prefix = Annotated[str, AfterValidator(_check_prefix)]
 """A network like ``10.20.0.0/22``, host bits zero."""
+InterfacePrefix = Annotated[str, AfterValidator(_check_interfaces)]
+"""The same, of addresses that interfaces on a fabric can have: no loopback, link-local or multicast addresses."""
 Address = Annotated[str, AfterValidator(_check_address)]
 """An address of IPv4 or IPv6."""
 AddressSpan = Annotated[str, AfterValidator(_check_span)]

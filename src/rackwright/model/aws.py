@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -38,20 +37,12 @@ from rackwright.model.field_kinds import (
     OnChange,
 )
 from rackwright.model.names import Name, refuse_twins
+from rackwright.model.networks import Cidr
 from rackwright.model.units import Percent
 
 _KEPT = "it is unmounted on every node; it exists without the stacks and stays as it is"
 _RETAINED = "the file system and all data in it would go; they are retained until taken out by hand"
 _STAYS = "hosts and file systems stay where they are"
-
-
-def _check_network(text: str) -> str:
-    IPv4Network(text)
-    return text
-
-
-Cidr = Annotated[str, AfterValidator(_check_network)]
-"""An IPv4 network like ``10.20.0.0/16``, host bits zero."""
 
 
 SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from rackwright.model.base import MaybeEmpty, Model
+from rackwright.model.directories import MountPath
 from rackwright.model.field_kinds import (
     GRANTED,
     HARDWARE,
@@ -19,7 +20,7 @@ from rackwright.model.field_kinds import (
     Setting,
 )
 from rackwright.model.names import Name
-from rackwright.model.storage import SharePath, Workload
+from rackwright.model.storage import Workload
 from rackwright.model.units import (
     Gibibytes,
     MegabytesPerSecondPerTebibyte,
@@ -114,7 +115,7 @@ class ElasticFileSystem(Model):
 
     name: Annotated[Name, KEY]
     """Name of the file system, by which the rest of the blueprint refers to it."""
-    mount: Annotated[SharePath, HARDWARE, OnChange("drain", "it is unmounted on every node")]
+    mount: Annotated[MountPath, HARDWARE, OnChange("drain", "it is unmounted on every node")]
     """Directory at which hosts mount it, like ``/home``."""
     existing: Annotated[
         ExistingElastic | None,
@@ -278,9 +279,7 @@ class LustreFileSystem(Model):
     """Throughput that is bought for each TiB, in MB/s/TiB."""
     efa: Annotated[bool, HARDWARE, OnChange("refused", _AT_CREATION)] = False
     """True to serve over EFA; must be set at creation."""
-    mount: Annotated[
-        str, Field(pattern=r"^/.+$"), HARDWARE, OnChange("drain", "it is unmounted on every node")
-    ]
+    mount: Annotated[MountPath, HARDWARE, OnChange("drain", "it is unmounted on every node")]
     """Directory at which hosts mount it."""
     compression: Annotated[bool, HARDWARE, OnChange("in place", "holds for what is written")] = True
     """True if files are compressed with LZ4."""
@@ -308,7 +307,7 @@ class LustreFileSystem(Model):
         if self.existing is None:
             if missing := [name for name in _OF_LUSTRE if name not in said]:
                 raise ValueError(
-                    f"'{missing[0]}' is missing of the file system that is made; name the 'existing' one if there is one"
+                    f"'{missing[0]}' is missing: a file system that is made needs it; one that exists is named by 'existing'"
                 )
         elif odd := [name for name in (*_OF_LUSTRE[:3], *_OF_MADE) if name in said]:
             where = "'existing'" if odd[0] in {"capacity", "throughput"} else "its owner"

@@ -18,7 +18,7 @@ from rackwright.model.field_kinds import (
     Claim,
     OnChange,
 )
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
 from rackwright.model.power import StartStep
 from rackwright.model.units import (
     Celsius,
@@ -54,7 +54,7 @@ class Supply(Model):
 
     count: Annotated[int, Field(gt=0), HARDWARE]
     """Number of units."""
-    fed_by: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
+    fed_by: Annotated[tuple[Name, ...], DISTINCT, Field(min_length=1), KEY]
     """Power sources. The first one that lives carries these units."""
 
 
@@ -65,7 +65,7 @@ class Machine(Model):
     """Number of units."""
     power: Annotated[Watts | None, Claim(looser="lower", absent="elsewhere")] = None
     """Largest electrical power of one unit, in kW. The product's if omitted."""
-    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
+    fed_by: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Power sources. The first one that lives carries all units."""
     supplies: Annotated[tuple[Supply, ...], PART] = ()
     """Units by the sources that feed them, instead of ``fed_by``, so that no loss takes all of them."""

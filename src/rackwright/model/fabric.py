@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rackwright.model.addresses import Address, Prefix
+from rackwright.model.addresses import Address, InterfacePrefix
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import (
     FOR_REVIEW,
@@ -21,11 +21,12 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name, NameDigits, refuse_twins
-from rackwright.model.standing import UnitsOfRacks, check_units
+from rackwright.model.names import DISTINCT, HostList, Name, NameDigits, refuse_twins
+from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
 from rackwright.model.switching import Switching, SwitchSystem
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
+Guid = Annotated[str, Field(pattern=r"^(0x)?[0-9a-fA-F]{1,16}$")]
 _CABLES = "the nodes behind these links lose them meanwhile"
 _MANAGERS = "the subnet managers restart and compute the routes again"
 _ROUTES = "routes are computed again"
@@ -80,6 +81,11 @@ class SwitchTier(Model):
     units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _CABLES)] = None
     """Lowest unit of every switch, by racks, in U, where existing switches differ in height or number from
     rack to rack, like ``{n01: [40 U, 42 U], "n[02-04]": [42 U]}``. Instead of ``start_unit``."""
+    unit_share: Annotated[
+        UnitShare | None, Claim(looser="either", absent="strict"), OnChange("drain", _CABLES)
+    ] = None
+    """Part of its rack units that each switch takes: ``half-width`` (two side by side), ``half-depth`` (two back to
+    back), or the ``front`` or ``rear`` of a switch of half depth. All of them if omitted."""
     split: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _CABLES)] = 1
     """Number of links that each port is split into, which share its rate."""
     asn: Annotated[int | None, Field(gt=0, lt=2**32), HARDWARE, OnChange("rolling", _SWITCHES)] = (
@@ -273,9 +279,9 @@ class Segment(Model):
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
     vlan: Annotated[int | None, Field(gt=0, lt=4095), HARDWARE] = None
     """Number of the VLAN."""
-    prefix: Annotated[Prefix | None, HARDWARE] = None
+    prefix: Annotated[InterfacePrefix | None, HARDWARE] = None
     """Addresses, like ``10.30.0.0/22``."""
-    groups: Annotated[tuple[Name, ...], HARDWARE] = ()
+    groups: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Node groups whose hosts have an address in it."""
 
 
@@ -316,6 +322,13 @@ class Fabric(Model):
     """Racks of a top-of-rack fabric whose hosts share the leaves in any of them. The hosts of any other
     rack have the leaves in their own rack."""
     patches: Annotated[tuple[Patch, ...], PART, OnChange("drain", _CABLES)] = ()
+    guids: Annotated[
+        dict[Guid, Annotated[str, Field(min_length=1, max_length=64)]],
+        HARDWARE,
+        OnChange("in place", "cables are compared by these names"),
+    ] = {}
+    """Names in the plan by the GUIDs of switches and adapters, or by MAC addresses, whose descriptions do not name
+    them, like ``{"0xb83fd20300a1b2c3": leaf-01, "0xa088c20300ab0000": "dgx-01 mlx5_0"}``."""
     oversubscription: Annotated[
         float, Field(ge=1, le=100), Setting(looser="higher", absent="strict"), POLICIES_ONLY
     ] = 1.0

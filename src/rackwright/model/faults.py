@@ -16,7 +16,7 @@ FaultId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_len
 
 Subject = Literal[
     "gpu", "gpu-memory", "nvlink", "pcie", "network", "optic", "cpu", "memory", "storage", "power",
-    "cooling", "bmc", "host", "software", "job", "silent",
+    "cooling", "bmc", "host", "software", "file-system", "job", "silent",
 ]  # fmt: skip
 """Part of a node, or of what it hangs on, that a fault is about."""
 

@@ -20,7 +20,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostName, Name, refuse_twins
+from rackwright.model.names import DISTINCT, HostName, Name, refuse_twins
 from rackwright.model.prices import Dollars, DollarsPerHour
 from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.units import Gibibytes, GramsPerKilowattHour, Seconds
@@ -161,7 +161,7 @@ class Dataset(Model):
     """Name of the data set."""
     size: Annotated[Annotated[Gibibytes, Field(gt=0)] | None, Claim(looser="lower")] = None
     """Size of the data set, in TiB. Unknown if omitted."""
-    at: Annotated[tuple[Name, ...], Field(min_length=1), Claim(looser="more"), FOR_REVIEW]
+    at: Annotated[tuple[Name, ...], DISTINCT, Field(min_length=1), Claim(looser="more"), FOR_REVIEW]
     """Sites whose file systems have the data set."""
     mirror: Annotated[
         str | None, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?$"),
@@ -190,7 +190,7 @@ class Burst(Model):
     budget: Annotated[Dollars, Setting(looser="higher")]
     """Most that the hosts may cost in a calendar month, in USD."""
     datasets: Annotated[
-        tuple[Name, ...], Setting(looser="either", absent="elsewhere"), POLICIES_ONLY
+        tuple[Name, ...], DISTINCT, Setting(looser="either", absent="elsewhere"), POLICIES_ONLY
     ] = ()
     """Data sets that the jobs read."""
 

@@ -275,6 +275,9 @@ class Device(Entry):
     """Rack units that it takes, in U."""
     depth: Annotated[Fact[Metres] | None, Claim(looser="lower")] = None
     """Depth from front to rear without cables and their bends, in m."""
+    full_depth: Annotated[bool | None, Claim(looser="either", absent="elsewhere")] = None
+    """True if it takes the front and the rear of its rack units, False if another device fits behind it.
+    Unknown if omitted."""
     weight: Annotated[Fact[Kilograms] | None, Claim(looser="lower")] = None
     """Weight of one unit as it is mounted, in kg; its coolant is a number of the racks
     (``coolant_weight``)."""

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from rackwright.model.addresses import Prefix
+from rackwright.model.addresses import InterfacePrefix
 from rackwright.model.base import Model
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
 from rackwright.model.onprem import Shipping
 from rackwright.model.power import Circuit, Conductors, RackShelves, SourceKind
 from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
@@ -36,7 +36,7 @@ class FabricIntent(Model):
     """Name of the fabric. Its role if omitted."""
     role: Role = "compute"
     """Traffic that the fabric carries."""
-    groups: tuple[Name, ...] | None = None
+    groups: Annotated[tuple[Name, ...], DISTINCT] | None = None
     """Node groups on the fabric. All with the role ``compute`` if omitted."""
     switch: str | None = None
     """Catalogue id of the switches of all tiers. Chosen by technology and rate if omitted."""
@@ -44,7 +44,7 @@ class FabricIntent(Model):
     """Network technology. That of ``switch`` if omitted."""
     rate: GigabitsPerSecond | None = None
     """Data rate of every link of a node, in Gbps. That of ``switch`` if omitted."""
-    network: Prefix | None = None
+    network: InterfacePrefix | None = None
     """Addresses of which the hosts' interfaces get the first prefix that is large enough."""
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import KEY, Claim
-from rackwright.model.names import Name
+from rackwright.model.names import DISTINCT, Name
 from rackwright.model.units import GigabitsPerSecond, Seconds
 
 
@@ -17,7 +17,7 @@ class Interconnect(Model):
 
     name: Annotated[Name, KEY]
     """Name of the line, by which the rest of the blueprint refers to it."""
-    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2), KEY]
+    sites: Annotated[tuple[Name, ...], DISTINCT, Field(min_length=2, max_length=2), KEY]
     """The two sites that it joins."""
     bandwidth: Annotated[GigabitsPerSecond | None, Claim(looser="higher")] = None
     """Bandwidth that the cluster may use in each direction, in Gbps. Unknown if omitted."""

@@ -202,3 +202,16 @@ def refuse_twins(what: str, names: Iterable[str | tuple[str, str]]) -> None:
             words = name if isinstance(name, str) else "' of '".join(name)
             raise ValueError(f"the {what} '{words}' is named twice")
         seen.add(name)
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"'{name}' is named twice")
+        seen.add(name)
+    return names
+
+
+DISTINCT = AfterValidator(_distinct)
+"""Check of a list of names that refuses one that is in it twice: it would count as another source or node group."""

@@ -41,7 +41,7 @@ from rackwright.model.names import (
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.provisioning import Provisioning
 from rackwright.model.security import SiteSecurity
-from rackwright.model.standing import UnitsOfRacks, check_units
+from rackwright.model.standing import UnitShare, UnitsOfRacks, check_units
 from rackwright.model.storage import LocalScratch, NfsShare, ParallelFileSystem
 from rackwright.model.units import (
     Celsius,
@@ -288,6 +288,11 @@ class NodeGroup(Model):
     units: Annotated[UnitsOfRacks | None, HARDWARE, OnChange("drain", _MOVED)] = None
     """Lowest rack unit of every unit of the product, by racks, in U, where existing nodes differ in height
     or number from rack to rack, like ``{c01: [1 U, 11 U], "c[02-04]": [1 U]}``. Instead of ``start_unit``."""
+    unit_share: Annotated[
+        UnitShare | None, Claim(looser="either", absent="strict"), OnChange("drain", _MOVED)
+    ] = None
+    """Part of its rack units that each unit of the product takes: ``half-width`` (two side by side), ``half-depth``
+    (two back to back), or the ``front`` or ``rear`` of a device of half depth. All of them if omitted."""
     host_names: Annotated[
         HostList | None, HARDWARE, OnChange("review", "hosts are added, given up or renamed")
     ] = None

@@ -22,7 +22,7 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.names import DISTINCT, HostList, Name, refuse_twins
 from rackwright.model.repair import Repair
 from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.software import SoftwareBill
@@ -153,7 +153,7 @@ class HostSettings(Model):
 
     name: Annotated[Name, KEY]
     """Name of the entry, by which the rest of the blueprint refers to it."""
-    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
+    sites: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Sites that the entry covers. All sites, with no other entry, if omitted."""
     time_servers: Annotated[tuple[TimeServer, ...], HARDWARE] = ()
     """Servers of the NTP that every host follows; health checks compare its clock with them."""
@@ -166,9 +166,9 @@ class PowerClass(Model):
 
     name: Annotated[Name, KEY]
     """Name of the class."""
-    partitions: Annotated[tuple[PartitionName, ...], HARDWARE] = ()
+    partitions: Annotated[tuple[PartitionName, ...], DISTINCT, HARDWARE] = ()
     """Partitions whose jobs are of the class."""
-    qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    qos: Annotated[tuple[SlurmName, ...], DISTINCT, HARDWARE] = ()
     """Quality of service of its jobs, which counts before the partition."""
     protected: Annotated[bool, HARDWARE] = False
     """True if its nodes are never limited."""

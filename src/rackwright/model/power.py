@@ -17,7 +17,7 @@ from rackwright.model.field_kinds import (
     Claim,
     OnChange,
 )
-from rackwright.model.names import Name
+from rackwright.model.names import DISTINCT, Name
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -180,7 +180,7 @@ class PowerSource(Model):
     """Name of the source, by which the rest of the blueprint refers to it."""
     kind: Annotated[SourceKind, HARDWARE]
     """Kind of source."""
-    fed_by: Annotated[tuple[Name, ...], HARDWARE] = ()
+    fed_by: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Parents. The first one carries the load, the others take over when it is lost. The source of the
     load is unknown if omitted, except for a utility or a generator."""
     product: Annotated[str | None, HARDWARE] = None

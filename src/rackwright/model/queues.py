@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY
 from rackwright.model.job_time import JobTime
-from rackwright.model.names import Name
+from rackwright.model.names import DISTINCT, Name
 from rackwright.model.scheduler_settings import PartitionName, SlurmName
 from rackwright.model.slurm_lines import Option, OptionName, refuse_generated
 from rackwright.model.units import Gibibytes, Seconds
@@ -41,7 +41,7 @@ class Qos(Model):
     """Name of the QOS, by which the rest of the blueprint refers to it."""
     priority: Annotated[int, Field(ge=0), HARDWARE] = 0
     """Addition to the priority of its jobs, after it is weighed."""
-    preempts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    preempts: Annotated[tuple[SlurmName, ...], DISTINCT, HARDWARE] = ()
     """QOS whose jobs give way to this one."""
     preempt_mode: Annotated[Literal["cancel", "requeue"] | None, HARDWARE] = None
     """Treatment of a job of this QOS that gives way. The cluster's mode if omitted."""
@@ -72,7 +72,7 @@ class Partition(Model):
 
     name: Annotated[PartitionName, KEY]
     """Name of the partition, by which the rest of the blueprint refers to it."""
-    groups: Annotated[tuple[Name, ...], Field(min_length=1), HARDWARE]
+    groups: Annotated[tuple[Name, ...], DISTINCT, Field(min_length=1), HARDWARE]
     """Node groups, of any of the cluster's sites."""
     default: Annotated[bool, HARDWARE] = False
     """True if jobs that name no partition come here."""
@@ -98,9 +98,9 @@ class Partition(Model):
     equal share of its node if omitted."""
     qos: Annotated[SlurmName | None, HARDWARE] = None
     """QOS whose limits hold for the whole partition."""
-    allow_qos: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    allow_qos: Annotated[tuple[SlurmName, ...], DISTINCT, HARDWARE] = ()
     """QOS that may be used here. Every QOS if omitted."""
-    allow_accounts: Annotated[tuple[SlurmName, ...], HARDWARE] = ()
+    allow_accounts: Annotated[tuple[SlurmName, ...], DISTINCT, HARDWARE] = ()
     """Accounts that may use it; empty, all."""
     spot: Annotated[bool, HARDWARE] = False
     """True if jobs here may run on spot instances, and are queued again when AWS takes one back."""

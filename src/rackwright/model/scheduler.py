@@ -13,9 +13,10 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import FOR_REVIEW, HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import HostList, HostName, Name, refuse_twins
+from rackwright.model.names import DISTINCT, HostList, HostName, Name, refuse_twins
 from rackwright.model.queues import Partition, Preemption, Qos
 from rackwright.model.scheduler_settings import (
+    RELEASE,
     Cgroup,
     Folders,
     PowerSaving,
@@ -183,7 +184,7 @@ class Scheduler(Model):
     """The scheduler."""
     version: Annotated[
         str,
-        Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$"),
+        Field(pattern=RELEASE),
         HARDWARE,
         OnChange("rolling", "slurmdbd first, then slurmctld, then slurmd node by node"),
     ]
@@ -200,7 +201,7 @@ class Scheduler(Model):
     ] = None
     """Name of the cluster in Slurm. The blueprint's name if omitted."""
     sites: Annotated[
-        tuple[Name, ...], HARDWARE, OnChange("drain", "nodes join or leave the cluster")
+        tuple[Name, ...], DISTINCT, HARDWARE, OnChange("drain", "nodes join or leave the cluster")
     ] = ()
     """Sites that Slurm covers. All if omitted."""
     controllers: Annotated[

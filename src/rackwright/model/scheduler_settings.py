@@ -12,16 +12,30 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.directories import MountPath
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, POLICIES_ONLY, Claim, OnChange
 from rackwright.model.units import Gibibytes, Seconds
 
+RELEASE = r"^\d\d\.(02|05|08|11)(\.\d+)?$"
+"""A release of Slurm."""
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
 SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """A QOS, account or cluster; short, because it stands in every job's record."""
 
-PartitionName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,39}$")]
+
+def _check_partition(name: str) -> str:
+    if name.upper() == "DEFAULT":
+        raise ValueError(
+            f"'{name}' stands for the defaults of all partitions in slurm.conf: name it otherwise"
+        )
+    return name
+
+
+PartitionName = Annotated[
+    str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,39}$"), AfterValidator(_check_partition)
+]
 """A partition, as ``slurm.conf`` has it: capitals count."""
 
 LARGEST_WEIGHT = 2**32 - 1
@@ -326,7 +340,7 @@ class SharedState(Model):
     nothing here; it checks on each controller that the mount is there, writable and the same one.
     """
 
-    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$"), HARDWARE]
+    mount: Annotated[MountPath, HARDWARE]
     """Mount point on every controller, like ``/srv/slurm``. ``folders.state`` is below it."""
     type: Annotated[
         Literal["beegfs", "ceph", "gfs2", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "wekafs"]

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.model.units import Gibibytes
 
@@ -68,7 +68,7 @@ OtherGres = Annotated[
 class NodeSettings(Model):
     """Settings of nodes that the catalogue lacks, or that differ from it."""
 
-    groups: Annotated[tuple[Name, ...], Field(min_length=1), KEY]
+    groups: Annotated[tuple[Name, ...], DISTINCT, Field(min_length=1), KEY]
     """Node groups that it is about."""
     cpus: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Logical CPUs of one host."""

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.field_kinds import HARDWARE, KEY, PART, OnChange
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
 from rackwright.model.systems import SYSTEMS, known_system
 
 _BY_SERVER = "server by server; its partner has its targets meanwhile"
@@ -81,7 +81,7 @@ class SoftwareBill(Model):
 
     name: Annotated[Name, KEY]
     """Name of the software versions, by which the rest of the blueprint refers to them."""
-    sites: Annotated[tuple[Name, ...], HARDWARE] = ()
+    sites: Annotated[tuple[Name, ...], DISTINCT, HARDWARE] = ()
     """Sites that the versions cover. All sites, with no other entry, if omitted."""
     system: Annotated[SystemId | None, HARDWARE, OnChange("drain", _REINSTALLED)] = None
     """Operating system of the hosts; where it is stated, hosts that run another one are refused."""

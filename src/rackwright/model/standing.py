@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,9 @@ UnitsOfRacks = Annotated[
     dict[HostList, Annotated[tuple[RackUnits, ...], Field(min_length=1)]], Field(min_length=1)
 ]
 """Lowest units of the devices in each rack, by host lists of racks."""
+
+UnitShare = Literal["half-width", "half-depth", "front", "rear"]
+"""Part of its rack units that a device takes."""
 
 
 def by_rack(units: Mapping[str, tuple[float, ...]] | None) -> dict[str, tuple[float, ...]]:

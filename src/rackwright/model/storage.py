@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.directories import DirectoryPath, MountPath
 from rackwright.model.field_kinds import (
     FOR_REVIEW,
     HARDWARE,
@@ -21,7 +22,8 @@ from rackwright.model.field_kinds import (
     OnChange,
     Setting,
 )
-from rackwright.model.names import Name, refuse_twins
+from rackwright.model.names import DISTINCT, Name, refuse_twins
+from rackwright.model.networks import Cidr
 from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 
@@ -65,17 +67,8 @@ def _check_nids(text: str) -> str:
     return text
 
 
-def _check_subnet(text: str) -> str:
-    IPv4Network(text)
-    return text
-
-
-SharePath = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$")]
-"""A directory by its absolute path."""
 ServerNids = Annotated[str, AfterValidator(_check_nids)]
 """The NIDs of one server, separated by commas as in a mount command."""
-Subnet = Annotated[str, AfterValidator(_check_subnet)]
-"""An IPv4 network like ``10.1.0.0/16``, host bits zero."""
 _DEVICE = r"/dev/(disk/by-(id|path)|mapper)/[A-Za-z0-9][A-Za-z0-9_.:+-]*"
 StableDevice = Annotated[str, Field(pattern=rf"^{_DEVICE}$")]
 """A block device by a name that a reboot does not change; ``/dev/sda`` is none."""
@@ -113,7 +106,7 @@ def _check_devices(devices: tuple[str, ...]) -> tuple[str, ...]:
 class LocalScratch(Model):
     """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
 
-    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"), HARDWARE]
+    mount: Annotated[MountPath, HARDWARE]
     """Directory at which it is mounted."""
     keep: Annotated[Seconds | None, HARDWARE] = None
     """Time since the last access after which files are removed, in d. No file is removed if omitted."""
@@ -162,7 +155,7 @@ class LnetNetwork(Model):
     """Name of the network in LNet, like ``o2ib0``."""
     fabric: Annotated[str | None, HARDWARE] = None
     """Fabric of the site that carries it."""
-    subnet: Annotated[Subnet | None, HARDWARE] = None
+    subnet: Annotated[Cidr | None, HARDWARE] = None
     """Addresses of the NIDs."""
     interfaces: Annotated[tuple[InterfaceName, ...], HARDWARE] = ()
     """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
@@ -274,12 +267,7 @@ class ParallelFileSystem(Model):
         Literal["lustre"], HARDWARE, OnChange("refused", "another file system would take its place")
     ]
     """Kind of file system."""
-    mount: Annotated[
-        str,
-        Field(pattern=r"^/[A-Za-z0-9._/-]+$"),
-        HARDWARE,
-        OnChange("drain", "it is unmounted on every node"),
-    ]
+    mount: Annotated[MountPath, HARDWARE, OnChange("drain", "it is unmounted on every node")]
     """Directory at which hosts mount it."""
     networks: Annotated[tuple[LnetNetwork, ...], PART, OnChange("drain", _LNET)] = ()
     management: Annotated[
@@ -323,13 +311,13 @@ class NfsShare(Model):
     """Name of the share, by which the rest of the blueprint refers to it."""
     server: Annotated[Name, HARDWARE]
     """Node group whose first host exports it."""
-    export: Annotated[SharePath, HARDWARE]
+    export: Annotated[DirectoryPath, HARDWARE]
     """Directory of the server, like ``/export/home``."""
-    mount: Annotated[SharePath, HARDWARE]
+    mount: Annotated[MountPath, HARDWARE]
     """Directory at which clients mount it, like ``/home``."""
-    clients: Annotated[tuple[Name, ...], HARDWARE]
+    clients: Annotated[tuple[Name, ...], DISTINCT, HARDWARE]
     """Node groups that mount it."""
-    networks: Annotated[tuple[Subnet, ...], Field(min_length=1), HARDWARE]
+    networks: Annotated[tuple[Cidr, ...], Field(min_length=1), HARDWARE]
     """Addresses of the clients; other hosts may not mount it."""
     address: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$"), HARDWARE] = None
     """Name or address by which clients reach the server. The name of the host if omitted."""

@@ -49,6 +49,8 @@ FOREIGN: Mapping[str, tuple[tuple[str, Decimal], ...]] = {
         "kcal/h": {"W": "1.163"},
         "tr": {"kW": "3.516853"},  # tons of refrigeration
         "oz": {"g": "28.349523125"},
+        **{unit: {"K": "1"} for unit in ("°c", "degc", "c")},  # differences of temperature
+        **{unit: {"K": "0.5555555556"} for unit in ("°f", "degf", "f")},
         "n": {"kg": "0.1019716213"},  # weights of scales and of floors
         "kn": {"kg": "101.9716213"},
         "kpa": {"kg/m2": "101.9716213"},

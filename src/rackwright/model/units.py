@@ -123,7 +123,10 @@ class Dimension:
         for known, factor in FOREIGN.get(unit.lower(), ()):
             if known in self.factors:
                 return f"; '{number} {unit}' is '{_number(amount * factor)} {known}'"
-        powers = [one for one in (POWER, APPARENT_POWER) if one is not self and unit in one.factors]
+        powers = [
+            one for one in (POWER, APPARENT_POWER)
+            if one is not self and unit.lower() in map(str.lower, one.factors)
+        ]  # fmt: skip
         if powers and self in (POWER, APPARENT_POWER):
             words = "power is apparent power times power factor"
             return f"; '{unit}' is a unit of {powers[0].name}: {words}"

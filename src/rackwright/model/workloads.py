@@ -67,8 +67,10 @@ class TrainingWorkload(Model):
     """Size of the batch of one step over all replicas, in tokens."""
     tokens: Annotated[Annotated[Tokens, Field(gt=0)] | None, Setting(looser="lower")] = None
     """Number of tokens of the whole run."""
-    layout: Annotated[WorkloadLayout | None, Setting(looser="either", absent="elsewhere")] = None
-    """Parallelism of the model over the accelerators. The fastest layout that fits if omitted."""
+    layout: Annotated[
+        WorkloadLayout | Literal["auto"] | None, Setting(looser="either", absent="elsewhere")
+    ] = None
+    """Parallelism of the model over the accelerators. The fastest layout that fits if omitted or ``auto``."""
     software: Annotated[
         str | None, Field(max_length=100), Setting(looser="either", absent="elsewhere")
     ] = None
@@ -84,9 +86,15 @@ class TrainingWorkload(Model):
     def _batch_is_of_sequences(self) -> TrainingWorkload:
         if self.batch < self.sequence:
             raise ValueError(
-                f"the batch of {self.batch:,.0f} tokens is less than one sequence of {self.sequence:,}"
+                f"the batch of {self.batch:,.0f} tokens is less than one sequence of {self.sequence:,}; "
+                f"write {self.sequence:,} tokens or more"
             )
         return self
+
+    @property
+    def given_layout(self) -> WorkloadLayout | None:
+        """Return the stated layout; None where the fastest one is to be found."""
+        return None if self.layout == "auto" else self.layout
 
     @property
     def sequences(self) -> int:

@@ -27,6 +27,7 @@ _KBPS = 1_000_000
 """Kbps of one Gbps."""
 _STANDARD_UNITS = 42
 """Height of a new rack whose product has none, as NetBox has it."""
+_FACES = ("front", "rear")
 _DEVICES = ("node", "switch", "pdu", "shelf", "cdu")
 
 
@@ -116,6 +117,7 @@ def _types(
     entries: dict[str, tuple[Entry, StandingDevice]] = {}
     for _, _, one in stands:
         entries.setdefault(one.device.entry, (_entry(catalogue, one.device.entry), one))
+    halves = {one.device.entry for _, _, one in stands if one.device.share in _FACES}
     for vendor in dict.fromkeys(entry.vendor for entry, _ in entries.values()):
         yield WantedObject(
             "manufacturer", (slug(vendor),), {}, {"name": vendor, "slug": slug(vendor)}
@@ -135,6 +137,7 @@ def _types(
                 "model": entry.name,
                 "slug": slug(entry.id),
                 "u_height": one.device.height_u or 0,
+                **({"is_full_depth": False} if entry.id in halves else {}),
             },
         )
 
@@ -169,13 +172,14 @@ def _device(
         "device_type": Reference("type", (slug(entry.vendor), entry.id)),
         "site": Reference("site", (site.name,)),
         "rack": Reference("rack", (site.name, rack)),
-        "position": one.low,
+        # NetBox has one device at a face of a unit: the second of two side by side is in the rack alone.
+        "position": None if one.device.share == "right" else one.low,
     }
     first: dict[str, Any] = {"status": "active"}
     first["role"] = Reference("role", (slug(_role(one)),))
     first["location"] = Reference("location", (site.name, own.hall))
-    if one.low is not None:
-        first["face"] = "front"
+    if fields["position"] is not None:
+        first["face"] = one.device.share if one.device.share in _FACES else "front"
     return WantedObject("device", (site.name, name), fields, first)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rackwright.accept.compare import Acceptance
 from rackwright.harmless import json_text
@@ -17,6 +17,7 @@ from rackwright.nodelife.slurm_nodes import NodeState
 from rackwright.nodelife.worklist import HandTask, WorkItem
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
+from rackwright.plan.slurm.node_health import mount_points
 
 SCHEMA = "rackwright.site-status/v1"
 LEAST_NODES, LEAST_SHARE = 2, 0.5
@@ -25,14 +26,20 @@ that hang on it, are out of service."""
 BILLED = "version "
 """Prefix of the items of a comparison that are versions of software."""
 
-PartKind = Literal["rack", "leaf", "loop", "feed"]
-_KINDS: tuple[PartKind, ...] = ("rack", "leaf", "loop", "feed")
+PartKind = Literal["rack", "leaf", "loop", "feed", "file-system"]
+_KINDS: tuple[PartKind, ...] = get_args(PartKind)
 """The nearest to a node first."""
+_SILENT = "[file-system-silent]"
+"""Mark by which the health check of a node names a shared file system that does not answer."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class PlanPart:
-    """Something that nodes hang on: a rack, a leaf switch, a cooling loop, or the power source of a feed."""
+    """Something that nodes hang on: a rack, a leaf switch, a cooling loop, the power source of a feed, a file system.
+
+    Attributes:
+        name: in the plan; of a file system the mount point.
+    """
 
     site: str
     kind: PartKind
@@ -84,7 +91,7 @@ class SiteStatus:
 
 
 def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
-    """Return the parts that nodes of the cluster depend on, with the nodes; none is known in the cloud."""
+    """Return the parts that nodes of the cluster depend on, with the nodes; in the cloud these are file systems."""
     found: dict[PlanPart, set[str]] = {}
     sites: dict[str, str] = {}
     for host in _node_hosts(plan):
@@ -105,6 +112,9 @@ def parts_of(plan: Plan) -> Mapping[PlanPart, frozenset[str]]:
         for name in switch.nodes:
             if name in sites and not switch.children:
                 found.setdefault(PlanPart(sites[name], "leaf", switch.name), set()).add(name)
+    for one in () if plan.slurm is None else plan.slurm.nodes:
+        for place in mount_points(plan, one.site, one.group, "compute"):
+            found.setdefault(PlanPart(one.site, "file-system", place.path), set()).update(one.names)
     return {part: frozenset(nodes) for part, nodes in found.items()}
 
 
@@ -160,7 +170,12 @@ def status_of(
         for name, node in there.items()
         if not node.takes_jobs
     }
-    shared, alone = shared_parts(parts_of(plan), [*reasons, *missing])
+    parts = parts_of(plan)
+    systems = {part: nodes for part, nodes in parts.items() if part.kind == "file-system"}
+    others = {part: nodes for part, nodes in parts.items() if part not in systems}
+    waiting = {name for name, why in reasons.items() if _SILENT in why}
+    shared, alone = shared_parts(others, [*(reasons.keys() - waiting), *missing])
+    shared_systems, alone_waiting = shared_parts(systems, waiting)
     differs = {
         host.name: tuple(
             item.reason or item.item for item in host.failures if item.item.startswith(BILLED)
@@ -172,8 +187,8 @@ def status_of(
         states={state: tuple(names) for state, names in sorted(states.items())},
         reasons=reasons,
         missing=missing,
-        shared=shared,
-        alone=alone,
+        shared=(*shared_systems, *shared),
+        alone=tuple(sorted((*alone, *alone_waiting))),
         differs={host: items for host, items in differs.items() if items},
         silent=dict(sorted(silent.items())),
     )

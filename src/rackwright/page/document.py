@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from rackwright import __version__
 from rackwright.diff.compare import Comparison
+from rackwright.drawings.aws import draw_aws
 from rackwright.drawings.floor import MEASURES
 from rackwright.drawings.style import STYLE
 from rackwright.page.budget_rows import BudgetRow, budget_rows
@@ -96,6 +97,10 @@ def render_page(
         "jobs": list(job_views(plan)),
         "measures": MEASURES,
         "sites": sites,
+        "clouds": [
+            (printable(one.name), Markup(draw_aws(one).inline()))  # noqa: S704 - drawings escape # nosec B704
+            for one in plan.aws
+        ],
         "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape # nosec B704
         "cost": amount_text(plan.cost.total),
         "cost_rows": cost_table(plan.cost)[1:],
@@ -129,7 +134,7 @@ def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
     groups = [
         RowGroup(known[:FIRST_BUDGETS]),
         RowGroup(more, f"{len(more)} more budgets"),
-        RowGroup(unknown, f"{len(unknown)} that cannot be judged yet"),
+        RowGroup(unknown, f"{len(unknown)} that cannot be checked yet"),
         RowGroup(exact, f"{len(exact)} that are met exactly, with nothing left to use"),
     ]
     return [group for group in groups if group.rows]

@@ -12,6 +12,7 @@ from rackwright.drawings.cooling import draw_cooling
 from rackwright.drawings.fabric import alike_runs, draw_fabric, is_small
 from rackwright.drawings.floor import MEASURES, FloorColours, FloorMeasure, colours_of, draw_floor
 from rackwright.drawings.one_line import Box, box_state, boxes_of, draw_one_line, states_after_loss
+from rackwright.drawings.row import draw_row, rows_of
 from rackwright.drawings.scale import draw_legend
 from rackwright.drawings.svg import Drawing
 from rackwright.harmless import visible
@@ -24,6 +25,8 @@ from rackwright.plan.model import Plan
 from rackwright.policy.engine import Result
 from rackwright.report.wording import printable, quantity_text
 
+MOST_ROWS = 6
+"""Rows whose fronts are on the page; 'rackwright draw rows' draws all."""
 MOST_STATES = 200_000
 """Boxes of all states after a loss that are kept; a one-line with more shows the normal state alone."""
 
@@ -79,6 +82,7 @@ class SiteView:
         name: of the site.
         legends: the legend of each measure of the floor.
         floors: each hall.
+        rows: the fronts of each row of racks.
         one_line: its power.
         sources: the table of its power sources.
         cooling: its ways of heat.
@@ -90,6 +94,7 @@ class SiteView:
     name: str
     legends: Mapping[FloorMeasure, Markup]
     floors: Sequence[Markup]
+    rows: Sequence[Markup]
     one_line: Markup
     sources: Sequence[SourceRow]
     cooling: Markup
@@ -121,6 +126,7 @@ def view_site(
             _svg(draw_floor(site, hall.hall, colours=colours["power"], legend=False))
             for hall in site.cooling.halls
         ],
+        rows=[_svg(draw_row(site, hall, row)) for hall, row in rows_of(site)[:MOST_ROWS]],
         one_line=_svg(draw_one_line(site)),
         sources=[_source_row(one) for one in boxes if one.members],
         cooling=_svg(draw_cooling(site)),

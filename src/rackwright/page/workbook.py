@@ -38,7 +38,7 @@ def tables(plan: Plan, asked: Sequence[OpenQuestion], site: str | None = None) -
             for one in sheets(plan, site)
         ),
         Sheet("addresses", ADDRESSES, _addresses(plan, site)),
-        Sheet("open questions", QUESTIONS, question_rows(asked)),
+        Sheet("open questions", QUESTIONS, question_rows(plan, asked)),
     ]
 
 
@@ -72,7 +72,7 @@ def _page(book: Workbook, title: str, sheet: Sheet) -> Any:
     page.freeze_panes = "A2"
     page.auto_filter.ref = f"A1:{get_column_letter(len(sheet.columns))}1"
     for number, column in enumerate(sheet.columns, 1):
-        width = _WIDEST if column in {"how", "field", "note", "from_label", "to_label"} else 16
+        width = _WIDEST if column in {"meaning", "field", "note", "from_label", "to_label"} else 16
         page.column_dimensions[get_column_letter(number)].width = width
     heads = [WriteOnlyCell(page, value=column) for column in sheet.columns]
     for head in heads:

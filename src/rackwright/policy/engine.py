@@ -301,7 +301,7 @@ def _sentence(measure: Measure, outcome: Outcome) -> str:
             "the limit" if measure.limit is None else "the value"
         )
         known_text = f" ({', '.join(known)})" if known else ""
-        return f"{measure.what} cannot be judged{known_text}; not known: {missing}"
+        return f"{measure.what} cannot be checked{known_text}; not known: {missing}"
     value = format_quantity(measure.value, measure.unit)
     limit = format_quantity(measure.limit, measure.unit)
     noun = "limit" if measure.sense == "at_most" else "minimum"

@@ -59,6 +59,7 @@ def questions(results: Iterable[Result], remedies: Remedies) -> tuple[OpenQuesti
                 else known.location,
                 result.blocks or (known is not None and known.blocks),
                 result.later,
+                fields[0] if fields else None,
             )
     order = tuple(Owner)
     return tuple(

@@ -38,6 +38,7 @@ class OpenQuestion:
         location: place of the field in the blueprint, or of what would have it.
         blocks: a rule that lacks it blocks.
         later: every rule that lacks it is of a later stage.
+        about: the field itself; None where it is not known.
     """
 
     field: str
@@ -47,6 +48,7 @@ class OpenQuestion:
     location: Location | None
     blocks: bool
     later: bool = False
+    about: Field | None = None
 
 
 class Remedies:

@@ -8,8 +8,9 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -29,41 +30,74 @@ _INSTALL = "rackwright tools install"
 _INSTALL_AWS_PROVIDER = f"{_INSTALL} aws-provider"
 
 
+PURPOSES: Mapping[str, str] = {
+    "check": "check, draw and render blueprints",
+    "aws": "provision AWS",
+    "local": "try a site on the embedded AWS",
+    "configure": "configure and verify hosts",
+    "design": "find the best layout of a facility",
+    "workbook": "write XLSX files",
+    "repair": "repair faulty nodes",
+    "power": "take part in OpenADR events",
+}
+"""Purposes for which programs and packages are needed; the first is that of everyone."""
+
+_ALSO = {"local": ("aws",)}
+"""Further purposes that one purpose needs."""
+
+
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """One program, package or folder that was looked for.
 
     Attributes:
-        name: what it is about.
-        status: ``ok``; ``warn``: something optional is missing; ``fail``: nothing works without.
+        name: its name.
+        status: ``ok``; ``warn``: something optional is missing; ``fail``: its purpose is impossible without it.
         detail: what was found.
         fix: how to fix it.
+        purpose: key of ``PURPOSES``.
     """
 
     name: str
     status: Status
     detail: str
     fix: str | None = None
+    purpose: str = "check"
 
 
-def run_doctor() -> list[Check]:
-    """Return every check, in the order in which to fix what they find."""
+def run_doctor(purposes: Iterable[str] = PURPOSES) -> list[Check]:
+    """Return the checks of some purposes, in the order in which to fix what they find."""
     tool = find_pulumi()
-    parts: tuple[Callable[[], Check], ...] = (
-        _python,
-        _package,
-        _content,
-        lambda: _pulumi(tool),
-        lambda: _language_host(tool),
-        _checksums,
-        lambda: _go(tool),
-        _aws_plugin,
-        _embedded_aws,
-        _ansible,
-        _git,
-        _state,
-    )
-    return [part() for part in parts]
+    parts: Mapping[str, tuple[Callable[[], Check], ...]] = {
+        "check": (_python, _package, _content, _git, _state),
+        "aws": (
+            partial(_module, "pulumi_aws", "aws"),
+            lambda: _pulumi(tool),
+            lambda: _language_host(tool),
+            _checksums,
+            lambda: _go(tool),
+        ),
+        "local": (_aws_plugin, partial(_module, "moto", "local")),
+        "configure": (_ansible,),
+        "design": (partial(_module, "ortools", "design"),),
+        "workbook": (partial(_module, "openpyxl", "workbook"),),
+        "repair": (partial(_module, "transitions", "nodelife"),),
+        "power": (partial(_module, "openleadr", "openadr"),),
+    }
+    wanted = {also for purpose in purposes for also in (*_ALSO.get(purpose, ()), purpose)}
+    return [
+        replace(part(), purpose=purpose)
+        for purpose, group in parts.items()
+        if purpose in wanted
+        for part in group
+    ]
+
+
+def _module(name: str, extra: str) -> Check:
+    if importlib.util.find_spec(name) is None:
+        return Check(name, "fail", "not installed", install_hint(extra))
+    distribution = name.replace("_", "-")
+    return Check(name, "ok", importlib.metadata.version(distribution))
 
 
 def _python() -> Check:
@@ -156,29 +190,21 @@ def _go(tool: PulumiTool | None) -> Check:
 def _aws_plugin() -> Check:
     name = "aws plugin"
     if importlib.util.find_spec("pulumi_aws") is None:
-        detail = "pulumi-aws, which it goes with, is not installed: nothing is provisioned"
-        return Check(name, "warn", detail, install_hint("aws"))
+        detail = "pulumi-aws, which it goes with, is not installed"
+        return Check(name, "fail", detail, install_hint("aws"))
     found = aws_provider.find_aws_provider()
     if found is not None:
         return Check(name, "ok", str(found))
     detail = "not installed: '--target local' needs it, for '--target aws' Pulumi downloads its own"
-    return Check(name, "warn", detail, _INSTALL_AWS_PROVIDER)
-
-
-def _embedded_aws() -> Check:
-    name = "embedded aws"
-    if importlib.util.find_spec("moto") is None:
-        detail = "moto is not installed: '--target local' does not work"
-        return Check(name, "warn", detail, install_hint("local"))
-    return Check(name, "ok", f"moto {importlib.metadata.version('moto')}")
+    return Check(name, "fail", detail, _INSTALL_AWS_PROVIDER)
 
 
 def _ansible() -> Check:
     beside = Path(sys.executable).parent / "ansible-playbook"
     path = str(beside) if os.access(beside, os.X_OK) else shutil.which("ansible-playbook")
     if path is None:
-        detail = "ansible-playbook is not installed: nodes cannot be configured"
-        return Check("ansible", "warn", detail, install_hint("configure"))
+        detail = "ansible-playbook is not installed"
+        return Check("ansible", "fail", detail, install_hint("configure"))
     return Check("ansible", "ok", path)
 
 

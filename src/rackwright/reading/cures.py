@@ -44,6 +44,19 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     for word in words.split()
 }
 """Words of other tools for a key, in small letters, with the keys that they stand for here."""
+_WORDS: Mapping[str, str] = {
+    word: meant
+    for words, meant in {
+        "ib": "infiniband",
+        "roce rocev2 eth": "ethernet",
+        "on_premises on_premise bare_metal baremetal metal": "onprem",
+        "gpu worker node accelerator": "compute",
+        "controller control_plane controlplane": "head",
+        "infra service": "management",
+    }.items()
+    for word in words.split()
+}
+"""Words of other tools for a value, in small letters, with the word that is meant here."""
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
 _LONGEST = 128
 _VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
@@ -75,6 +88,15 @@ def meant_key(word: str, known: Sequence[str], absent: Collection[str]) -> str |
     if len(parts) == 1:
         return parts[0]
     return likely or near
+
+
+def meant_word(given: str, words: Sequence[str]) -> str | None:
+    """Return the word of a choice that another one stands for: a synonym, or its first part like ``hot``."""
+    folded = given.strip().lower().replace("-", "_")
+    if (meant := _WORDS.get(folded)) in words:
+        return meant
+    begun = [word for word in words if re.split(r"[-_]", word)[0] == folded != word]
+    return begun[0] if len(begun) == 1 else None
 
 
 def synonyms(word: str) -> tuple[str, ...]:

@@ -8,6 +8,10 @@ import warnings
 from functools import cache
 from typing import Any
 
+from rackwright.model.aws_partitions import REGION
+from rackwright.model.directories import DIRECTORY
+from rackwright.model.scheduler_settings import RELEASE
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import sre_parse
@@ -19,6 +23,8 @@ _CLASSES = (
 )
 _PRINTABLE = frozenset(map(chr, range(32, 127)))
 _LONGEST = 2_000
+_WELL_KNOWN = {REGION: "us-east-1", DIRECTORY: "/scratch", RELEASE: "25.05"}
+"""Texts for patterns of which a made one reads badly."""
 
 
 def explain(given: str, quoted: str, pattern: str) -> tuple[str, str | None]:
@@ -53,7 +59,7 @@ def _parsed(pattern: str) -> tuple[frozenset[str], str, int] | None:
         tree = sre_parse.parse(pattern)
     except re.error:  # pydantic's own expressions can do what Python's cannot
         return None
-    example = _example(tree)
+    example = _WELL_KNOWN.get(pattern) or _example(tree)
     if not re.search(pattern, example):
         return None
     return frozenset(_characters(tree)), example, min(int(tree.getwidth()[1]), _LONGEST)
@@ -142,6 +148,8 @@ def _words(allowed: frozenset[str]) -> str:
 def _near(given: str, pattern: str, allowed: frozenset[str], longest: int) -> str | None:
     """Return a text near ``given`` that the pattern takes; None if there is none."""
     plain = "".join(sign for sign in given.strip() if sign.isprintable())
+    if ":" not in allowed:
+        plain = re.sub(r"^[A-Za-z0-9]+://", "", plain)  # a bucket or a host by its URL
     small = not any(sign in allowed for sign in string.ascii_uppercase)
     texts = (plain.lower(), plain) if small else (plain, plain.lower(), plain.upper())
     for text in texts:

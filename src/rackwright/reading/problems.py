@@ -21,6 +21,7 @@ from rackwright.reading.type_paths import (
     fitting,
     is_nested,
     keys_to_write,
+    lists_text,
     names,
     tags,
     walk,
@@ -363,9 +364,13 @@ def _cure(kind: str, given: object, place: TypePlace) -> str | None:
     """Return what to write instead of a value of another kind."""
     expected = _EXPECTED[kind]
     name = str(place.path[-1]) if place.path and isinstance(place.path[-1], str) else ""
+    if expected == "a mapping" and given in tags(place.kind):
+        return f"write '{name}: {{{keys_to_write(place.kind)[0]}: {given}}}'"
     if expected == "a mapping":
         return cures.of_mapping(given, name, keys_to_write(place.kind))
     if expected == "a list":
+        if isinstance(given, (int, float)) and lists_text(place.kind):
+            return f"name each: '{name}: [NAME, …]'"
         return cures.of_list(given, name, keys_to_write(place.kind))
     if expected == "text":
         return cures.of_text(given, name)
@@ -403,7 +408,9 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
     if kind == "string_pattern_mismatch":
         return pattern_words.explain(str(given), _quote(given), context["pattern"])
     if kind in _EXPECTED:
-        return f"{_quote(given)} is not {_expected(detail)}", _cure(kind, given, place)
+        unit = " %" if isinstance(given, str) and given.endswith("%") else ""
+        wanted = re.sub(r"(?<=\d)(?=\D*$)", unit, _expected(detail))
+        return f"{_quote(given)} is not {wanted}", _cure(kind, given, place)
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None
     if kind == "too_long":
@@ -447,7 +454,10 @@ def _numbers(allowed: str) -> list[int]:
 
 
 def _near(given: object, words: Sequence[str]) -> str | None:
-    return did_you_mean(given, words) if isinstance(given, str) else None
+    if not isinstance(given, str):
+        return None
+    meant = cures.meant_word(given, words)
+    return f"did you mean '{meant}'?" if meant else did_you_mean(given, words)
 
 
 def _count(given: object, context: Mapping[str, Any]) -> object:
@@ -465,7 +475,7 @@ def _quote(value: object) -> str:
         return "a mapping" if isinstance(value, Mapping) else "a list"
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    text = f"'{value:.0f}'" if isinstance(value, float) and value.is_integer() else f"'{value}'"
+    text = f"'{value}'"
     return text if len(text) <= 80 else text[:76] + "...'"
 
 

@@ -104,6 +104,14 @@ def keys_to_write(kind: Any) -> list[str]:
     return required or names(models[:1])
 
 
+def lists_text(kind: Any) -> bool:
+    """Return True for a list of which each item is text."""
+    inner = next(iter(get_args(kind)), None)
+    while get_origin(inner) is typing.Annotated:
+        inner = get_args(inner)[0]
+    return inner is str
+
+
 def tags(kind: Any) -> list[str]:
     """Return the words that tell the members of a discriminated union apart."""
     found = [_tags(option) for option in _members(kind)] if _is_union(kind) else []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rackwright.harmless import visible
 from rackwright.plan.expansion import SitePlan
@@ -12,8 +14,9 @@ from rackwright.plan.fabric.layout import Layout, find_host
 from rackwright.plan.fabric.lengths import CableRoutes
 from rackwright.plan.model import Plan
 from rackwright.plan.records.circuits import CircuitAfterLoss
-from rackwright.plan.records.racks import RackClass
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.unknowns import OpenQuestion
+from rackwright.render.todo import describe_field
 from rackwright.report.overview.rack import StandingDevice, view_rack
 
 Cell = str | int | float | None
@@ -67,12 +70,13 @@ def sheets(plan: Plan, site: str | None = None) -> list[Sheet]:
 
 ELEVATIONS = (
     "site", "hall", "row", "place", "rack", "lowest_unit", "highest_unit", "kind", "product",
-    "name", "group", "supplies", "power_w", "weight_kg", "note",
+    "name", "group", "supplies", "power_w", "weight_kg", "face", "note",
 )  # fmt: skip
 CABLES = (
     "site", "fabric", "kind", "part", "length_m",
     "from_rack", "from_unit", "from_device", "from_port", "from_label",
     "to_rack", "to_unit", "to_device", "to_port", "to_label",
+    "from_tia606", "to_tia606",
 )  # fmt: skip
 POWER = (
     "site", "hall", "row", "place", "rack", "feed", "circuit", "source", "product",
@@ -80,15 +84,27 @@ POWER = (
 )  # fmt: skip
 
 
-QUESTIONS = ("who can answer", "field", "blocks", "needed by", "how", "answer")
+QUESTIONS = ("who can answer", "field", "meaning", "value", "blocks", "needed by", "answer")
 
 
-def question_rows(asked: Iterable[OpenQuestion]) -> Iterator[Sequence[Cell]]:
-    """Yield the facts that rules of this stage lack, each with an empty cell for the answer."""
+def question_rows(
+    plan: Plan, asked: Iterable[OpenQuestion], written: Any = None
+) -> Iterator[Sequence[Cell]]:
+    """Yield the facts that rules of this stage lack, each with an empty cell for the answer.
+
+    Args:
+        plan: of the blueprint.
+        asked: the questions of its report.
+        written: the document of the blueprint as it is written.
+    """
     for one in asked:
         if not one.later:
             blocks = "yes" if one.blocks else "no"
-            yield one.owner.value, one.field, blocks, " ".join(one.rules), one.remedy, ""
+            meaning, value = (
+                ("", "") if one.about is None else describe_field(plan, one.about, written)
+            )
+            rules = " ".join(one.rules)
+            yield one.owner.value, one.field, meaning or one.remedy, value, blocks, rules, ""
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
@@ -97,7 +113,7 @@ def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
         view = view_rack(plan, site, own, name)
         unsaid = own.kind.weight_kg is None or own.kind.content_kg is None or own.kind.includes_rack
         weight = None if unsaid else (own.kind.weight_kg or 0) - (own.kind.content_kg or 0)
-        nothing = (None, None, "rack", own.kind.type, "", "", "", None, weight, "")
+        nothing = (None, None, "rack", own.kind.type, "", "", "", None, weight, "", "")
         yield (*place, *nothing)
         for one in (*view.devices, *view.beside):
             yield (*place, *_standing(one, [feed.feed for feed in view.feeds]))
@@ -123,7 +139,7 @@ def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
     top = None if one.low is None else one.low + max(one.height, 1) - 1
     return (
         one.low, top, device.kind, device.entry, one.label if one.names else "", device.group,
-        supplies, device.power_w, device.weight_kg, note,
+        supplies, device.power_w, device.weight_kg, device.share and f"{device.share} half", note,
     )  # fmt: skip
 
 
@@ -133,22 +149,37 @@ _End = tuple[str | None, Cell, str, Cell]
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Position of a named device."""
+    """Position of a named device.
+
+    Attributes:
+        rack: name of its rack.
+        unit: its lowest unit; None where it hangs beside the rails or does not fit.
+        hall: name of the hall.
+        top: its highest unit, the same.
+    """
 
     rack: str
     unit: float | None
+    hall: str = ""
+    top: float | None = None
 
 
 def stands(plan: Plan, site: SitePlan) -> Mapping[str, Stand]:
-    """Return the rack and lowest unit of each named device of a site."""
-    kinds = {name: racks.kind for racks in site.racks for name in racks.names}
+    """Return the position of each named device of a site."""
+    own = {name: racks for racks in site.racks for name in racks.names}
     return {
-        name: Stand(rack, device.unit_low if device.fits else None)
+        name: _stand(rack, own[rack].hall, own[rack].kind.devices[number])
         for rack, devices in plan.racked[site.name].items()
         for number, names in devices.items()
-        for device in (kinds[rack].devices[number],)
         for name in names
     }
+
+
+def _stand(rack: str, hall: str, device: RackDevice) -> Stand:
+    if not device.fits or device.unit_low is None:
+        return Stand(rack, None, hall)
+    height = 1 if device.height_u is None else math.ceil(device.height_u)
+    return Stand(rack, device.unit_low, hall, device.unit_low + height - 1)
 
 
 def _cables(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
@@ -172,8 +203,24 @@ def _cable(
     own, other = _label(lower), _label(upper)
     return (
         wire.kind, None if link is None else link.cable, length,
-        *lower, f"{own} / {other}", *upper, f"{other} / {own}",
+        *lower, f"{own} / {other}", *upper, f"{other} / {own}", *_tia606(lower, upper, stands),
     )  # fmt: skip
+
+
+def _tia606(lower: _End, upper: _End, stands: Mapping[str, Stand]) -> tuple[str, str]:
+    """Return the labels of a cable in the scheme of ANSI/TIA-606: space.cabinet-unit:port, the near end first.
+
+    A device of several units has the highest one. Both labels are empty where a position is unknown.
+    """
+    ends = []
+    for _, _, device, port in (lower, upper):
+        stand = stands.get(device)
+        if stand is None or stand.top is None:
+            return "", ""
+        shown = f"{port:02}" if isinstance(port, int) else str(port)
+        ends.append(f"{stand.hall}.{stand.rack}-{stand.top:02g}:{shown}")
+    near, far = ends
+    return f"{near}/{far}", f"{far}/{near}"
 
 
 def cable_labels(layout: Layout, wire: Wire, stands: Mapping[str, Stand]) -> tuple[str, str]:

@@ -82,6 +82,7 @@ class ListItem:
     """An item of a list on the way to a field, told from the others by one of its keys.
 
     Attributes:
+        value: of the key; a list of names as ``[a, b]``.
         given: what else the item says already. A list whose items have no names is replaced by the
             one of a layer, which has to say all of it.
     """
@@ -98,6 +99,7 @@ class Blank:
     Attributes:
         path: keys to what has the field, from the top of the blueprint.
         model: what has the field.
+        name: of the field; empty for an item of a list that is stated again beside others.
         sample: what may stand there; empty, as its type says.
     """
 
@@ -165,6 +167,18 @@ def make_todo(
     return Todo("\n".join(lines) + "\n", layer.fields, len(elsewhere))
 
 
+def describe_field(plan: Plan, one: Field, written: Any = None) -> tuple[str, str]:
+    """Return the meaning of a field and a sample of its value with the unit; empty if no layer can state it.
+
+    Args:
+        plan: of the blueprint.
+        one: the field.
+        written: the document of the blueprint as it is written.
+    """
+    leaf = _Layer(plan.blueprint, plan.catalogue, written).leaf(one)
+    return (leaf.text, leaf.sample) if leaf else ("", "")
+
+
 def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
     """Return the layer that asks for what makes a blueprint, in the form of ``make_todo``.
 
@@ -182,6 +196,8 @@ def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
             if isinstance(part, ListItem):
                 node.told_by, inner.given = part.key, part.given
             node = inner
+        if not blank.name:
+            continue
         hint = blank.model.model_fields[blank.name].rebuild_annotation()
         node.children[blank.name] = _Leaf(
             words={f"'{blank.name}'": None},
@@ -192,7 +208,7 @@ def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
     lines = [*_comment([*head, "", _HOW])]
     for key, child in root.children.items():
         lines += ["", *_entry(key, child, "")]
-    return Todo("\n".join(lines) + "\n", len(blanks), 0)
+    return Todo("\n".join(lines) + "\n", sum(1 for blank in blanks if blank.name), 0)
 
 
 _HOW = (
@@ -217,14 +233,15 @@ class _Layer:
     def add(self, wanted: Wanted) -> bool:
         """Add the entry that would make it known, and return True if there is one."""
         for one in fields_of(wanted.missing):
-            leaf = self._leaf(one)
+            leaf = self.leaf(one)
             if leaf is not None:
                 leaf.words[str(wanted.missing)] = None
                 leaf.needed_by.update(dict.fromkeys(wanted.needed_by))
                 return True
         return False
 
-    def _leaf(self, one: Field) -> _Leaf | None:
+    def leaf(self, one: Field) -> _Leaf | None:
+        """Return the entry of a field, which is added; None if a layer cannot state it."""
         if not isinstance(one, ProductField):
             return self._place(one)
         key = self._catalogue.keys.get(one.product)
@@ -298,7 +315,8 @@ def _entry(key: str, child: _Node | _Leaf, indent: str) -> Iterator[str]:
         if not child.told_by:
             yield from _entry(inside, one, inner)
             continue
-        yield f"{inner}- {child.told_by}: {scalar_text(inside, '')}"
+        told = inside if inside.startswith("[") else scalar_text(inside, "")
+        yield f"{inner}- {child.told_by}: {told}"
         assert isinstance(one, _Node)  # noqa: S101 - an item of such a list is a mapping
         yield from (f"{inner}  {key}: {flow(value)}" for key, value in one.given.items())
         for deeper, item in one.children.items():

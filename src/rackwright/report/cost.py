@@ -155,10 +155,13 @@ def _tokens(prices: Sequence[TokenPrice]) -> list[dict[str, Any]]:
     return [
         {
             "workload": one.workload,
+            "use": one.use,
             "dollars": {
                 name: {"low": price.low, "value": price.value, "high": price.high}
                 for name, price in one.dollars.items()
             },
+            "years": {str(count): dict(dollars) for count, dollars in one.years.items()},
+            "break_even": dict(one.break_even),
         }
         for one in prices
     ]
@@ -240,14 +243,33 @@ def _comparison_lines(
             yield f"  owning costs {share} % of renting on demand"
             if owned < rented:
                 yield f"  owning is cheaper where the accelerators are used more than {share} % of the time"
+        for price in dict.fromkeys(comparison.prices):
+            yield f"  price of {printable(_price_text(price))}"
         for one in tokens.get(comparison.site, ()):
-            told = (
-                f"{name} {price.value:,.0f} ({price.low:,.0f} to {price.high:,.0f})"
-                for name, price in one.dollars.items()
-            )
-            yield f"  USD per T tokens of '{printable(one.workload)}': {', '.join(told)}"
+            yield from _token_lines(one)
         for text in dict.fromkeys((*comparison.owned.missing, *comparison.rented.missing)):
             yield f"  missing: {printable(text)}"
+
+
+def _token_lines(prices: TokenPrice) -> Iterator[str]:
+    """Yield USD per 10¹² tokens by who owns the accelerators, then by the years that they serve."""
+    low, high = next((p.low / p.value, p.high / p.value) for p in prices.dollars.values())
+    head = f"USD per T tokens of '{printable(prices.workload)}', {prices.use * 100:.3g} % of the hours used"
+    yield f"  {head} ({low:.2f} to {high:.2f} times that):"
+    counts = list(prices.years)
+    if not counts:
+        told = (f"{name} {price.value:,.0f}" for name, price in prices.dollars.items())
+        yield f"    {', '.join(told)}"
+        return
+    yield f"    {'years of service':<22}" + "".join(f"{count:>14,}" for count in counts)
+    for name in prices.dollars:
+        row = "".join(f"{prices.years[count][name]:>14,.0f}" for count in counts)
+        yield f"    {name:<22}{row}"
+    for name, share in prices.break_even.items():
+        if share <= 1:
+            yield f"    owning over {counts[-1]} years is cheaper than {name} from {share * 100:.0f} % of the hours on"
+        else:
+            yield f"    owning over {counts[-1]} years is never cheaper than {name}"
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
         file: the blueprint, from the top of the repository.
         place: a position, named from there.
     """
-    lines = [marker(file), f"### rackwright: {_text(file)} cannot be judged", ""]
+    lines = [marker(file), f"### rackwright: {_text(file)} cannot be checked", ""]
     lines += [f"- {line}" for line in _mistakes(error, place)]
     return "\n".join([*lines, "", "Nothing was judged, so nothing passes.", ""])
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rackwright.harmless import json_text
+from rackwright.plan.base import Path
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.economy import Economy
 from rackwright.plan.workload.prediction import Prediction
@@ -13,21 +14,47 @@ from rackwright.plan.workload.run import Bounds
 from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.prediction/v1"
+BASES = {
+    "measured": "measured operators of the accelerator",
+    "roofline": "the maker's peaks; no operator of the accelerator was measured",
+}
+"""Bases of a prediction for people."""
 WIDTH = 30
 """Columns of the longest bar."""
 
 
 def render_text(
-    blueprint: str, found: Sequence[Prediction], economies: Sequence[Economy | None]
+    blueprint: str,
+    found: Sequence[Prediction],
+    economies: Sequence[Economy | None],
+    flat: Mapping[str, float],
+    place: Callable[[Path], str],
 ) -> str:
-    """Return each workload with its tokens a day, its step as bars, and what would lift it."""
-    pairs = zip(found, economies, strict=True)
-    lines = [line for one, spent in pairs for line in (*_lines(one, spent), "")]
+    """Return each workload with its tokens a day, its step as bars, and what would lift it.
+
+    Args:
+        blueprint: name of the blueprint.
+        found: predictions.
+        economies: energy and money of each.
+        flat: dollars that a site costs more in a year without oversubscription.
+        place: position and name of a field.
+    """
+    lines = []
+    for one, spent in zip(found, economies, strict=True):
+        lines += [
+            headline(one),
+            *(_lines(one, spent, flat) if one.step else _lacking(one, place)),
+            "",
+        ]
     return f"{printable(blueprint)}\n\n" + "\n".join(lines).rstrip() + "\n"
 
 
 def render_json(
-    blueprint: str, found: Sequence[Prediction], economies: Sequence[Economy | None]
+    blueprint: str,
+    found: Sequence[Prediction],
+    economies: Sequence[Economy | None],
+    flat: Mapping[str, float],
+    _place: Callable[[Path], str],
 ) -> str:
     """Return the same for programs; times in seconds, memory in bytes."""
     return json_text(
@@ -35,7 +62,7 @@ def render_json(
             "schema": SCHEMA,
             "blueprint": blueprint,
             "workloads": [
-                _document(one, spent) for one, spent in zip(found, economies, strict=True)
+                _document(one, spent, flat) for one, spent in zip(found, economies, strict=True)
             ],
         }
     )
@@ -73,27 +100,39 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if spent is not None and spent.kwh is not None:
         low, high = spent.kwh.low / 1e3, spent.kwh.high / 1e3
         yield "per T tokens", f"{spent.kwh.value / 1e3:,.0f} MWh ({low:,.0f} to {high:,.0f})"
+    if spent is not None and spent.carbon is not None:
+        low, high = spent.carbon.low / 1e3, spent.carbon.high / 1e3
+        yield (
+            "per T tokens",
+            f"{spent.carbon.value / 1e3:,.0f} t of CO2 ({low:,.0f} to {high:,.0f})",
+        )
     each = step.tokens_per_second
     yield "each", f"{each:,.0f} tokens/s, {step.flops / 1e12:,.0f} TFLOP/s of the model"
-    yield "layout", f"{one.layout}{'' if workload.layout else ' (found)'}"
+    yield "layout", f"{one.layout}{'' if workload.given_layout else ' (found)'}"
     yield "memory", _memory(one)
+    yield "basis", BASES[one.basis or "measured"]
     for cause, share in one.lost.by_cause().items() if one.lost else ():
         yield "lost", f"{share:.1%} to {cause}"
     if one.slowed is not None:
         low, high = 1 - one.slowed.high, 1 - one.slowed.low
         yield "lost", f"{1 - one.slowed.value:.1%} to the power cap ({low:.1%} to {high:.1%})"
+    if one.lost is not None and one.lost.repairs is None:
+        yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield "not counted", printable(text)
 
 
-def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
-    yield headline(one)
-    if one.problem is not None:
-        yield f"  no prediction: {printable(one.problem)}"
-        return
+def _lacking(one: Prediction, place: Callable[[Path], str]) -> Iterator[str]:
+    """Yield why there is no prediction, with the place of the field that would change it."""
+    word = "unknown" if one.problem is None else "no prediction"
+    for text, path in one.lacking:
+        yield f"  {word}: {printable(text)}"
+        yield f"    change: {printable(place(path))}"
+
+
+def _lines(one: Prediction, spent: Economy | None, flat: Mapping[str, float]) -> Iterator[str]:
     step = one.step
     if step is None:
-        yield f"  unknown: {'; '.join(map(printable, one.missing))}"
         return
     for name, text in facts(one, spent):
         yield f"  {name:<14} {text}"
@@ -103,8 +142,10 @@ def _lines(one: Prediction, spent: Economy | None) -> Iterator[str]:
         share = seconds / step.seconds
         if share >= 0.005:
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
-    for change in list(changes(one))[:3]:
-        yield f"  {'would bring':<14} +{change.gain:.1%}: {printable(change.field)}, {change.what}"
+    for change in list(changes(one, flat))[:3]:
+        money = "" if change.dollars is None else f", {change.dollars:+,.0f} USD/year"
+        told = f"+{change.gain:.1%} tokens{money}: {printable(change.field)}, {change.what}"
+        yield f"  {'would bring':<14} {told}"
 
 
 def _where(one: Prediction) -> str:
@@ -133,7 +174,7 @@ def _memory(one: Prediction) -> str:
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 
-def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
+def _document(one: Prediction, spent: Economy | None, flat: Mapping[str, float]) -> dict[str, Any]:
     step, layout = one.step, one.layout
     document: dict[str, Any] = {
         "name": one.workload.name,
@@ -143,14 +184,17 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
         "accelerators": None if one.placement is None else one.placement.accelerators,
         "problem": one.problem,
         "missing": list(one.missing),
+        "field": one.field if one.lacking else None,
         "tokens_a_day": _range(one.a_day),
         "tokens_per_second": _range(one.speed),
         "days": _range(one.days),
         "effective": one.effective,
+        "basis": one.basis,
         "slowed_by_power_cap": _range(one.slowed),
         "lost": one.lost.by_cause() if one.lost else None,
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),
+        "carbon_kg_per_trillion": _range(spent.carbon if spent else None),
     }
     if step is not None and layout is not None:
         document["layout"] = {
@@ -170,7 +214,8 @@ def _document(one: Prediction, spent: Economy | None) -> dict[str, Any]:
             "flops": step.flops,
         }
         document["changes"] = [
-            {"field": c.field, "what": c.what, "gain": c.gain} for c in changes(one)
+            {"field": c.field, "what": c.what, "gain": c.gain, "dollars_per_year": c.dollars}
+            for c in changes(one, flat)
         ]
     return document
 

@@ -127,7 +127,7 @@ def preview_head(report: Report) -> str:
 
 
 def previews(results: Iterable[Result]) -> list[str]:
-    """Return a line for each rule in preview that fails, and one for all that cannot be judged yet.
+    """Return a line for each rule in preview that fails, and one for all that cannot be checked yet.
 
     The first failure of a rule stands for the others; the gravest come first.
     """

@@ -27,6 +27,9 @@ from rackwright.team.place import find_config, real
 Listing = Literal["packs", "catalogue", "prices", "faults"]
 """The lists of a configuration."""
 
+OptionValue = bool | int | str | tuple[str, ...]
+"""Value of an option of a command."""
+
 _PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 
 
@@ -105,6 +108,9 @@ class TeamConfig(Model):
     """Price lists beside the built-in ones."""
     faults: tuple[Pin, ...] = ()
     """Tables of faults beside the built-in one."""
+    defaults: dict[str, dict[str, OptionValue]] = {}
+    """Options that commands take unless the command line says otherwise, by command and option:
+    'check: {color: never}'. Only options that change neither a verdict nor what is confirmed."""
 
 
 def config_of(blueprint: Path) -> Path | None:

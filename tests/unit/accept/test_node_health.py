@@ -59,7 +59,10 @@ def test_a_file_system_that_does_not_answer(
 
     monkeypatch.setattr(health, "STAT_S", 0.05)
     monkeypatch.setattr(health.os, "statvfs", hang)
-    assert node.judge() == ["/scratch does not answer", f"{node.folder} does not answer"]
+    assert node.judge() == [
+        "/scratch does not answer [file-system-silent]",
+        f"{node.folder} does not answer",
+    ]
     never.set()
 
 

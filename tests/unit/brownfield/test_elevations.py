@@ -155,3 +155,20 @@ def test_short_lists_keep_their_order() -> None:
     for names in (("c3", "c1", "c2"), ("a", "b01", "b02", "a1"), ("n9", "n10"), ("x",)):
         assert expand_hostlist(ordered_hostlist(names)) == names
     assert ordered_hostlist(("c3", "c1", "c2")) == "c[3,1-2]"
+
+
+def test_faces_of_devices_of_full_depth_are_no_shares(tmp_path: Path) -> None:
+    """Sheets of others have a face for every device."""
+    text = "rack,lowest_unit,kind,product,name,face\n" + "".join(
+        f"r1,{low},{kind},{product},{name},{face}\n"
+        for low, kind, product, name, face in (
+            (2, "node", "DGX H100", "n1", "Front"),
+            (40, "switch", "QM9700", "l1", "Rear"),
+            (42, "switch", "SN2201", "m1", "left"),
+            (42, "switch", "SN2201", "m2", "right"),
+        )
+    )
+    (site,) = take_over(tmp_path, {"racks.csv": text}).data["sites"]
+    tiers = {tier["type"]: tier for fabric in site["fabrics"] for tier in fabric["tiers"]}
+    assert "unit_share" not in site["node_groups"][0]
+    assert [tiers[name].get("unit_share") for name in ("qm9700", "sn2201")] == [None, "half-width"]

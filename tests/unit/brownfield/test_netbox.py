@@ -250,18 +250,17 @@ def test_equal_short_names_keep_their_domains(tmp_path: Path) -> None:
     assert set(names.split(",")) == {"esxi01.red.example.com", "esxi01.blue.example.com", "node_02"}
 
 
-def test_device_behind_another_is_left_out_and_told(tmp_path: Path) -> None:
+def test_device_behind_another_shares_its_unit(tmp_path: Path) -> None:
     text = HEAD + (
         "n1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,2,Front\n"
         "sw-front,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Front\n"
         "sw-rear,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Rear\n"
     )
     made = take_over(tmp_path, {"face.csv": text})
-    assert made.data["sites"][0]["fabrics"][0]["tiers"][0]["count"] == 1
-    assert any(
-        "'sw-rear' is left out: it stands behind 'sw-front' in U42" in one.text
-        for one in made.notices
-    )
+    (tier,) = made.data["sites"][0]["fabrics"][0]["tiers"]
+    shown = (tier["count"], tier["start_unit"], tier["unit_share"], tier["switch_names"])
+    assert shown == (2, "42 U", "half-depth", "sw-front,sw-rear")
+    assert not any("left out" in one.text for one in made.notices)
 
 
 def test_unknown_products_are_left_out_with_their_number(tmp_path: Path) -> None:
@@ -287,14 +286,71 @@ def test_roles_of_a_mapping_are_those_of_the_blueprint(tmp_path: Path) -> None:
     assert site["fabrics"][0]["tiers"][0]["name"] == "spine"
 
 
-def test_device_beside_another_of_its_kind_is_left_out_and_told(tmp_path: Path) -> None:
+def test_device_beside_another_of_its_kind_shares_its_unit(tmp_path: Path) -> None:
     """Switches of half the width, as NetBox has no places for (netbox#9320, #10192)."""
     text = HEAD + (
         "sw-a,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front\n"
         "sw-b,Active,DC1,H,R1,Leaf,NVIDIA,SN2201,42,Front\n"
     )
     made = take_over(tmp_path, {"half.csv": text})
-    assert any("'sw-b' is left out: it stands beside 'sw-a'" in one.text for one in made.notices)
+    (tier,) = made.data["sites"][0]["fabrics"][0]["tiers"]
+    shown = (tier["count"], tier["per_rack"], tier["start_unit"], tier["unit_share"])
+    assert shown == (2, 2, "42 U", "half-width")
+    words = (
+        "'sw-a' and 'sw-b' are both in U42 of the rack 'r1': they are taken for two of half width"
+    )
+    assert any(words in one.text for one in made.notices)
     other = text.replace("SN2201,42,Front\nsw-b", "SN5600,42,Front\nsw-b")
     with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
         take_over(tmp_path, {"half.csv": other})
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("a,Leaf,SN2201,42,Front", "b,Leaf,SN2201,42,Front", "c,Leaf,SN2201,42,Front"),
+        ("a,Leaf,SN2201,42,Front", "b,Leaf,SN2201,42,Rear", "c,Leaf,SN2201,42,Rear"),
+        ("a,Leaf,SN2201,42,Left", "b,Leaf,SN2201,42,Left"),
+        ("a,Leaf,SN2201,42,Front", "b,Leaf,SN2201,42,"),
+    ],
+)
+def test_more_devices_than_a_unit_has_room_for_are_refused(
+    tmp_path: Path, rows: tuple[str, ...]
+) -> None:
+    text = HEAD
+    for name, role, product, low, face in (row.split(",") for row in rows):
+        text += f"{name},Active,DC1,H,R1,{role},NVIDIA,{product},{low},{face}\n"
+    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+        take_over(tmp_path, {"full.csv": text})
+
+
+def test_devices_of_full_depth_are_not_back_to_back(tmp_path: Path) -> None:
+    text = HEAD + (
+        "sw-front,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Front\n"
+        "sw-rear,Active,DC1,H,R1,Switch,NVIDIA,SN2201,42,Rear\n"
+    )
+    path = tmp_path / "deep.csv"
+    path.write_text(text)
+    products = Products(CATALOGUE.patched({"sn2201": {"full_depth": True}}), {}, [])
+    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+        make_blueprint([read_standing(path)], products)
+
+
+def test_devices_in_bays_are_a_part_of_their_chassis(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",Parent Device\n")
+    text = head + (
+        "n1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,2,Front,\n"
+        "blade-1,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,,,chassis-1\n"
+        "blade-2,Active,DC1,H,R1,GPU Node,NVIDIA,DGX H100,,,chassis-1\n"
+    )
+    made = take_over(tmp_path, {"blades.csv": text})
+    (group,) = made.data["sites"][0]["node_groups"]
+    assert group["count"] == 1
+    assert any("'blade-1' and 1 more" in one.text and "in bays" in one.text for one in made.notices)
+    listed = [{"name": "b", "status": {"value": "active"}, "rack": {"name": "R1"}, "position": None,
+               "device_type": {"model": "DGX H100", "manufacturer": {"name": "NVIDIA"}},
+               "parent_device": {"name": "chassis-1"}}]  # fmt: skip
+    path = tmp_path / "devices.json"
+    path.write_text(json.dumps(listed))
+    found = read_standing(path)
+    assert (found.devices, len(found.notices)) == ((), 1)

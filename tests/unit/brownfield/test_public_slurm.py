@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import TypeAdapter
 
 from brownfield_support import take_over
-from rackwright.brownfield.reading import read_standing
 from rackwright.errors import SpecErrors
 from rackwright.model.scheduler import Controller
 from rackwright.model.slurm_lines import Option
+from rackwright.render.todo import blank_layer
 
 BEGIN = "ClusterName=found\nSlurmctldHost=ctl\n"
 
@@ -216,24 +217,6 @@ def test_cluster_that_runs_keeps_its_shares_and_timeouts(tmp_path: Path) -> None
     assert made["return_to_service"] == 1
 
 
-FILES = {
-    "a ParallelCluster configuration": "Region: us-east-1\nHeadNode:\n  InstanceType: c5.large\nScheduling:\n  Scheduler: slurm\n",
-    "a blueprint of Google's Cluster Toolkit": "blueprint_name: hpc\nvars: {}\ndeployment_groups:\n- group: primary\n",
-    "an Ansible inventory": "[gpu]\nnode1 ansible_host=10.0.0.1\nnode2\n\n[all:children]\ngpu\n",
-    "a blueprint of Rackwright": "apiVersion: rackwright/v1\nname: a\n",
-    "a list of xCAT's nodes": "node1:\n    objtype=node\n    groups=all\n",
-}
-
-
-@pytest.mark.parametrize("tool", FILES)
-def test_file_of_another_tool_is_named_as_what_it_is(tool: str, tmp_path: Path) -> None:
-    path = tmp_path / "found.txt"
-    path.write_text(FILES[tool], "utf-8")
-    with pytest.raises(SpecErrors, match=f"this looks like {tool}") as caught:
-        read_standing(path)
-    assert caught.value.errors[0].hint
-
-
 def test_line_of_nodes_that_is_wrong_is_told_without_its_consequences(tmp_path: Path) -> None:
     text = "NodeName=c[01-04] ThreadsPerCore=2RealMemory=480000\nPartitionName=x Nodes=c[01-04]\n"
     with pytest.raises(SpecErrors) as caught:
@@ -308,3 +291,59 @@ def test_names_of_a_topology_that_are_no_nodes_are_told_and_left_out(tmp_path: P
     ]
     told = [notice.text for notice in made.notices]
     assert "4 names of the topology are no nodes: old[1-4]" in told
+
+
+def test_nodes_without_real_memory_are_asked_for_it_at_once(tmp_path: Path) -> None:
+    text = (
+        "ClusterName=c\nSlurmctldHost=ctl\nNodeName=g[1-2] CPUs=224 Gres=gpu:h100:8\nNodeName=c[1-2] CPUs=64\n"
+        "NodeName=m1 CPUs=8 RealMemory=64000\nPartitionName=p Nodes=ALL\n"
+    )
+    made = take_over(tmp_path, {"slurm.conf": text})
+    todo = blank_layer(made.blanks, ["x"])
+    nodes = yaml.safe_load(todo.text)["scheduler"]["nodes"]
+    # A list of a layer replaces that of the blueprint.
+    assert nodes == [
+        {"groups": ["g"], "cpus": 224, "gres": "gpu:h100:8", "memory": None},
+        {"groups": ["c"], "cpus": 64, "memory": None},
+        {"groups": ["m"], "cpus": 8, "memory": "64000 MiB"},
+    ]
+    assert todo.text.count(":  #") == todo.fields
+    assert [one.get("memory") for one in made.data["scheduler"]["nodes"]] == [
+        None,
+        None,
+        "64000 MiB",
+    ]
+    whole = text.replace("CPUs=224", "CPUs=224 RealMemory=2000000").replace(
+        "=64\n", "=64 RealMemory=1\n"
+    )
+    assert "memory" not in {
+        blank.name for blank in take_over(tmp_path, {"slurm.conf": whole}).blanks
+    }
+
+
+def test_instances_of_gpus_with_files_of_their_own_are_found_by_the_library(tmp_path: Path) -> None:
+    gres = (
+        "NodeName=g1 AutoDetect=off Name=gpu Type=a100 File=/dev/nvidia[0-5]\n"
+        "NodeName=g1 Name=gpu Type=a100_1g.10gb MultipleFiles=/dev/nvidia6,/dev/nvidia-caps/nvidia-cap66\n"
+    )
+    text = "NodeName=g1 CPUs=8 RealMemory=9 Gres=gpu:a100:6,gpu:a100_1g.10gb:14\nPartitionName=p Nodes=g1\n"
+    (tmp_path / "gres.conf").write_text(gres)
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    (nodes,) = made.data["scheduler"]["nodes"]
+    assert (nodes["gres"], nodes["other_gres"]) == ("gpu:a100:6", ["gpu:a100_1g.10gb:14"])
+    assert nodes["detect"] == "nvml"
+    assert any("'detect: nvml' is written" in one.text for one in made.notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "gres"),
+    [
+        ("gpu:1g.10gb", "gpu:1g.10gb:1"),
+        ("gpu:4090:4", "gpu:4090:4"),
+        ("gpu:2", "gpu:2"),
+        ("gpu", "gpu:1"),
+    ],
+)
+def test_type_of_gres_may_begin_with_a_digit(text: str, gres: str, tmp_path: Path) -> None:
+    made = scheduler_of(tmp_path, f"NodeName=n1 CPUs=4 Gres={text}\nPartitionName=p Nodes=n1\n")
+    assert made["nodes"][0]["gres"] == gres

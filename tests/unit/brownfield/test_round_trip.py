@@ -120,3 +120,23 @@ def test_a_spine_above_leaves_that_fill_the_rack_from_its_top_moved_one_unit(
     assert found.keys() == wanted.keys() == {"lab/hall-1/row-1/0/c01"}
     (devices,), (before,) = found.values(), wanted.values()
     assert without_switch_names(devices) == without_switch_names(before)
+
+
+def test_devices_that_share_units_are_there_again(tmp_path: Path) -> None:
+    tiers = [
+        a_tier("leaf", 4, racks="c01", per_rack=4, start_unit="40 U", unit_share="half-width"),
+        a_tier("spine", 1, racks="c01", start_unit="44 U", unit_share="rear"),
+        a_tier("core", 1, racks="c01", start_unit="44 U", unit_share="front"),
+        a_tier("edge", 3, racks="c01", per_rack=3, start_unit="46 U", unit_share="half-depth"),
+    ]
+    fabric = a_fabric(tiers=tiers, attached=None, links=None, rail_optimized=None)
+    original = a_blueprint(a_site(fabrics=[fabric]))
+    plan = expand(Blueprint.model_validate(original), CATALOGUE)
+    found = rack_devices(again(tmp_path, original, plan).onprem[0])
+    wanted = rack_devices(plan.onprem[0])
+    assert [one.share for one in wanted if one.kind == "switch"] == [
+        *("left", "right", "left", "right", "rear", "front", "front", "rear", "front"),
+    ]
+    assert sorted((one.unit_low or 0, one.share) for one in found) == sorted(
+        (one.unit_low or 0, one.share) for one in wanted
+    )

@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from known import known
-from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
+from rackwright.catalog.netbox import import_device, render
+from rackwright.catalog.netbox_ports import cage_of, rate_of
 from rackwright.errors import SpecErrors, UsageError
-from rackwright.model.hardware import Node, Switch, fact_value
+from rackwright.model.hardware import Node, Pdu, Switch, fact_value
+from rackwright.model.plant import Cdu
 from rackwright.model.racks import RackType
 from rackwright.reading.loader import load_text
 
@@ -81,7 +83,10 @@ def test_what_it_does_not_know_is_left_out_and_listed(tmp_path: Path) -> None:
             "'--role 400gbase-x-osfp=compute' (or storage, management) takes them"
         ),
         "console-ports: it has no counterpart",
-        "is_full_depth: it has no counterpart",
+    )
+    assert made.entry.full_depth is True
+    assert (
+        import_device(write(tmp_path, is_full_depth=False), day=DAY).document["full_depth"] is False
     )
 
 
@@ -242,10 +247,16 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
     [
         (
             {"power-outlets": [{"name": "1", "type": "iec-60320-c13"}]},
-            "it is a PDU or UPS with 1 outlet",
+            "it is a PDU with 1 outlet: a device type does not state voltage, current, phases and wiring",
         ),
-        ({"model": "LCS-SCDU-250L"}, "it is a cooling unit"),
+        (
+            {"model": "LCS-SCDU-250L"},
+            "it is a CDU: a device type does not state the heat that it takes",
+        ),
+        ({"model": "CRV In-Row 20"}, "it is a cooling unit"),
         ({"model": "Rack ATS 30A", "interfaces": None}, "it is a part of the power supply"),
+        ({"model": "Smart-UPS 3000", "power-outlets": [{"name": "1"}]}, "it is a UPS"),
+        ({"model": "Sentry CDU", "power-outlets": [{"name": "1"}]}, "it is a PDU with 1 outlet"),
         (
             {"interfaces": None, "front-ports": [{"name": "1", "type": "8p8c"}]},
             "it is a patch panel, and not a product we know",
@@ -254,12 +265,17 @@ def test_uplinks_are_ports_that_are_called_so_or_are_faster(
             {"interfaces": None, "power-ports": None},
             "it has no interface, and is not a product we know",
         ),
-        ({"is_powered": False}, "it takes no power"),
+        (
+            {"is_powered": False, "interfaces": None, "module-bays": [{"name": "a"}]},
+            "it takes no power",
+        ),
         ({"subdevice_role": "child", "u_height": 0}, "it is a part of a chassis"),
         (
             {"u_height": None, "slug": None, "is_full_depth": None, "interfaces": None},
             "it is a module type",
         ),
+        ({"u_height": None, "slug": None, "is_full_depth": None}, "it is a module type"),
+        ({"device-bays": [{"name": "1"}, {"name": "2"}]}, "it is a chassis with 2 bays"),
     ],
 )
 def test_what_is_no_node_is_refused_as_what_it_is(
@@ -270,6 +286,86 @@ def test_what_is_no_node_is_refused_as_what_it_is(
     (error,) = caught.value.errors
     assert error.summary.startswith(why)
     assert error.hint
+
+
+def test_port_for_management_is_none_of_the_radix(tmp_path: Path) -> None:
+    ports = [
+        {"name": f"sw{n}p{side}", "type": "infiniband-xdr"} for n in range(1, 73) for side in (1, 2)
+    ]
+    ports += [{"name": "fnm1", "type": "infiniband-xdr"}, {"name": "eth0", "type": "1000base-t"}]
+    made = import_device(write(tmp_path, model="Q3400", interfaces=ports), day=DAY)
+    assert isinstance(made.entry, Switch)
+    assert (made.entry.radix, made.entry.rate.value) == (144, 800)
+    assert "interfaces: 'fnm1' is for management" in made.left
+
+
+def test_equal_numbers_of_ports_are_led_by_the_faster_ones(tmp_path: Path) -> None:
+    ports = [{"name": f"a{n}", "type": "1000base-t"} for n in range(24)]
+    ports += [{"name": f"b{n}", "type": "10gbase-x-sfpp"} for n in range(24)]
+    made = import_device(write(tmp_path, model="X24", interfaces=ports), day=DAY).entry
+    assert isinstance(made, Switch)
+    assert (made.rate.value, made.uplinks) == (10, None)
+
+
+def test_family_of_servers_with_many_ports_is_a_node(tmp_path: Path) -> None:
+    ports = [{"name": f"Ethernet1/{n}", "type": "100gbase-x-qsfp28"} for n in range(1, 29)]
+    assert (
+        import_device(write(tmp_path, model="DGX A100", interfaces=ports), day=DAY).folder
+        == "nodes"
+    )
+    named = write(tmp_path, model="ThinkSystem NE1 RackSwitch", interfaces=ports)
+    assert import_device(named, day=DAY).folder == "switches"
+
+
+def test_tray_without_an_inlet_is_no_server_unless_it_is_called_one(tmp_path: Path) -> None:
+    path = write(tmp_path, **{"is_powered": False, "power-ports": None})
+    with pytest.raises(SpecErrors, match="it has no power inlet of its own") as caught:
+        import_device(path, day=DAY)
+    assert "the product of the rack" in str(caught.value.errors[0].hint)
+    assert import_device(path, "nodes", day=DAY).folder == "nodes"
+
+
+FAST_PORTS = [{"name": f"port{number}", "type": "10gbase-x-sfpp"} for number in range(24)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "FortiGate 1800F"},
+        {"model": "PA-5220"},
+        {"model": "NSa 4700"},
+        {
+            "model": "OM2224-24E",
+            "console-server-ports": [{"name": f"{n}", "type": "rj-45"} for n in range(24)],
+        },
+    ],
+)
+def test_firewall_or_console_server_with_many_ports_is_no_switch(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = write(tmp_path, interfaces=FAST_PORTS, **changes)
+    with pytest.raises(SpecErrors, match="it has the ports of a switch and is none"):
+        import_device(path, day=DAY)
+    assert import_device(path, "switches", day=DAY).folder == "switches"
+
+
+def test_console_that_is_listed_as_a_server_of_consoles_makes_a_switch_no_other(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path,
+        model="X24",
+        interfaces=FAST_PORTS,
+        **{"console-server-ports": [{"name": "Console"}]},
+    )
+    assert import_device(path, day=DAY).folder == "switches"
+
+
+def test_chassis_has_the_hosts_that_are_stated(tmp_path: Path) -> None:
+    path = write(tmp_path, **{"device-bays": [{"name": "1"}, {"name": "2"}]})
+    made = import_device(path, facts={"hosts": "2"}, day=DAY).entry
+    assert isinstance(made, Node)
+    assert made.hosts == 2
 
 
 ROUTER = [{"name": f"ge-0/0/{number}", "type": "1000base-t"} for number in range(8)]
@@ -323,8 +419,78 @@ def test_rack_type_is_a_rack(tmp_path: Path) -> None:
     assert (made.entry.depth.value, fact_value(made.entry.weight)) == (1.2, 180)
     assert fact_value(made.entry.static_rating) == 1814
     path.write_text(yaml.safe_dump({**rack, "outer_width": None}), "utf-8")
-    with pytest.raises(SpecErrors, match="outer width and depth"):
+    with pytest.raises(SpecErrors, match="it is a rack: a device type does not state") as caught:
         import_device(path, day=DAY)
+    assert "--fact 'width=600 mm'" in str(caught.value.errors[0].hint)
+    made = import_device(path, facts={"width": "600 mm"}, day=DAY)
+    assert isinstance(made.entry, RackType)
+    assert (made.entry.width.value, made.entry.depth.value) == (0.6, 1.2)
+
+
+PDU: dict[str, Any] = {
+    "manufacturer": "Acme",
+    "model": "P22",
+    "slug": "acme-p22",
+    "u_height": 0,
+    "is_full_depth": False,
+    "power-ports": [{"name": "in", "type": "iec-60309-3p-n-e-6h", "maximum_draw": 22000}],
+    "power-outlets": [
+        {"name": "d", "type": "eaton-c39"},
+        *({"name": f"a{n}", "type": "iec-60320-c19"} for n in range(12)),
+        *({"name": f"b{n}", "type": "iec-60320-c13"} for n in range(30)),
+        {"name": "c", "type": "nema-5-15r"},
+    ],
+}
+INPUT = {"voltage": "400 V", "current": "32 A", "phases": "3", "wiring": "wye"}
+
+
+def test_pdu_is_one_with_the_input_that_the_data_sheet_states(tmp_path: Path) -> None:
+    path = tmp_path / "pdu.yaml"
+    path.write_text(yaml.safe_dump(PDU))
+    with pytest.raises(SpecErrors) as caught:
+        import_device(path, facts={"voltage": "400 V"}, day=DAY)
+    (error,) = caught.value.errors
+    assert error.summary.startswith("it is a PDU with 44 outlets")
+    words = "--fact 'current=32 A' --fact 'phases=3' --fact 'wiring=wye'; its plug is 'iec-60309-3p-n-e-6h'"
+    assert words in (error.hint or "")
+    made = import_device(path, facts={**INPUT, "C19": "16 A"}, day=DAY)
+    pdu = made.entry
+    assert isinstance(pdu, Pdu)
+    assert (pdu.voltage.value, pdu.current.value, pdu.phases, pdu.wiring) == (400, 32, 3, "wye")
+    assert [(one.type, one.count, one.rating.value) for one in pdu.outlets or ()] == [
+        ("C19", 12, 16)
+    ]
+    assert fact_value(pdu.height) == 0
+    assert {name: source.title for name, source in pdu.sources.items()} == {
+        "netbox": "NetBox device type 'acme-p22'",
+        "stated": "Stated at the import of 'acme-p22'",
+    }
+    assert (
+        "power-outlets: 1 of type 'eaton-c39'; --fact 'C39=10 A' states the rating of one"
+        in made.left
+    )
+    told = "power-outlets: 30 of type 'iec-60320-c13'; --fact 'C13=10 A' states the rating of one"
+    assert told in made.left
+    assert "power-outlets: 1 of type 'nema-5-15r' have no counterpart" in made.left
+
+
+def test_cdu_and_facts_of_other_kinds_are_stated_alike(tmp_path: Path) -> None:
+    path = write(tmp_path, model="LCS-SCDU-250L", interfaces=None)
+    cdu = import_device(path, facts={"capacity": "250 kW"}, day=DAY).entry
+    assert isinstance(cdu, Cdu)
+    assert (cdu.capacity.value, cdu.capacity.source, fact_value(cdu.height)) == (
+        250_000,
+        "stated",
+        8,
+    )
+    node = import_device(write(tmp_path), facts={"max_power": "10.2 kW"}, day=DAY).entry
+    assert isinstance(node, Node)
+    assert fact_value(node.max_power) == 10_200
+    with pytest.raises(UsageError, match="a node has no fact 'max_pwer'"):
+        import_device(write(tmp_path), facts={"max_pwer": "10.2 kW"}, day=DAY)
+    path = write(tmp_path, model="LCS-SCDU-250L", interfaces=None)
+    with pytest.raises(SpecErrors, match="of 'cdus', and not of 'nodes'"):
+        import_device(path, "nodes", day=DAY)
 
 
 def test_modular_supplies_come_from_their_module_type(tmp_path: Path) -> None:

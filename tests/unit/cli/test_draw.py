@@ -45,10 +45,13 @@ def test_headroom_asks_the_policies(tmp_path: Path) -> None:
     [
         (("racks", FABRIC, "--name", "z01"), "there is no rack 'z01' to draw"),
         (("power", FABRIC, "--lost", "ups-z"), "there is no power source 'ups-z' to draw"),
-        (("power", FABRIC, "--name", "x"), "--name has an effect on racks, floor and fabric only"),
+        (
+            ("power", FABRIC, "--name", "x"),
+            "--name has an effect on racks, rows, floor and fabric only",
+        ),
         (("floor", FABRIC, "--lost", "x"), "--lost has an effect on power only"),
         (("racks", FABRIC), "drawings"),
-        (("floor", AWS), "there is no bare-metal site with something to draw"),
+        (("floor", AWS), "there is no part of a bare-metal site to draw"),
     ],
 )
 def test_bad_usage_is_told_in_words(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

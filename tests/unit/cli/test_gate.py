@@ -148,7 +148,7 @@ def test_a_pack_that_cannot_be_used_takes_the_old_verdict_away(blueprint: Path) 
     other = f"packs: [{{path: policies, digest: 'sha256:{'0' * 64}'}}]\n"
     (blueprint.parent / "rackwright.yaml").write_text(other)
     assert main(["check", str(blueprint), "--output", f"md={comment}"]) == 2
-    assert "cannot be judged" in comment.read_text()
+    assert "cannot be checked" in comment.read_text()
     assert "is not what it is pinned to" in comment.read_text()
 
 

@@ -106,7 +106,7 @@ def test_a_blueprint_that_cannot_be_judged_is_told_so(
     comment = Path("a.md").read_text()
     assert comment.splitlines()[:2] == [
         first,
-        "### rackwright: site/blueprint.yaml cannot be judged",
+        "### rackwright: site/blueprint.yaml cannot be checked",
     ]
     assert "- `site/blueprint.yaml:" in comment
     assert "Nothing was judged" in comment

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from cli_support import run_here
+from rackwright.policy.packs.loader import builtin_pack
 from unit.plan.workload.test_prediction import JOB, SHORT
 
 
@@ -48,3 +49,53 @@ def test_a_blueprint_without_workloads_is_told_how_to_state_one() -> None:
     done = run_here(SHORT.parent, "predict", str(SHORT))
     assert done.code == 2
     assert "add a job, with a site and a node group of yours:\n    workloads:\n" in done.err
+
+
+OVERSUBSCRIBED = """\
+sites: [{name: sjc1, pue: 1.3, fabric: {oversubscription: OVER, unit_hosts: 16}}]
+costs:
+  as_of: 2026-11-21
+  owned: {energy: 0.07 USD/kWh, utilisation: 80 %, amortisation_years: 4, opex: 5 %}
+  capex: {dgx-h200: 350_000 USD, rack-48u: 2_000 USD, pdu-415v-60a-24c19: 3_000 USD,
+          crah-spec-100kw: 40_000 USD, qm9700: 30_000 USD}
+workloads: [{name: pretrain, model: deepseek-v3, sequence: 4096,
+             layout: {tensor: 1, pipeline: 2, virtual: 1, expert: 256}}]
+"""
+
+
+def test_a_change_of_the_fabric_is_told_with_tokens_and_money(tmp_path: Path) -> None:
+    """It brings what the same blueprint without oversubscription gets, and costs what that one costs more."""
+    fixture = str(builtin_pack() / "fixtures/workloads.yaml")
+    tokens, dollars, found = {}, {}, {}
+    for over in (1, 12):
+        path = tmp_path / f"{over}.yaml"
+        path.write_text(OVERSUBSCRIBED.replace("OVER", str(over)))
+        said = run_here(tmp_path, "predict", fixture, "--layer", path.name, "--json").out
+        (found,) = json.loads(said)["workloads"]
+        tokens[over] = found["tokens_a_day"]["value"]
+        cost = run_here(tmp_path, "cost", fixture, "--layer", path.name, "--json").out
+        dollars[over] = float(json.loads(cost)["total"]["per_year"])
+    field = "sites.sjc1.fabric.oversubscription"
+    (change,) = (one for one in found["changes"] if one["field"] == field)
+    assert change["gain"] == pytest.approx(tokens[1] / tokens[12] - 1, rel=1e-6)
+    assert change["dollars_per_year"] == pytest.approx(dollars[1] - dollars[12], rel=1e-6)
+    text = run_here(tmp_path, "predict", fixture, "--layer", "12.yaml").out
+    money = f"+{change['gain']:.1%} tokens, {change['dollars_per_year']:+,.0f} USD/year: {field}, "
+    assert f"  would bring    {money}" in text
+
+
+def test_carbon_is_that_of_the_energy_of_the_site(tmp_path: Path) -> None:
+    fixture = builtin_pack() / "fixtures/federation.yaml"
+    document = yaml.safe_load(fixture.read_text(encoding="utf-8"))
+    document["sites"][0]["pue"] = 1.3
+    for one in document["federation"]["sites"]:
+        one["carbon"] = "250 g/kWh"
+    job = {**JOB, "site": "alpha", "group": "alpha-gpu", "hosts": 1, "model": "llama3.1-8b"}
+    document["workloads"] = [{**job, "batch": "524288 tokens"}]
+    (tmp_path / "blueprint.yaml").write_text(yaml.safe_dump(document))
+    said = run_here(tmp_path, "predict", "blueprint.yaml", "--json")
+    (found,) = json.loads(said.out)["workloads"]
+    for bound in ("low", "value", "high"):
+        expected = found["kwh_per_trillion"][bound] * 0.25
+        assert found["carbon_kg_per_trillion"][bound] == pytest.approx(expected)
+    assert " t of CO2 (" in run_here(tmp_path, "predict", "blueprint.yaml").out

@@ -236,3 +236,5 @@ def test_table_of_questions_is_grouped_by_who_can_answer(tmp_path: Path) -> None
     assert owners == sorted(owners, key=list(dict.fromkeys(owners)).index)
     assert len({row["field"] for row in rows}) == len(rows)
     assert not any(row["answer"] for row in rows)
+    assert all(row["meaning"] for row in rows)
+    assert sum(row["value"].startswith("… ") for row in rows) > len(rows) / 3  # with their unit

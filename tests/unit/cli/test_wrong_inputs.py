@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli_support import run_here
+from wrong_aws_inputs import AWS_BASE, AWS_CASES
 from wrong_files import wrong_files
 from wrong_inputs import BASE, CASES
 
@@ -24,32 +25,39 @@ LISTS = re.compile(r"(known are|the catalogue has): .*")
 PLACE = re.compile(r"^b\.yaml:\d+:\d+: ", re.MULTILINE)
 
 
-def told(folder: Path, old: str, new: str) -> str:
-    assert old in BASE
-    (folder / "b.yaml").write_text(BASE.replace(old, new, 1), encoding="utf-8")
+def told(folder: Path, base: str, old: str, new: str) -> str:
+    assert old in base
+    (folder / "b.yaml").write_text(base.replace(old, new, 1), encoding="utf-8")
     ended = run_here(folder, "check", "b.yaml")
     assert ended.code == 2, (old, new, ended.out)
     return ended.err
 
 
-def test_the_blueprint_itself_has_no_mistake(tmp_path: Path) -> None:
-    (tmp_path / "b.yaml").write_text(BASE, encoding="utf-8")
+@pytest.mark.parametrize("base", [BASE, AWS_BASE])
+def test_the_blueprint_itself_has_no_mistake(tmp_path: Path, base: str) -> None:
+    (tmp_path / "b.yaml").write_text(base, encoding="utf-8")
     assert run_here(tmp_path, "check", "b.yaml").err == ""
 
 
-def test_every_mistake_is_told_as_the_table_has_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("base", "cases", "place"),
+    [(BASE, CASES, TABLE), (AWS_BASE, AWS_CASES, TABLE.with_name("wrong-aws-inputs.txt"))],
+)
+def test_every_mistake_is_told_as_the_table_has_it(
+    tmp_path: Path, base: str, cases: tuple[tuple[str, str], ...], place: Path
+) -> None:
     entries = []
-    for old, new in CASES:
-        text = told(tmp_path, old, new)
-        shown = "everything" if old == BASE else ascii(old)
+    for old, new in cases:
+        text = told(tmp_path, base, old, new)
+        shown = "everything" if old == base else ascii(old)
         kept = LISTS.sub(r"\1: …", text)
         entries.append(f"{shown} -> {new!a}\n{kept}")
         assert PLACE.match(text), (new, text)
         assert not FOREIGN.search(text), (new, text)
     table = "\n".join(entries)
     if os.environ.get("UPDATE_GOLDEN"):
-        TABLE.write_text(table, encoding="utf-8")
-    assert table == TABLE.read_text(encoding="utf-8")
+        place.write_text(table, encoding="utf-8")
+    assert table == place.read_text(encoding="utf-8")
 
 
 def test_there_are_three_hundred_mistakes_and_most_have_a_cure() -> None:

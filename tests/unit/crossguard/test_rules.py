@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto import analyzer_pb2
 
 from rackwright.crossguard.decode import UNKNOWN
 from rackwright.crossguard.rules import RULES, DeclaredResource
+from rackwright.crossguard.server import Analyzer
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 INSTANCE = "aws:ec2/instance:Instance"
@@ -112,8 +115,11 @@ def test_open_web_ports_are_advice() -> None:
 
 def test_instance_takes_what_it_leaves_out_from_its_launch_template() -> None:
     from_template: dict[str, Any] = {"launchTemplate": {"id": "lt-1"}}
-    assert outcomes("RES-001", INSTANCE, **from_template) == []
-    assert outcomes("RES-002", INSTANCE, **from_template) == []
+    for rule in RULES[:2]:
+        beside = DeclaredResource(INSTANCE, "u", "n", from_template, has_templates=True)
+        assert list(rule.check(beside)) == []
+        (told,) = rule.check(DeclaredResource(INSTANCE, "u", "n", from_template))
+        assert (told.outcome, told.advice) == ("unknown", True)
     open_options: dict[str, Any] = {"metadataOptions": {"httpTokens": "optional"}}
     assert outcomes("RES-001", INSTANCE, **from_template, **open_options) == ["fail"]
 
@@ -150,5 +156,65 @@ def test_every_kind_of_storage_is_protected(token: str) -> None:
     assert outcomes("RES-004", token, protect=True) == []
 
 
+def test_bucket_without_protection_is_advice() -> None:
+    """S3 deletes no bucket that has objects, and buckets of websites and tests are no records."""
+    rule = next(rule for rule in RULES if rule.id == "RES-004")
+    kinds = ("aws:s3/bucketV2:BucketV2", "aws:s3/bucket:Bucket", "aws-native:s3:Bucket", ELASTIC)
+    told = [next(rule.check(DeclaredResource(kind, "u", "n", {}))).advice for kind in kinds]
+    assert told == [True, True, True, False]
+
+
 def test_bucket_whose_content_may_go_needs_no_protection() -> None:
     assert outcomes("RES-004", "aws:s3/bucketV2:BucketV2", forceDestroy=True) == []
+
+
+def test_launch_template_of_the_program_answers_for_its_instances() -> None:
+    def told(analyzer: Analyzer, kind: str, **inputs: Any) -> list[tuple[str, int]]:
+        properties = Struct()
+        properties.update(inputs)
+        request: Any = analyzer_pb2.AnalyzeRequest(type=kind, urn="u", properties=properties)
+        found = analyzer.Analyze(request, None).diagnostics
+        return [(one.policyName, one.enforcementLevel) for one in found]
+
+    alone, together = Analyzer(), Analyzer()
+    hardened = {
+        "metadataOptions": {"httpTokens": "required"},
+        "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"encrypted": "true"}}],
+    }
+    assert told(together, TEMPLATE, **hardened) == []
+    assert told(together, INSTANCE, launchTemplate={"id": "lt-1"}) == []
+    assert told(alone, INSTANCE, launchTemplate={"id": "lt-1"}) == [
+        ("RES-001", analyzer_pb2.ADVISORY),
+        ("RES-002", analyzer_pb2.ADVISORY),
+    ]
+
+
+EVERYWHERE = {"ipProtocol": "tcp", "fromPort": 22, "toPort": 22, "cidrIp": "0.0.0.0/0"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "token", "inputs", "expected"),
+    [
+        ("RES-003", "aws-native:ec2:SecurityGroup", {"securityGroupIngress": [EVERYWHERE]}, ["fail"]),
+        ("RES-003", "aws-native:ec2:SecurityGroupIngress", EVERYWHERE, ["fail"]),
+        ("RES-003", "aws-native:ec2:SecurityGroupIngress", {**EVERYWHERE, "cidrIp": "10.0.0.0/8"}, []),
+        ("RES-001", "aws-native:ec2:LaunchTemplate", {"launchTemplateData": {}}, ["fail"]),
+        ("RES-001", "aws-native:ec2:LaunchTemplate",
+         {"launchTemplateData": {"metadataOptions": {"httpTokens": "required"}}}, []),
+        ("RES-002", "aws-native:ec2:LaunchTemplate",
+         {"launchTemplateData": {"blockDeviceMappings": [{"ebs": {"encrypted": False}}]}}, ["fail"]),
+        ("RES-002", "aws-native:ec2:Instance", {}, ["fail"]),
+        ("RES-002", "aws-native:ec2:Instance", {"blockDeviceMappings": [{"ebs": {"encrypted": True}}]}, []),
+        ("RES-002", "aws-native:ec2:Volume", {"encrypted": UNKNOWN}, ["unknown"]),
+        ("RES-002", "aws-native:rds:DbInstance", {"storageEncrypted": False}, ["fail"]),
+        ("RES-002", ELASTIC, {}, ["fail"]),
+        ("RES-002", ELASTIC, {"encrypted": True}, []),
+        ("RES-002", "aws:docdb/cluster:Cluster", {}, ["fail"]),
+        ("RES-004", "aws-native:s3:Bucket", {}, ["fail"]),
+        ("RES-004", "aws:redshift/cluster:Cluster", {}, ["fail"]),
+    ],
+)  # fmt: skip
+def test_resources_of_one_meaning_are_judged_alike(
+    rule: str, token: str, inputs: dict[str, Any], expected: list[str]
+) -> None:
+    assert outcomes(rule, token, **inputs) == expected

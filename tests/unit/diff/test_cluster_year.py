@@ -1,4 +1,4 @@
-"""What ``diff`` says of each change in the year of a cluster on AWS, before the change is made."""
+"""``diff`` announces the effect of each change in the year of a cluster on AWS."""
 
 from __future__ import annotations
 

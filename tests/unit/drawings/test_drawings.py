@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fabric_factories import a_fabric, a_tier
 from factories import a_plan, a_site
 from rackwright.drawings import one_line
 from rackwright.drawings.collection import KINDS, draw
@@ -23,6 +25,7 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
+from rackwright.report.overview.elevation import render_rack
 from rackwright.report.overview.rack import find_rack
 from rackwright.resources import bundled
 from report_factories import FAIL, HOSTILE_TEXT
@@ -47,11 +50,13 @@ def texts(drawing: Drawing) -> list[str]:
     return ["".join(one.itertext()) for one in read(drawing).iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize("name", ["fabric", "plant", "top-of-rack", "nvlink-domains", "immersion"])
+@pytest.mark.parametrize(
+    "name", ["fabric", "plant", "top-of-rack", "nvlink-domains", "immersion", "aws"]
+)
 def test_everything_is_xml_and_in_its_frame(name: str) -> None:
     plan = a_fixture(name)
     files = [one for kind in KINDS for one in draw(plan, kind)]
-    assert len({file for file, _ in files}) == len(files) > 3
+    assert len({file for file, _ in files}) == len(files) > (0 if name == "aws" else 3)
     for _, drawing in files:
         root = read(drawing)
         assert root.get("width") is not None
@@ -61,6 +66,39 @@ def test_everything_is_xml_and_in_its_frame(name: str) -> None:
                 low = float(one.get("y", 0)) + float(one.get("height", 0))
                 assert 0 <= right <= drawing.width
                 assert 0 <= low <= drawing.height + 8, drawing.title
+
+
+def test_aws_site_shows_its_subnets_hosts_and_file_systems() -> None:
+    """The page of a cluster on AWS had no drawing at all."""
+    plan = a_fixture("aws")
+    (site,) = plan.aws
+    ((file, drawing),) = draw(plan, "aws")
+    assert file == f"aws-{site.name}.svg"
+    found = texts(drawing)
+    told = "\n".join(found)
+    assert site.network.cidr in told
+    for subnet in site.subnets:
+        assert any(subnet.cidr in text and subnet.zone in text for text in found)
+    for group in site.groups:
+        assert f"{group.spec.name}: {group.spec.most} × {group.spec.type}" in found
+        assert any(text.startswith(f"{group.efa_interfaces} EFA interface") for text in found)
+    for system in site.file_systems:
+        assert f"FSx for Lustre {system.name}: {system.mount}" in found
+    boxes = [
+        [float(one.get(key, 0)) for key in ("x", "y", "width", "height")]
+        for one in read(drawing).iter(f"{SVG}rect")
+        if "device" in one.get("class", "")
+    ]
+    assert len(boxes) >= len(site.servers) + len(site.groups) + len(site.file_systems)
+    assert not [
+        (a, b)
+        for n, a in enumerate(boxes)
+        for b in boxes[n + 1 :]
+        if a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+    ]
+    assert all(
+        x + wide <= drawing.width and y + high <= drawing.height for x, y, wide, high in boxes
+    )
 
 
 def test_a_rack_shows_its_devices_in_their_units(fabric: Plan) -> None:
@@ -89,6 +127,61 @@ def test_a_floor_has_every_rack_in_the_step_of_its_number(fabric: Plan) -> None:
         assert fill is not None
         weight = kind.weight_kg
         assert (fill.get("class") or "").split() == ["rack", colours.scale.step(weight)]
+
+
+def test_floor_is_to_scale_where_aisles_are_known() -> None:
+    (site,) = a_fixture("fabric").onprem
+    hall = site.cooling.halls[0].hall
+    drawing = draw_floor(site, hall)
+    assert "1 m" in texts(drawing)
+    kinds = {name: racks.kind for racks in site.racks if racks.hall == hall for name in racks.names}
+    metres = []
+    for one in read(drawing).iter(f"{SVG}g"):
+        fill = one.find(f"{SVG}rect")
+        if one.get("class") == "cell" and fill is not None:
+            kind = kinds[one.get("data-r", "")]
+            assert kind.footprint_m2 is not None
+            assert kind.aisle_m is not None
+            wide = kind.footprint_m2 / (kind.rack_depth_m + kind.aisle_m)
+            metres += [
+                float(fill.get("width", 0)) / wide,
+                float(fill.get("height", 0)) / kind.rack_depth_m,
+            ]
+    assert len(metres) == 2 * len(kinds)
+    assert max(metres) == pytest.approx(min(metres), rel=0.01)
+    unknown = [
+        replace(racks, kind=replace(racks.kind, aisle_m=None, footprint_m2=None))
+        for racks in site.racks
+    ]
+    plain = texts(draw_floor(replace(site, racks=tuple(unknown)), hall))
+    assert "1 m" not in plain
+    assert "not to scale: the depth of the aisles is not set" in plain
+
+
+def test_row_shows_every_rack_with_its_devices_side_by_side(fabric: Plan) -> None:
+    (site,) = fabric.onprem
+    drawn = dict(draw(fabric, "rows"))
+    assert len(drawn) == len({(racks.hall, racks.row) for racks in site.racks})
+    for racks in site.racks:
+        (row,) = (
+            one for file, one in drawn.items() if file.endswith(f"-{racks.hall}-{racks.row}.svg")
+        )
+        found = texts(row)
+        assert set(racks.names) <= set(found)
+    fronts = [one for row in drawn.values() for one in read(row).iter(f"{SVG}g")]
+    assert len(fronts) == sum(racks.count for racks in site.racks)
+    devices = sum(
+        "device" in one.get("class", "")
+        for row in drawn.values()
+        for one in read(row).iter(f"{SVG}rect")
+    )
+    stood = (
+        racks.count
+        for racks in site.racks
+        for device in racks.kind.devices
+        if device.unit_low is not None and device.fits and device.height_u
+    )
+    assert devices == sum(stood)
 
 
 def test_headroom_of_a_rack_is_the_least_of_its_measures(fabric: Plan) -> None:
@@ -233,3 +326,24 @@ def test_sources_and_plants_are_drawn_with_their_products(tmp_path: Path) -> Non
     found = texts(draw_cooling(named))
     assert {"acme-chillers", "acme-dry-coolers"} <= set(found)
     assert "acme-pumps" not in found
+
+
+def test_devices_that_share_a_unit_have_a_part_of_it_each() -> None:
+    tiers = [
+        a_tier("leaf", 2, racks="c01", start_unit="40 U", unit_share="half-width"),
+        a_tier("spine", 2, racks="c01", start_unit="42 U", unit_share="half-depth"),
+    ]
+    fabric = a_fabric(tiers=tiers, attached=None, links=None, rail_optimized=None)
+    view = find_rack(a_plan(a_site(fabrics=[fabric])), "c01")
+    body = draw_rack(view).body
+    switches = re.findall(r'<rect[^>]*class="device switch"[^>]*>', body)
+    assert len(switches) == 2 * 2 + 2, "two halves on each side, and one back to back on each"
+    assert sum('width="112"' in one for one in switches) == 4
+    assert ">compute-leaf-1<" in body
+    shown = render_rack(view)
+    assert "1 U, left" in shown
+    assert "1 U, rear" in shown
+    # Two devices share each of the two units.
+    assert view.racks.kind.used_u == 2 + sum(
+        one.height for one in view.devices if one.device.kind == "node"
+    )

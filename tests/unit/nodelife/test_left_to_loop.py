@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,8 +26,10 @@ from rackwright.nodelife.repair.budgets import RepairLimits
 from rackwright.nodelife.repair.controller import RepairController
 from rackwright.nodelife.repair.journal import Journal
 from rackwright.nodelife.repair.slurm_actuator import SlurmActuator
+from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.repair.watching import events_of_slurm, take_up_updates
 from rackwright.nodelife.signs.plan_parts import part_map, partitions_of
+from rackwright.nodelife.signs.shared import PartMap, SharedPart
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import health_programs
@@ -53,7 +56,7 @@ class OneSlurm(SlurmHere):
 
     def _ask(self, *words: str, unknown: bool = False) -> str:
         program, *arguments = words
-        if program == "squeue":
+        if program == "squeue" or "reboot" in arguments:
             return ""
         if "show" in arguments:
             return "\n".join(self.line(name) for name in expand_hostlist(arguments[-1])) + "\n"
@@ -74,10 +77,12 @@ class Hall:
     def __init__(self, plan: Plan, health: Any, folder: Path) -> None:
         self.health = health
         self.folder = folder
-        self.parts = part_map(plan)
-        self.names = sorted({node for nodes in self.parts.parts.values() for node in nodes})
+        parts = part_map(plan).parts
+        self.names = sorted({node for nodes in parts.values() for node in nodes})
+        self.parts = PartMap({**parts, SharedPart("file-system", "/home"): frozenset(self.names)})
         self.slurm = OneSlurm(self.names)
         self.ports = dict.fromkeys(self.names, 8)
+        self.silent: set[str] = set()  # nodes for which /home does not answer
         self.now = 1000.0
         self.health.time = SimpleNamespace(monotonic=lambda: self.now)
         self.connection = open_journal()
@@ -108,9 +113,13 @@ class Hall:
                 yield f"{self.ports[node]} of 8 InfiniBand ports of 400 Gbps [port-down]"
 
         self.health.run = run
-        self.health.ALL, self.health.QUICK = (ports,), ()
+        self.health.ask_file_system = lambda path: None if node in self.silent else os.statvfs("/")
+        self.health.ALL, self.health.QUICK = (ports, self.health.check_answers), ()
         place = self.folder / node
-        settings: dict[str, Any] = {"node": node, "shared": faults_left_to_loop(TABLE), "verdict": f"{place}.verdict"}  # fmt: skip
+        settings: dict[str, Any] = {
+            "node": node, "shared": faults_left_to_loop(TABLE), "verdict": f"{place}.verdict",
+            "mounts": [{"path": "/home"}], "free": [],
+        }  # fmt: skip
         place.with_suffix(".json").write_text(json.dumps(settings))
         with contextlib.redirect_stdout(io.StringIO()):
             code: int = self.health.main(["--settings", f"{place}.json", *arguments])
@@ -267,3 +276,55 @@ def test_faults_are_left_to_a_loop_only_where_the_blueprint_has_one(
     with_loop = load_plan(blueprint, [tmp_path / "layer.yaml"]).plan
     shared = health_programs(with_loop)["health_check_shared"]
     assert shared == ["gpu-hot", "nvlink5-signal", "port-down", "port-flaps", "port-overrun"]
+
+
+def test_file_server_that_is_down_is_named_and_its_nodes_come_back_by_themselves(
+    hall: Hall,
+) -> None:
+    """Each node that mounts it was drained, and stayed so until an operator had resumed it."""
+    hall.checks()
+    hall.silent = set(hall.names)
+    hall.wait(1500.0, loop=True)
+    (shared,) = hall.controller.shared
+    assert shared.part.title == "file-system /home"
+    assert hall.drained == hall.names, "a job that starts on it would hang"
+    assert {node["Reason"] for node in hall.slurm.nodes.values()} == {
+        "node health: /home does not answer [file-system-silent]"
+    }, "the loop has not touched them"
+    hall.silent = set()
+    hall.wait(1200.0, loop=True)
+    assert (hall.controller.shared, hall.drained) == ((), [])
+    states = {record.state for record in hall.controller.journal.nodes.values()}
+    assert states == {RepairState.HEALTHY}
+
+
+def test_node_whose_file_system_answers_again_is_not_repaired(hall: Hall) -> None:
+    hall.checks()
+    hall.silent = {hall.names[3]}
+    hall.now += INTERVAL_S
+    hall.checks()
+    hall.loop()
+    assert hall.drained == [hall.names[3]]
+    hall.silent = set()
+    hall.checks()
+    hall.wait(900.0, loop=True)
+    assert hall.drained == []
+    assert not hall.controller.journal.actions(hall.names[3])
+
+
+def test_node_that_alone_does_not_reach_a_file_system_is_repaired(hall: Hall) -> None:
+    hall.checks()
+    hall.silent = {hall.names[3]}
+    hall.wait(1500.0, loop=True)
+    assert hall.drained == [hall.names[3]]
+    assert "rackwright: repair file-system-silent" in hall.slurm.nodes[hall.names[3]]["Reason"]
+
+
+def test_node_drained_for_more_than_a_file_system_waits_for_an_operator(hall: Hall) -> None:
+    hall.checks()
+    (name, *_) = hall.names
+    hall.silent, hall.ports[name] = {name}, 7
+    hall.check(name)
+    hall.silent, hall.ports[name] = set(), 8
+    hall.check(name)
+    assert hall.drained == [name]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.accept.compare import Acceptance, HostAcceptance, ItemOutcome, ItemResult
+from rackwright.nodelife.signs.plan_parts import part_map
 from rackwright.nodelife.slurm_nodes import NodeState
 from rackwright.nodelife.status import (
     PlanPart,
@@ -26,6 +27,11 @@ from rackwright.policy.packs.loader import builtin_pack
 TREE = Path(__file__).parents[2] / "golden/slurm/tree/layer.yaml"
 RACK, OTHER = PlanPart("a", "rack", "r1"), PlanPart("a", "rack", "r2")
 LEAF, LOOP = PlanPart("a", "leaf", "l1"), PlanPart("a", "loop", "cdu")
+HOME = """
+sites:
+  - name: sjc1
+    nfs: [{name: home, server: head, export: /export/home, mount: /home, clients: [dgx], networks: [10.0.0.0/8]}]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +46,22 @@ def test_nodes_hang_on_racks_feeds_and_leaves_of_the_plan(plan: Plan) -> None:
     assert "dgx-33" in parts[PlanPart("sjc1", "leaf", "compute-unit-2")]
     leaves = [part.name for part in parts if part.kind == "leaf"]
     assert sorted(leaves) == ["compute-unit-1", "compute-unit-2"], "not the switches above them"
+
+
+def test_file_system_that_does_not_answer_is_what_its_nodes_share(tmp_path: Path) -> None:
+    """All nodes hang on each feed as well, and a feed was named."""
+    layer = tmp_path / "home.yaml"
+    layer.write_text(HOME)
+    plan = load_plan(builtin_pack() / "fixtures/slurm.yaml", (TREE, layer)).plan
+    waits = ("IDLE+DRAIN", "node health: /home does not answer [file-system-silent]")
+    states = {f"dgx-{number:02d}": waits for number in range(1, 65)} | {"dgx-07": ("DOWN", "fan")}
+    nodes = {name: NodeState(name, *state) for name, state in states.items()}
+    status = status_of(plan, nodes, Acceptance(()), {})
+    (shared,) = status.shared
+    assert shared.part == PlanPart("sjc1", "file-system", "/home")
+    assert (len(shared.nodes), shared.of, status.alone) == (63, 64, ("dgx-07",))
+    held = {part.title: len(members) for part, members in part_map(plan).parts.items()}
+    assert held["file-system /home"] == 64
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,15 @@ def test_the_page_shows_what_changes_against_a_base(tmp_path: Path) -> None:
     assert "What changes" in (tmp_path / "p.html").read_text("utf-8")
 
 
+def test_aws_site_is_drawn_on_the_page() -> None:
+    plan, report = judged("aws")
+    page = render_page(plan, report)
+    (site,) = plan.aws
+    part = page.partition('<section class="site" id="aws-0">')[2].partition("</section>")[0]
+    assert f"<title>network of {site.name} on AWS</title>" in part
+    assert f'<a href="#aws-0">{site.name}</a>' in page
+
+
 def test_jobs_are_shown_with_their_step_and_what_would_change_it() -> None:
     plan, report = judged("workloads")
     page = render_page(plan, report)

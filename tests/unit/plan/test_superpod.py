@@ -57,6 +57,10 @@ def test_what_fails_is_known_and_what_nobody_published_is_unknown() -> None:
     assert failed == {
         ("CAT-003", "pod1 dgx-h100"),
         ("NET-012", "pod1 fabric storage nodes ufm-storage"),
+        (
+            "NET-018",
+            "pod1 fabric in-band nodes bcm",
+        ),  # 'cpu-2u' stands for NVIDIA's server, and has 25 Gbps
         ("REL-003", "pod1 dgx"),
     }
     assert lacking == {"pod1 sn2201", "pod1 sn4600c"}

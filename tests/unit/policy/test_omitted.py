@@ -9,6 +9,7 @@ import pytest
 
 from factories import a_blueprint, a_site, a_source, three_lanes
 from rackwright.cli import main
+from rackwright.errors import SpecErrors
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import load_data
 from rackwright.policy.check import check_plan
@@ -76,9 +77,10 @@ def test_a_transfer_switch_that_lost_its_second_parent_is_unknown() -> None:
         if source["name"] == "rpp-a":
             source["fed_by"] = ["sts-a"]
     assert blocked(power_results(*lanes, switch)) == {}
-    twice = {**switch, "fed_by": ["ups-a", "ups-a"]}
-    for less in ({**switch, "fed_by": ["ups-a"]}, twice):
-        assert "name the two sources" in blocked(power_results(*lanes, less))["sts-a"]
+    once = {**switch, "fed_by": ["ups-a"]}
+    assert "name the two sources" in blocked(power_results(*lanes, once))["sts-a"]
+    with pytest.raises(SpecErrors, match="'ups-a' is named twice"):
+        power_results(*lanes, {**switch, "fed_by": ["ups-a", "ups-a"]})
 
 
 def test_many_unfed_sources_are_counted_in_a_message() -> None:

@@ -5,12 +5,14 @@ import importlib.util
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cli_support import run_here
 from rackwright.extras import install_hint
-from rackwright.provision.doctor import Check, run_doctor
+from rackwright.provision.doctor import PURPOSES, Check, run_doctor
 from rackwright.provision.tools import aws_provider
 from rackwright.provision.tools.find import built_shelf
 from rackwright.provision.tools.folder import AWS_PROVIDER, Shelf
@@ -42,8 +44,44 @@ def install(shelf: Shelf, prepared: Path, names: dict[str, str]) -> None:
 
 
 def check(name: str) -> Check:
+    """Return a check by its name, without its purpose."""
     (found,) = (check for check in run_doctor() if check.name == name)
-    return found
+    return replace(found, purpose="check")
+
+
+def test_machine_that_only_checks_is_healthy_without_pulumi(machine: Path) -> None:
+    """It ended with 4 on premises, for lack of a program that only AWS needs."""
+    assert run_here(machine, "doctor").code == 0
+    ended = run_here(machine, "doctor", "check")
+    assert (ended.code, ended.out.partition("\n")[0]) == (
+        0,
+        "check: check, draw and render blueprints: ready",
+    )
+    assert "pulumi" not in ended.out
+    asked = run_here(machine, "doctor", "aws")
+    assert asked.code == 4
+    assert "aws: provision AWS: not ready\n" in asked.out
+    assert "fix: rackwright tools install\n" in asked.out
+    run_here(machine, "doctor", "asw").refused("'asw' is not a purpose", "did you mean 'aws'?")
+
+
+@pytest.mark.parametrize(("extra", "module"), [("design", "ortools"), ("workbook", "openpyxl")])
+def test_package_that_a_purpose_lacks_is_named_with_its_extra(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, extra: str, module: str
+) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == module else there(name)
+    )
+    found = check(module)
+    assert (found.status, found.fix) == ("fail", install_hint(extra))
+
+
+def test_every_purpose_has_checks_of_its_own() -> None:
+    checks = run_doctor()
+    assert list(dict.fromkeys(found.purpose for found in checks)) == list(PURPOSES)
+    (local,) = {found.purpose for found in run_doctor(["local"])} - {"aws"}
+    assert local == "local"
 
 
 def test_names_are_unique_and_every_complaint_has_a_fix(machine: Path) -> None:
@@ -147,7 +185,7 @@ def test_go_is_needed_only_without_pulumi(machine: Path) -> None:
 
 def test_the_aws_plugin_is_built_where_the_vendors_is_not_there(machine: Path) -> None:
     found = check("aws plugin")
-    assert found.status == "warn"
+    assert found.status == "fail"
     assert "'--target local' needs it" in found.detail
     assert found.fix == "rackwright tools install aws-provider"
     shelf = aws_provider.recipe().shelf(machine / "tools")
@@ -180,8 +218,9 @@ def test_no_aws_plugin_without_the_package_that_it_goes_with(
         importlib.util, "find_spec", lambda name: None if name == "pulumi_aws" else there(name)
     )
     found = check("aws plugin")
-    assert found.status == "warn"
+    assert found.status == "fail"
     assert found.fix == install_hint("aws")
+    assert check("pulumi_aws").fix == install_hint("aws")
 
 
 def test_git(machine: Path) -> None:

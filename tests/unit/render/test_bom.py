@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cli_support import run_here
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.load import LoadedPlan, load_plan
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.bom import Article, bill_of_materials, compare, length_class
+from suites import ROOT
 
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
 SHORT = """apiVersion: rackwright/v1
@@ -109,6 +112,72 @@ def test_bill_of_64_dgx_h200(hall: Path) -> None:
     assert found["power supply", "dgx-h200", ""] == 64 * 6
     assert found["power source", "ups", "module of 100 kW"] == 18
     assert found["air handler", "crah-spec-100kw", ""] == 9
+
+
+def test_bill_of_a_superpod_is_the_published_one() -> None:
+    """NVIDIA DGX SuperPOD with DGX H100 (RA-11333-001 V11), tables 4 and 7: devices, and cables of the compute fabric."""
+    plan = load_plan(ROOT / "docs/examples/superpod-dgx-h100.yaml").plan
+    lines = bill_of_materials(plan)
+    devices = {
+        (line.category, line.product): line.quantity
+        for line in lines
+        if line.category in {"node", "switch"}
+    }
+    assert devices == {
+        ("node", "dgx-h100"): 127,
+        ("node", "cpu-2u"): 4,
+        ("node", "ufm-ndr"): 4,
+        ("switch", "qm9700"): 48 + 16,
+        ("switch", "sn4600c"): 8,
+        ("switch", "sn2201"): 8,
+    }
+    cables: Counter[str] = Counter()
+    for line in lines:
+        if line.category == "cable":
+            cables["all"] += line.quantity
+    # 1,020 from nodes and UFM to leaves, 1,024 from leaves to spines; the other fabrics by their layouts.
+    others = sum(
+        sum(1 for _ in wires(fabric.layout))
+        for fabric in plan.onprem[0].fabrics
+        if fabric.layout is not None and fabric.name != "compute"
+    )
+    assert cables["all"] == 1020 + 1024 + others
+    supplies = {line.product: line.quantity for line in lines if line.category == "power supply"}
+    assert supplies["dgx-h100"] == 127 * 6
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    count=st.integers(1, 90),
+    limit=st.integers(20, 60),
+    product=st.sampled_from(["dgx-h100", "dgx-h200"]),
+    reach=st.sampled_from([3, 10, 24, 60]),
+)
+def test_bill_of_any_hall_is_its_plan_to_the_piece(
+    tmp_path: Path, count: int, limit: int, product: str, reach: int
+) -> None:
+    text = SHORT.replace("count: 64", f"count: {count}").replace("45 kW", f"{limit} kW")
+    text = text.replace("dgx-h200", product).replace("length: 24 m", f"length: {reach} m")
+    (tmp_path / "b.yaml").write_text(text)
+    loaded = load_plan(tmp_path / "b.yaml")
+    (site,) = loaded.plan.onprem
+    lines = bill_of_materials(loaded.plan)
+    bought = Counter[str]()
+    for line in lines:
+        bought[line.category] += line.quantity
+    racked = devices_of(loaded)
+    for kind in ("node", "switch", "pdu"):
+        assert bought[kind] == sum(n for key, n in racked.items() if key.startswith(f"{kind} "))
+    assert bought["rack"] == sum(racks.count for racks in site.racks)
+    assert bought["node"] == count
+    laid = [wire for fabric in site.fabrics if fabric.layout for wire in wires(fabric.layout)]
+    assert bought["cable"] == len(laid)
+    # Each end of an optical cable is in a port of a transceiver, and no transceiver has more ports than two.
+    assert len(laid) <= bought["transceiver"] <= 2 * len(laid)
+    again = bill_of_materials(load_plan(tmp_path / "b.yaml").plan)
+    assert compare(lines, again) == []
 
 
 def test_spares_follow_from_failures_beyond_those_that_a_group_has(hall: Path) -> None:

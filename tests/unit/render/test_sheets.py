@@ -64,6 +64,26 @@ def test_cables_have_rack_unit_port_and_label_at_both_ends(
     assert float(rows[0]["length_m"]) > 3
 
 
+def test_cables_have_labels_by_tia606_at_both_ends(
+    written: dict[str, list[dict[str, str]]],
+) -> None:
+    """Space, cabinet, highest unit of the device from the bottom and port; the near end first."""
+    rows = written["cables"]
+    tops = {row["name"]: int(row["highest_unit"]) for row in written["elevations"] if row["name"]}
+    halls = {row["rack"]: row["hall"] for row in written["elevations"]}
+    for row in rows:
+        near, far = (
+            f"{halls[row[f'{end}_rack']]}.{row[f'{end}_rack']}-{tops[row[f'{end}_device']]:02}:"
+            for end in ("from", "to")
+        )
+        assert row["from_tia606"].startswith(near)
+        assert f"/{far}" in row["from_tia606"]
+        assert row["to_tia606"] == "/".join(reversed(row["from_tia606"].split("/")))
+    assert rows[0]["from_tia606"].startswith("hall-1.c01-08:mlx5_0/")
+    labels = [row[key] for row in rows for key in ("from_tia606", "to_tia606")]
+    assert len(set(labels)) == len(labels)
+
+
 def test_circuits_add_up_to_their_sources(written: dict[str, list[dict[str, str]]]) -> None:
     (site,) = load_plan(FABRIC).plan.onprem
     for source in site.power.sources:

@@ -36,12 +36,12 @@ def read_cables(layout: Layout, paths: Sequence[Path], names: Path | None) -> Di
     Raises:
         UsageError: a file cannot be read, or is of no kind that is known.
     """
-    from rackwright.plan.fabric.discovered.dump import read_names
+    from rackwright.plan.fabric.discovered.dump import plain_guid, read_names
 
-    known: dict[str, str] = {}
+    known = {plain_guid(guid): name for guid, name in layout.fabric.guids.items()}
     if names is not None:
         try:
-            known = read_names(text_of(names))
+            known |= read_names(text_of(names))
         except ValueError as error:
             raise UsageError(f"'{names}' is no file of names: {error}") from None
     files = [file for path in paths for file in _files(path)]
@@ -118,11 +118,21 @@ def _subnet(files: Sequence[Path], names: dict[str, str]) -> Discovery:
                 aggregations=max(found.aggregations, one.aggregations),
                 unset=found.unset | one.unset,
                 switches=found.switches | one.switches,
+                reporting=None
+                if found.reporting is None and one.reporting is None
+                else _stating(found) | _stating(one),
             )
         found = one
     if found is None:
         raise UsageError("no file is given", hint=_HINT_SUBNET)
     return found
+
+
+def _stating(found: Discovery) -> frozenset[str]:
+    """Return the devices that state their own ports."""
+    if found.reporting is not None:
+        return found.reporting
+    return frozenset(device for device, _ in found.links)
 
 
 def _neighbours(layout: Layout, files: Sequence[Path], names: dict[str, str]) -> Discovery:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -91,7 +91,7 @@ def read_network(path: Path, text: str | None = None) -> FoundNetwork:
         ) from None
 
 
-def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
+def _of_subnets(found: Sequence[Discovery], at: Location) -> FoundNetwork:
     switches: dict[str, str] = {}
     cables: dict[frozenset[tuple[str, str]], FoundCable] = {}
     nameless: set[str] = set()
@@ -117,6 +117,9 @@ def _of_subnets(found: Iterable[Discovery], at: Location) -> FoundNetwork:
             if len(ends) == 2:
                 cables.setdefault(frozenset(ends), FoundCable(*ends[0], *ends[1]))
     left_out = tuple(_without_names(nameless, at))
+    if any(one.reporting is not None for one in found):
+        text = "devices are named by their neighbours alone: the dump ends early, or was limited to some hops"
+        left_out = (*left_out, SourceNotice(text, at))
     return FoundNetwork(
         at, "infiniband", switches, tuple(cables.values()), left_out, frozenset(occupied)
     )

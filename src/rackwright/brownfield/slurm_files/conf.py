@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _HOST = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_COUNT = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
 _GRES = re.compile(
     r"([a-z][a-z0-9_]*)(?::([A-Za-z0-9][A-Za-z0-9_.-]*))?:([1-9][0-9]*)([KMGT]?)", re.I
 )
@@ -230,7 +231,7 @@ class _Reader:
         others: list[str] = []
         for one in filter(None, re.sub(r"\(.*?\)", "", text).split(",")):
             parts = [part for part in one.split(":") if part.lower() != "no_consume"]
-            bare = ":".join(parts if parts[-1][:1].isdigit() else [*parts, "1"])
+            bare = ":".join(parts if _COUNT.fullmatch(parts[-1]) else [*parts, "1"])
             match = _GRES.fullmatch(bare)
             if match is None or len(parts) < len(one.split(":")):
                 self._notices.append(SourceNotice(f"the GRES '{one}' is not taken over", at))

@@ -21,7 +21,9 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location
 from rackwright.model.hardware import Node, fact_value
 from rackwright.model.scheduler import Scheduler
-from rackwright.render.todo import Blank
+from rackwright.model.slurm_lines import NodeSettings
+from rackwright.plan.slurm.gres import is_mig, stated_gres
+from rackwright.render.todo import Blank, ListItem
 
 _PARTITION = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -146,7 +148,17 @@ def complete(
     for line in slurm.nodes:
         gpu = line.gres is not None
         hint = _of_nodes(types, line) if gpu and (line.gres or "").count(":") == 1 else None
-        nodes.append(replace(line, detect=_of_nodes(detect, line) if gpu else None, type_hint=hint))
+        way = _of_nodes(detect, line) if gpu else None
+        if way is None and any(
+            is_mig(stated_gres(text, None)) for text in (line.gres, *line.other_gres) if text
+        ):
+            way = "nvml"
+            text = (
+                f"the files of GPU instances on '{line.names[0]}' are not taken over: 'detect: nvml' is written, which finds "
+                "them after each start and needs a slurmd built with NVIDIA's library"
+            )
+            notices.append(SourceNotice(text, line.at))
+        nodes.append(replace(line, detect=way, type_hint=hint))
     settings = dict(slurm.settings)
     for one in told:
         if one.cgroup:
@@ -247,7 +259,16 @@ def scheduler_of(
     made["partitions"] = partitions
     if qos := _qos(partitions):
         made["qos"] = qos
-    if nodes := _settings(view):
+    nodes = _settings(view)
+    if any("memory" not in one for one in nodes):
+        # The list of a layer replaces that of the blueprint, so that it has every item.
+        for one in nodes:
+            said = {key: value for key, value in one.items() if key != "groups"}
+            item = ListItem("groups", f"[{', '.join(one['groups'])}]", said)
+            asked = "" if "memory" in one else "memory"
+            path = ("scheduler", "nodes", item)
+            blanks.append(Blank(path, NodeSettings, asked, "… MiB: RealMemory of 'slurmd -C'"))
+    if nodes := [one for one in nodes if len(one) > 1]:
         made["nodes"] = nodes
     return {**made, **slurm.settings}, blanks
 
@@ -327,8 +348,7 @@ def _settings(view: SlurmView) -> list[dict[str, Any]]:
             "extra": {**dict(line.extra), **_each(view, groups[0])} or None,
         }
         there = {name: value for name, value in said.items() if value is not None}
-        if there:
-            made.append({"groups": groups, **there})
+        made.append({"groups": groups, **there})
     return made
 
 

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from rackwright.catalog.netbox_kinds import ImportKind
 from rackwright.cli.options.telling import tell
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     importing = actions.add_parser("import", help="convert a device type of NetBox to an entry")
     importing.add_argument("file", type=Path, help="the device type, as YAML")
     importing.add_argument(
-        "--kind", choices=("nodes", "switches", "racks"), help="else what the file has tells it"
+        "--kind", choices=get_args(ImportKind), help="else what the file has tells it"
     )
     importing.add_argument("--id", help="id of the product; else NetBox's slug")
     importing.add_argument(
@@ -66,6 +67,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="NAME=ROLE",
         help="what interfaces of a name (eth[0-7], with '*') or type are for: compute, storage or management; "
         "repeatable",
+    )
+    importing.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="what the data sheet says and a device type does not: 'voltage=400 V' of a PDU, 'C19=16 A' of its outlets, "
+        "'capacity=250 kW' of a CDU, 'max_power=10.2 kW'; repeatable",
     )
     importing.add_argument("--title", help="where the file is from, for who looks for it again")
     importing.add_argument("--date", type=_day, help="when it was read; else today")
@@ -304,6 +313,7 @@ def _import(arguments: argparse.Namespace) -> int:
         supply=arguments.supply,
         entry_id=arguments.id,
         roles=_roles(arguments.role),
+        facts=_facts(arguments.fact),
         day=arguments.date or _today(),
         title=arguments.title,
     )
@@ -314,6 +324,16 @@ def _import(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"lacks: {', '.join(made.lacks) or 'nothing'}\n")
     _next(arguments.folder)
     return ExitCode.CLEAN
+
+
+def _facts(given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise UsageError(f"'{visible(text)}' is not FIELD=VALUE", hint="like 'voltage=400 V'")
+        found[name] = value
+    return found
 
 
 def _roles(given: Sequence[str]) -> dict[str, str]:

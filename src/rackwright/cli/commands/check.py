@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: arguments contradict each other, or a file or policy that they name cannot be
             used.
-        RackwrightError: the blueprint cannot be judged; the outputs say why.
+        RackwrightError: the blueprint cannot be checked; the outputs say why.
     """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
@@ -132,10 +132,10 @@ def run(arguments: argparse.Namespace) -> int:
         colour=wants_colour(arguments.color, sys.stdout, os.environ),
         page=lambda: _page(arguments, gate, loaded, report),
     )
+    written = None if loaded.written is None else loaded.written.data
     if arguments.todo is not None and arguments.todo.suffix == ".csv":
-        write_questions(arguments.todo, report)
+        write_questions(arguments.todo, loaded.plan, report, written)
     elif arguments.todo is not None:
-        written = None if loaded.written is None else loaded.written.data
         write_todo("check", arguments, loaded.plan, _unknown(report, loaded), written)
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
     return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)

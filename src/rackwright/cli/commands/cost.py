@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="show what the accelerators of bare-metal sites would cost on AWS",
     )
     parser.add_argument("--region", help="AWS region to compare with")
+    parser.add_argument(
+        "--use",
+        type=_share,
+        metavar="PERCENT",
+        help="share of the hours in which jobs run, for --compare (default: 100)",
+    )
+    parser.add_argument(
+        "--rent",
+        type=_amount,
+        metavar="USD",
+        help="hourly price of one accelerator at another provider, for --compare",
+    )
     parser.add_argument(
         "--weather",
         metavar="FILE",
@@ -68,11 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
-    from rackwright.plan.workload.economy import token_prices
+    from rackwright.plan.workload.economy import AcceleratorUse, token_prices
     from rackwright.report.cost import render_json, render_text
 
-    if arguments.region is not None and not arguments.compare:
-        raise UsageError("--region has no effect without --compare")
+    for name in ("region", "use", "rent"):
+        if getattr(arguments, name) is not None and not arguments.compare:
+            raise UsageError(f"--{name} has no effect without --compare")
     weather_options = (arguments.plant, arguments.carbon, arguments.site)
     if arguments.weather is None and any(option is not None for option in weather_options):
         raise UsageError("--plant, --carbon and --site have no effect without --weather")
@@ -83,8 +97,10 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
+    demand = AcceleratorUse((arguments.use or 100) / 100, arguments.rent)
     tokens = {
-        one.site: list(token_prices(plan, plan.predictions, one)) for one in comparisons or ()
+        one.site: list(token_prices(plan, summary, plan.predictions, one, demand))
+        for one in comparisons or ()
     }
     render = render_json if arguments.json else render_text
     years = () if arguments.weather is None else _weather_years(arguments, plan)
@@ -116,6 +132,33 @@ def _spent(plan: Plan, summary: CostSummary) -> Sequence[PlannedSpend]:
         refuse_other_account(target, site.region, site.account)
         spends.append(ask_spend(plan.name, site.name, site.region, target, today))
     return planned(summary, spends)
+
+
+def _share(text: str) -> float:
+    """Return a number of percent above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none, or more than 100.
+    """
+    value = _amount(text.removesuffix("%"))
+    if value > 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is more than 100 %")
+    return value
+
+
+def _amount(text: str) -> float:
+    """Return a number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return value
 
 
 def _weather_years(arguments: argparse.Namespace, plan: Plan) -> Sequence[WeatherYear]:

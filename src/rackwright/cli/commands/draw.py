@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Result
 
-KINDS = ("racks", "floor", "power", "cooling", "fabric")
-_NAMED = {"racks": "rack", "floor": "hall", "fabric": "fabric"}
+KINDS = ("racks", "rows", "floor", "power", "cooling", "fabric", "aws")
+_NAMED = {"racks": "rack", "rows": "row", "floor": "hall", "fabric": "fabric"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -30,14 +30,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "kind",
         choices=(*KINDS, "all"),
-        help="racks: elevations; floor: racks of halls in colours; power: one-line diagram; "
-        "cooling: ways of the heat; fabric: switches and cables",
+        help="racks: elevations; rows: fronts of racks side by side; floor: racks of halls in colours; power: one-line diagram; "
+        "cooling: ways of the heat; fabric: switches and cables; aws: VPC, subnets, hosts, file systems",
     )
     add_blueprint(parser)
     add_packs(parser)
     add_isolated(parser)
     parser.add_argument("--site", help="draw only this site")
-    parser.add_argument("--name", help="draw only this rack, hall or fabric")
+    parser.add_argument("--name", help="draw only this rack, row, hall or fabric")
     parser.add_argument(
         "--colour",
         choices=("power", "heat", "weight", "headroom"),
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     kind = arguments.kind
     if arguments.name is not None and kind not in _NAMED:
-        raise UsageError("--name has an effect on racks, floor and fabric only")
+        raise UsageError("--name has an effect on racks, rows, floor and fabric only")
     if arguments.lost is not None and kind != "power":
         raise UsageError("--lost has an effect on power only")
     if arguments.isolated:
@@ -108,9 +108,10 @@ def _nothing(arguments: argparse.Namespace) -> str:
         return f"no power source '{arguments.lost}'"
     if arguments.name is not None:
         return f"no {_NAMED[arguments.kind]} '{arguments.name}'"
+    kind = "an AWS" if arguments.kind == "aws" else "a bare-metal"
     if arguments.site is not None:
-        return f"no {arguments.kind} of a bare-metal site '{arguments.site}'"
-    return "no bare-metal site with something"
+        return f"no {arguments.kind} of {kind} site '{arguments.site}'"
+    return f"no part of {kind} site"
 
 
 def _write(drawn: Sequence[tuple[str, Drawing]], folder: Path | None, *, as_json: bool) -> None:

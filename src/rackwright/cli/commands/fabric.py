@@ -218,7 +218,9 @@ def _not_compared(
     yield (
         compared.without_report,
         "cables are not compared: no file is of the devices at their ends",
-        "give the files of all switches",
+        "write the dump again, whole: it ends early, or was limited to some hops"
+        if technology == "infiniband"
+        else "give the files of all switches",
     )
     yield (
         compared.silent,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.errors import UsageError
@@ -13,8 +14,11 @@ from rackwright.exit_codes import ExitCode
 from rackwright.files import write_changed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from rackwright.catalog.loader import Catalogue
+    from rackwright.plan.base import Path as Place
+    from rackwright.plan.load import LoadedPlan
     from rackwright.plan.workload.prediction import Prediction
 
 
@@ -37,11 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the blueprint has no workloads, none of that name, or none that ASTRA-sim could be given.
     """
+    from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
     from rackwright.plan.workload.economy import economy
     from rackwright.report.prediction import render_json, render_text
 
-    plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
+    catalogue = catalogue_for(arguments.blueprint)
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
+    plan = loaded.plan
     if not plan.workloads:
         raise UsageError(
             "the blueprint has no 'workloads'",
@@ -57,10 +64,51 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"there is no workload '{wanted}'", hint=f"the blueprint has {names}")
     economies = [economy(plan, plan.cost, one) for one in found]
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.name, found, economies))
+    tree = loaded.written or loaded.tree
+
+    def place(path: Place) -> str:
+        return f"{tree.locate(path)}: {tree.describe(path)}"
+
+    flat = _flat_fabrics(loaded, found, catalogue)
+    sys.stdout.write(render(plan.name, found, economies, flat, place))
     if arguments.write_astra is not None:
         _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN
+
+
+def _flat_fabrics(
+    loaded: LoadedPlan, predictions: Iterable[Prediction], catalogue: Catalogue
+) -> Mapping[str, float]:
+    """Return the dollars that each site with an oversubscribed fabric costs more in a year without it.
+
+    Left out are sites whose fabric is written tier by tier, and those whose cost is not known.
+    """
+    from rackwright.errors import SpecErrors
+    from rackwright.plan.load import load_data
+
+    found: dict[str, float] = {}
+    for one in predictions:
+        site, links = one.workload.site, one.placement and one.placement.links
+        if not links or links.oversubscription <= 1 or site in found:
+            continue
+        document = copy.deepcopy((loaded.written or loaded.tree).data)
+        written: dict[str, Any] = next(
+            (each for each in document["sites"] if each.get("name") == site), {}
+        )
+        if not isinstance(written.get("fabric"), dict):
+            continue
+        written["fabric"]["oversubscription"] = 1
+        try:
+            flat = load_data(document, catalogue=catalogue).plan
+        except SpecErrors:
+            continue  # such a fabric does not fit the site
+        now, then = (
+            next(each.amount.per_year for each in plan.cost.sites if each.name == site)
+            for plan in (loaded.plan, flat)
+        )
+        if now is not None and then is not None:
+            found[site] = float(then) - float(now)
+    return found
 
 
 def _write_astra(folder: Path, found: Sequence[Prediction]) -> None:

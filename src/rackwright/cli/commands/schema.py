@@ -20,6 +20,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     export = actions.add_parser("export", help="write the schemas")
     export.add_argument("--kind", default="blueprint", help="document to write to stdout")
     export.add_argument("--output", type=Path, help="folder to write the schemas of all kinds to")
+    export.add_argument(
+        "--url",
+        help="with --output: https address at which the folder is served; also write catalog.json, which "
+        "editors take instead of SchemaStore's ('yaml.schemaStore.url')",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,9 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         SpecErrors: the team's configuration or catalogue is not valid.
-        UsageError: there is no schema of that kind.
+        UsageError: there is no schema of that kind, or ``--url`` is no address of a folder.
     """
     output: Path | None = arguments.output
+    if arguments.url is not None and (output is None or not arguments.url.startswith("https://")):
+        raise UsageError(
+            "--url needs --output, and an address that begins with https://",
+            hint="rackwright schema export --output schemas --url https://example.com/schemas",
+        )
     documents = _documents(Path() if output is None else output.parent)
     if output is None:
         if arguments.kind not in documents:
@@ -43,7 +53,37 @@ def run(arguments: argparse.Namespace) -> int:
         path = output / f"{name}.schema.json"
         path.write_text(_dump(make()), encoding="utf-8")
         sys.stdout.write(f"{path}\n")
+    if arguments.url is not None:
+        path = output / "catalog.json"
+        path.write_text(_dump(_catalog(arguments.url.rstrip("/"))), encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
     return ExitCode.CLEAN
+
+
+_FILES = {
+    "blueprint": ("blueprint.yaml", "blueprint"),
+    "team": ("rackwright.yaml", "configuration of a team"),
+    "waivers": ("policies/waivers.yaml", "waivers"),
+    "baseline": ("policies/baseline.json", "baseline"),
+}
+"""Files that are told by their names, by kind of document."""
+
+
+def _catalog(address: str) -> dict[str, Any]:
+    """Return the list of schemas in the format of SchemaStore."""
+    return {
+        "$schema": "https://json.schemastore.org/schema-catalog.json",
+        "version": 1.0,
+        "schemas": [
+            {
+                "name": f"Rackwright {title}",
+                "description": f"Rackwright {title}: infrastructure as code for GPU clusters",
+                "fileMatch": [f"**/{name}"],
+                "url": f"{address}/{kind}.schema.json",
+            }
+            for kind, (name, title) in _FILES.items()
+        ],
+    }
 
 
 def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:

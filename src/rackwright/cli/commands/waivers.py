@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="limit that --up-to is approved against; else the blueprint's, where it has one",
     )
     adding.add_argument(
-        "--unknown", action="store_true", help="cover what cannot be judged, instead of a value"
+        "--unknown", action="store_true", help="cover what cannot be checked, instead of a value"
     )
     adding.add_argument("--reason", required=True, help="why, in 15 characters or more")
     adding.add_argument("--owner", required=True, help="who answers for it")

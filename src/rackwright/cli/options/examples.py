@@ -211,7 +211,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "lab down": ("lab down",),
     "tools": ("tools install",),
     "tools install": ("tools install aws-provider",),
-    "doctor": ("doctor --json",),
+    "doctor": ("doctor", "doctor aws", "doctor --json"),
     "completion": ("completion bash", "completion fish", "completion man"),
 }
 """The words behind ``rackwright``, by the words of the command."""

@@ -35,8 +35,14 @@ def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def write_questions(path: Path, report: Report) -> None:
+def write_questions(path: Path, plan: Plan, report: Report, written: Any = None) -> None:
     """Write the facts that rules lack as a table to send to those who can answer.
+
+    Args:
+        path: the file.
+        plan: of the blueprint.
+        report: what the policies found in it.
+        written: the document of the blueprint as it is written.
 
     Raises:
         UsageError: the file cannot be written.
@@ -44,7 +50,7 @@ def write_questions(path: Path, report: Report) -> None:
     from rackwright.cli.options.outputs import write_file
     from rackwright.render.sheets import QUESTIONS, cell, question_rows
 
-    asked = list(question_rows(report.questions))
+    asked = list(question_rows(plan, report.questions, written))
     if not asked:
         sys.stderr.write(f"nothing is unknown, so '{path}' is not written\n")
         return

@@ -153,12 +153,23 @@ class RepairController:
                     self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
 
     def _release(self, now: float) -> None:
-        """Let nodes go that were held back for a part that shows no new fault; they never left service."""
+        """Let nodes go that were held back for a part without a new fault, or whose file systems answer again."""
         named = {shared.part.title for shared in self.shared}
         for record in self.journal.in_states([RepairState.SUSPECT]):
+            fault = self.table.faults.get(record.fault)
             if record.incident and record.incident not in named:
                 text = f"no new fault of {record.incident}"
-                self.journal.step(record.node, "clear", now, text, incident="")
+            elif (
+                fault is not None
+                and fault.subject
+                == "file-system"  # Slurm tells of it in every pass until it is over
+                and self.journal.action(record, "drain") is None
+                and self.journal.is_over(record.node, fault.id, now)
+            ):
+                text = f"{fault.id} is over"
+            else:
+                continue
+            self.journal.step(record.node, "clear", now, text, incident="")
 
     # -- steps -------------------------------------------------------------------------------------
 

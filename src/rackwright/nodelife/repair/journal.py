@@ -150,6 +150,14 @@ class Journal:
         )
         return [(row["node"], row["fault"], row["seen"]) for row in rows]
 
+    def is_over(self, node: str, fault: str, now: float) -> bool:
+        """Return True if a fault of a node is a state that lasts, and the pass at ``now`` did not see it."""
+        row = self.connection.execute(
+            "SELECT max(at) AS at, max(seen) AS seen FROM repair_events WHERE node = ? AND fault = ?",
+            (node, fault),
+        ).fetchone()
+        return bool(row["at"] == 0.0 and row["seen"] < now)
+
     def parts_seen(self, since: float) -> list[tuple[str, str, str, float]]:
         """Return node, fault and device of what was seen since a time, each once with its last time."""
         rows = self.connection.execute(

@@ -1,4 +1,4 @@
-"""Parts that nodes with one kind of fault share: leaf, rail, feed, PDU, loop, rack, firmware. Pure.
+"""Parts that nodes with one kind of fault share: leaf, rail, feed, PDU, loop, rack, file system, firmware. Pure.
 
 A part is named when its nodes have the fault so much more often than others that chance is no explanation:
 of all parts the one with the highest likelihood ratio of two rates (its nodes, the rest) against one rate
@@ -50,6 +50,7 @@ RULES: Mapping[str, PartRule] = {
     "loop": PartRule(_HEAT, 1_800.0),
     "cdu": PartRule(_HEAT, 1_800.0),
     "hall": PartRule(_HEAT | _POWER, 1_800.0),
+    "file-system": PartRule(frozenset({"file-system"}), 600.0),
     "firmware": PartRule(
         frozenset({"gpu", "nvlink", "pcie", "software", "storage", "network", "bmc"}), 86_400.0
     ),

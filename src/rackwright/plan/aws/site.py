@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -476,7 +477,12 @@ def _demand(
 
 
 def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> PlanProblem:
-    near = difflib.get_close_matches(name, sorted(instances), n=1)
+    words = set(re.split(r"[^a-z0-9]+", name.lower()))
+    near = difflib.get_close_matches(name.lower(), sorted(instances), n=1) or [
+        known for known, entry in sorted(instances.items())
+        if known.partition(".")[0] == name.lower()
+        or (entry.accelerators and entry.accelerators.model.lower() in words)
+    ]  # fmt: skip
     hint = how_to_add(Instance, name)
-    hint = f"did you mean '{near[0]}'? {hint}" if near else hint
+    hint = f"did you mean {' or '.join(map(repr, near))}? {hint}" if near else hint
     return PlanProblem(path, f"the instance type '{name}' is not in the catalogue", hint)

@@ -18,7 +18,7 @@ from rackwright.model.prices import Offer, Prices
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
 from rackwright.plan.cost.aws import TERMS, AwsPricing
-from rackwright.plan.cost.lines import Amount, CostLine, add_up
+from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
 from rackwright.plan.cost.summary import CostSummary, summarise
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.missing import Missing
@@ -70,6 +70,8 @@ class RentComparison:
     matches: tuple[Match, ...]
     otherwise: tuple[tuple[Offer, Amount], ...] = ()
     """Rented under other terms, those under which every instance has a price."""
+    prices: tuple[UsedPrice, ...] = ()
+    """Prices of all instances under all terms."""
 
 
 def compare(
@@ -99,20 +101,27 @@ def compare(
         matches = _matches(site, market)
         if matches:
             name = site.spec.name
-            rented = add_up(match.line for match in matches)
-            other = tuple(_otherwise(matches, market))
+            lines = [match.line for match in matches]
+            rented = add_up(lines)
+            other = []
+            for offer, under in _otherwise(matches, market):
+                lines += under
+                other.append((offer, add_up(under)))
+            used = tuple(line.price for line in lines if line.price is not None)
             found.append(
-                RentComparison(name, site.path, region, owned[name], rented, matches, other)
+                RentComparison(
+                    name, site.path, region, owned[name], rented, matches, tuple(other), used
+                )
             )
     return tuple(found)
 
 
-def _otherwise(matches: Sequence[Match], market: _Market) -> Iterator[tuple[Offer, Amount]]:
-    """Yield the cost of the same instances under other terms than on demand, if all have a price."""
+def _otherwise(matches: Sequence[Match], market: _Market) -> Iterator[tuple[Offer, list[CostLine]]]:
+    """Yield the lines of the same instances under other terms than on demand, if all have a price."""
     for offer in (Offer.CAPACITY_BLOCK, Offer.RESERVED):
-        amount = add_up(_rented(match, market, offer) for match in matches)
-        if not amount.missing:
-            yield offer, amount
+        lines = [_rented(match, market, offer) for match in matches]
+        if not any(line.missing for line in lines):
+            yield offer, lines
 
 
 def nearest_instance(

@@ -67,6 +67,7 @@ class Hosts:
         port: the ports of the product that are used; None where it has none of that role.
         first_port: index of the first of them; those before are on fabrics that stand before.
         role_ports: ports of the attachment's role that a host has; None where the catalogue lists none.
+        fastest_gbps: highest rate of an interface on such a port; None where the catalogue lists none.
     """
 
     attachment: Attachment
@@ -77,6 +78,7 @@ class Hosts:
     port: NetworkPort | None
     first_port: int = 0
     role_ports: int | None = None
+    fastest_gbps: float | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -296,6 +298,7 @@ def _hosts(
         port=found[0] if len(found) == 1 else None,
         first_port=_ports_before(site, fabric, group.name, role),
         role_ports=ports,
+        fastest_gbps=max((one.rate.value / attachment.split for one in found), default=None),
     )
 
 

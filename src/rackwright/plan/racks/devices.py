@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from rackwright.model.onprem import NodeGroup
 
 
+_SIDES, _FACES = ("left", "right"), ("front", "rear")
+_HALVES = {"half-width": _SIDES, "half-depth": _FACES}
+_Taken = list[tuple[float, float, str]]
+"""Lower and upper edge of what is taken, and the share of these units."""
+
+
 def total(values: Iterable[float | None]) -> float | None:
     """Return the sum, or None as soon as one value is unknown."""
     result = 0.0
@@ -68,11 +74,13 @@ def describe_device(
             airflow = airflow_for(heat_air, temperature_rise)
     psus = entry.power_supplies
     direction = getattr(group, "air_direction", None) or entry.airflow_direction
+    part = group.unit_share or ""
     return RackDevice(
         kind=kind,
         entry=entry.id,
         group=group.name,
         path=path,
+        share="" if part in {*_FACES, "half-depth"} and entry.full_depth else part,
         height_u=fact_value(entry.height),
         power_w=power,
         peak_w=_peak(entry, power_cap),
@@ -168,7 +176,7 @@ def place_devices(
     bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
     does not fit is kept with ``fits`` false, for a policy to judge.
     """
-    taken: list[tuple[float, float]] = []
+    taken: _Taken = []
     placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
     for device, unit in exact:
         placed.append(_place(device, unit, taken, rack_height, from_top=False, only=True))
@@ -183,7 +191,7 @@ def place_devices(
 def _place(
     device: RackDevice,
     start: float | None,
-    taken: list[tuple[float, float]],
+    taken: _Taken,
     rack_height: float,
     *,
     from_top: bool,
@@ -203,7 +211,31 @@ def _place(
     for low in candidates:
         if start is not None and (low < start or (only and low != start)):
             continue
-        if all(low + device.height_u <= a or low >= b for a, b in taken):
-            taken.append((low, low + device.height_u))
-            return replace(device, unit_low=low)
+        beside = {share for a, b, share in taken if low + device.height_u > a and low < b}
+        for share in _HALVES.get(device.share, (device.share,)):
+            if not any(_overlap(share, other) for other in beside):
+                taken.append((low, low + device.height_u, share))
+                return replace(device, unit_low=low, share=share)
     return replace(device, fits=False)
+
+
+def _overlap(share: str, other: str) -> bool:
+    """Return True if two devices in one unit take the same part of it."""
+    return not any(share != other and {share, other} <= set(halves) for halves in (_SIDES, _FACES))
+
+
+def used_units(devices: Iterable[RackDevice]) -> float | None:
+    """Return the rack units that devices take, those that two of them share once; None if one is unknown."""
+    whole, shared = 0.0, []
+    for device in devices:
+        if device.height_u is None:
+            return None
+        if device.share and device.unit_low is not None:
+            shared.append((device.unit_low, device.unit_low + device.height_u))
+        else:
+            whole += device.height_u
+    top = 0.0
+    for low, high in sorted(shared):
+        whole += max(0.0, high - max(low, top))
+        top = max(top, high)
+    return whole

@@ -20,7 +20,7 @@ from rackwright.plan.power.electrical import outlet_voltage
 from rackwright.plan.power.lines.conductors import OfFeeds
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
-from rackwright.plan.racks.devices import total
+from rackwright.plan.racks.devices import total, used_units
 from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.wiring import device_state
 from rackwright.plan.racks.placement import AssignedRacks, Load
@@ -164,7 +164,7 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         door_loop=cooling.door_loop,
         air_direction=group.air_direction,
         height_u=rack.type.height.value,
-        used_u=total(device.height_u for device in devices),
+        used_u=used_units(devices),
         power_w=total(device.power_w for device in devices),
         peak_w=total(d.peak_w for d in devices if d.kind in POWERED),
         heat_w=total(device.heat_w for device in devices),

@@ -47,15 +47,25 @@ def center_of_mass_shares(devices: Sequence[RackDevice]) -> tuple[Contributor, .
 
 
 def deepest(devices: Sequence[RackDevice]) -> float | None:
-    """Return the depth in m of the deepest node or switch; 0 without one."""
+    """Return the depth in m of the deepest node or switch, or of two back to back; 0 without one."""
     result = 0.0
-    for device in devices:
-        if device.kind not in {"node", "switch"} or device.height_u == 0:
-            continue
+    inside = [one for one in devices if one.kind in {"node", "switch"} and one.height_u != 0]
+    rear = [one for one in inside if one.share == "rear"]
+    for device in inside:
         if device.depth_m is None:
             return None
-        result = max(result, device.depth_m)
+        behind = (
+            one.depth_m or 0.0
+            for one in rear
+            if device.share == "front" and _in_common_units(device, one)
+        )
+        result = max(result, device.depth_m + max(behind, default=0.0))
     return result
+
+
+def _in_common_units(front: RackDevice, rear: RackDevice) -> bool:
+    low, other = front.unit_low or 0.0, rear.unit_low or 0.0
+    return low < other + (rear.height_u or 0.0) and other < low + (front.height_u or 0.0)
 
 
 SPREAD = 0.762

@@ -32,6 +32,7 @@ class RackDevice:
         path: place of that group, or of the loop for a CDU; None for what the rack group states.
         unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
         fits: whether a free place was found.
+        share: part of its units that it takes, like ``left`` or ``half-depth``; empty if it takes all of them.
         height_u: height, in U; 0 beside the rails.
         power_w: most input power, in W, capped where the blueprint caps it.
         peak_w: short-time peak, in W.
@@ -72,6 +73,7 @@ class RackDevice:
     path: Path | None
     unit_low: float | None = None
     fits: bool = True
+    share: str = ""
     height_u: float | None
     power_w: float | None = None
     peak_w: float | None = None

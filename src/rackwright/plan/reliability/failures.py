@@ -83,12 +83,36 @@ def spares_needed(mean: float, quantile: float) -> int | None:
 
     The smallest k with P(X ≤ k) ≥ quantile, where ``mean`` hosts are down on average. None where
     the mean is beyond belief.
-
-    Weights relative to the mode are added up over ten standard deviations to either side, so
-    that nothing underflows; what lies outside is below 1e-21.
     """
     if mean > LARGEST_MEAN:
         return None
+    first, weights = _down_at_once(mean)
+    wanted = quantile * math.fsum(weights)
+    seen = 0.0
+    for k, weight in enumerate(weights, start=first):
+        seen += weight
+        if seen >= wanted:
+            return k
+    return first + len(weights) - 1
+
+
+def waiting_time(mean: float, spares: int) -> float:
+    """Return the share of the time in which more hosts than ``spares`` are down, from 0 to 1.
+
+    Each host is repaired by itself, so the hosts that are down are Poisson whatever the repairs look like (M/G/∞), where
+    ``mean`` of them are down on average.
+    """
+    if mean > LARGEST_MEAN:
+        return 1.0
+    first, weights = _down_at_once(mean)
+    return math.fsum(weights[max(0, spares + 1 - first) :]) / math.fsum(weights)
+
+
+def _down_at_once(mean: float) -> tuple[int, list[float]]:
+    """Return a number of hosts, and how likely it and those above it are down at once, relative to the likeliest.
+
+    The weights go over ten standard deviations to either side, so that nothing underflows; what lies outside is below 1e-21.
+    """
     reach = math.ceil(10 * math.sqrt(mean)) + 30
     mode = math.floor(mean)
     first = max(0, mode - reach)
@@ -97,14 +121,7 @@ def spares_needed(mean: float, quantile: float) -> int | None:
         below.append(below[-1] * k / mean)
     for k in range(mode + 1, mode + reach + 1):
         above.append(above[-1] * mean / k)
-    weights = below[:0:-1] + above
-    wanted = quantile * math.fsum(weights)
-    seen = 0.0
-    for k, weight in enumerate(weights, start=first):
-        seen += weight
-        if seen >= wanted:
-            return k
-    return mode + reach
+    return first, below[:0:-1] + above
 
 
 @dataclass(frozen=True, slots=True)

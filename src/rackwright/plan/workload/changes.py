@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackwright.plan.workload.prediction import Prediction, with_links
@@ -16,20 +16,29 @@ class Improvement:
         field: of the blueprint.
         what: the change, for people.
         gain: more tokens a day, as a share.
+        dollars: that it costs more in a year; None where it is not known.
     """
 
     field: str
     what: str
     gain: float
+    dollars: float | None = None
 
 
-def changes(prediction: Prediction) -> Iterator[Improvement]:
-    """Yield what lifts the tokens of a day, the most first."""
-    found = [one for one in _candidates(prediction) if one.gain >= 0.001]
+def changes(
+    prediction: Prediction, flat_fabrics: Mapping[str, float] | None = None
+) -> Iterator[Improvement]:
+    """Yield what lifts the tokens of a day, the most first.
+
+    Args:
+        prediction: of one workload.
+        flat_fabrics: dollars that a site costs more in a year without oversubscription, by site.
+    """
+    found = [one for one in _candidates(prediction, flat_fabrics or {}) if one.gain >= 0.001]
     yield from sorted(found, key=lambda one: -one.gain)
 
 
-def _candidates(prediction: Prediction) -> Iterator[Improvement]:
+def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> Iterator[Improvement]:
     placement, step = prediction.placement, prediction.step
     if placement is None or placement.links is None or step is None:
         return
@@ -39,7 +48,12 @@ def _candidates(prediction: Prediction) -> Iterator[Improvement]:
         flat = with_links(prediction, oversubscription=1.0)
         if flat is not None:
             told = f"oversubscription {links.oversubscription:.3g}:1 → 1:1"
-            yield Improvement(f"{site}.fabrics", told, step.seconds / flat.seconds - 1)
+            yield Improvement(
+                f"{site}.fabric.oversubscription",
+                told,
+                step.seconds / flat.seconds - 1,
+                flat_fabrics.get(prediction.workload.site),
+            )
     if links.rail:
         faster = with_links(prediction, rail=2 * links.rail)
         if faster is not None:

@@ -96,6 +96,7 @@ def layer_parts(work: Work, *, routed: bool, repeated: Repeated, stored: float) 
     attention_once = _attention_forward(work)
     attention = attention_once * (1 + software.backward) * software.sustained + _unfused(work)
     moved = _attention_bytes(work)
+    cheap = 8 * tokens * model.hidden / split  # of both norms, read and written
     exchange = 0.0
     if routed:
         copies = tokens * model.experts_per_token / split
@@ -109,10 +110,14 @@ def layer_parts(work: Work, *, routed: bool, repeated: Repeated, stored: float) 
         slower = software.grouped_fused if software.fused else software.grouped
         both += grouped * (1 + slower) + shared
         forward += grouped_once + shared_once
-        moved += copies * (16 * model.expert_feed_forward + software.routed * model.hidden)
+        permuted = software.routed + (0.0 if software.once else software.permuted)
+        moved += copies * (16 * model.expert_feed_forward + permuted * model.hidden)
+        cheap += 6 * copies * model.expert_feed_forward
         if model.biased:  # a fused kernel adds them; their gradients are left
             bytes_each = software.biases * (FUSED_BIASES if software.fused else 1.0)
             moved += bytes_each * copies * (2 * model.expert_feed_forward + model.hidden)
+            if not software.fused:
+                cheap += 2 * (1 - FUSED_BIASES) * bytes_each * copies * model.expert_feed_forward
         exchange = _exchange(work, tokens / split)
     else:
         plain, plain_once = _products(
@@ -120,11 +125,16 @@ def layer_parts(work: Work, *, routed: bool, repeated: Repeated, stored: float) 
         )
         both, forward = both + plain, forward + plain_once
         moved += 16 * tokens * model.feed_forward / split
-    memory = software.traffic * moved / (COPIED * work.accelerator.bandwidth)
+        cheap += 6 * tokens * model.feed_forward / split
+    copied = COPIED * work.accelerator.bandwidth / software.traffic
+    memory = moved / copied
     again = software.recompute * repeated.layers * (forward + attention_once + memory / 3)
     if stored and (rate := software.offload.get(work.accelerator.host, 0.0)):
         again = min(again, 2 * max(0.0, stored / rate - forward - attention_once))
-    again += repeated.passes * memory / 6  # half of the passes of a forward layer
+    passes = max(repeated.passes, float(software.passes)) * (1 - repeated.layers)
+    again += passes * cheap / copied
+    if software.projections and model.latent and not repeated.layers:
+        again += _products(work, model.up_projections(tokens, split))[1]
     busy = both + attention + memory + exchange + again
     return Parts(
         products=both,

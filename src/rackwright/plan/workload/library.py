@@ -63,7 +63,8 @@ def known_accelerators() -> Mapping[str, Accelerator]:
     """Return the accelerators by type, in SI units."""
     file = load(_path("accelerators"), AcceleratorFile).value
     return {
-        name: entry.model_copy(update={"name": name}) for name, entry in file.accelerators.items()
+        name: entry.model_copy(update={"name": name}).of_peaks()
+        for name, entry in file.accelerators.items()
     }
 
 

@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rackwright.harmless import counted
 from rackwright.model.hardware import Accelerators, fact_value
-from rackwright.model.reliability import JobProfile
-from rackwright.model.storage import Checkpoint
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
-from rackwright.plan.reliability.failures import (
-    DAY,
-    effective_time,
-    failures_a_day,
-)
-from rackwright.plan.storage.filesystem import GIB, file_systems, write_time
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import EVERYTHING
-from rackwright.plan.workload.run import Bounds, tokens_a_day
-from rackwright.plan.workload.search import batches, fastest, layouts, nearest
+from rackwright.plan.workload.run import Bounds, LostTime, lost_time, tokens_a_day
+from rackwright.plan.workload.search import batches, enough, fastest, layouts, nearest
 from rackwright.plan.workload.software import Software
-from rackwright.plan.workload.speeds import Accelerator
+from rackwright.plan.workload.speeds import ROOFLINE_SPREAD, Accelerator, Basis
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
 from rackwright.plan.workload.transformer import LanguageModel, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
     from rackwright.plan.records.nodes import NodeGroupPlan
-
-
-CHECKPOINT = 14
-"""Bytes of a parameter in a checkpoint: its weight in bf16, master weight and two moments of Adam in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +51,6 @@ class JobPlacement:
 
 
 @dataclass(frozen=True, slots=True)
-class LostTime:
-    """Shares of a job's time, from 0 to 1, that go to other than steps.
-
-    Attributes:
-        failures: restarts, and steps that are repeated.
-        checkpoints: waiting until they are written.
-    """
-
-    failures: float
-    checkpoints: float
-
-    @property
-    def total(self) -> float:
-        """Return both."""
-        return self.failures + self.checkpoints
-
-    def by_cause(self) -> dict[str, float]:
-        """Return the shares by their cause in words."""
-        return {
-            "restarts and repeated steps": self.failures,
-            "writing of checkpoints": self.checkpoints,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """Predicted yield of a workload.
 
@@ -99,8 +62,10 @@ class Prediction:
         a_day: tokens of a day, failures included where they are known.
         missing: what would have to be known.
         problem: why there is no prediction, for people.
+        field: of the workload that would state or change what is missing or wrong.
         memory: bytes of one accelerator; None where it is not known.
         slowed: speed under a power cap over that without one; None without a cap.
+        basis: of the accelerator's speeds; None without a step.
     """
 
     workload: TrainingWorkload
@@ -113,8 +78,10 @@ class Prediction:
     a_day: Bounds | None = None
     missing: tuple[str, ...] = ()
     problem: str | None = None
+    field: str = "group"
     memory: float | None = None
     slowed: Bounds | None = None
+    basis: Basis | None = None
 
     @property
     def effective(self) -> float | None:
@@ -124,11 +91,8 @@ class Prediction:
     @property
     def lacking(self) -> tuple[tuple[str, Path], ...]:
         """Return what stands against a prediction, each with the field that would state or change it."""
-        if self.problem is not None:
-            field = ("layout",) if self.workload.layout else ()
-            return ((self.problem, (*self.path, *field)),)
-        field = ("group",) if self.step is None else ("job",)
-        return tuple((text, (*self.path, *field)) for text in self.missing)
+        texts = self.missing if self.problem is None else (self.problem,)
+        return tuple((text, (*self.path, self.field)) for text in texts)
 
     @property
     def days(self) -> Bounds | None:
@@ -136,6 +100,14 @@ class Prediction:
         if self.a_day is None or self.workload.tokens is None:
             return None
         return self.a_day.inverse(self.workload.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Reason for which a job has no layout, and the field of its workload to change."""
+
+    text: str
+    field: str
 
 
 def predictions(plan: Expansion) -> Iterator[Prediction]:
@@ -171,6 +143,7 @@ def predict(plan: Expansion, workload: TrainingWorkload, path: Path) -> Predicti
             missing=(
                 f"speeds of {placement.board.model} at {workload.precision} (known: {known})",
             ),
+            field="precision",
         )
     if placement.links is None:
         return Prediction(workload, path, placement, missing=placement.missing)
@@ -203,16 +176,18 @@ def _predicted(
     job, software = job_of(workload), software_of(workload)
     assert placement.links is not None  # noqa: S101 - the caller has looked
     found = _laid_out(workload, job, placement, accelerator, placement.links, software)
-    if isinstance(found, str):
-        return Prediction(workload, path, placement, problem=found)
+    if isinstance(found, Misfit):
+        return Prediction(workload, path, placement, problem=found.text, field=found.field)
     layout, step = found
     low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
+    if accelerator.basis == "roofline":
+        low, high = ROOFLINE_SPREAD
     value = step.tokens / step.seconds
     speed = Bounds(value * low, value, value * high)
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
         speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
-    lost, missing = _lost(plan, workload, placement)
+    lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters)
     effective = 1.0 if lost is None else 1 - lost.total
     return Prediction(
         workload,
@@ -224,8 +199,10 @@ def _predicted(
         lost=lost,
         a_day=tokens_a_day(speed, effective),
         missing=missing,
+        field="job",
         memory=accelerator.memory,
         slowed=slowed,
+        basis=accelerator.basis,
     )
 
 
@@ -280,24 +257,28 @@ def _laid_out(
     accelerator: Accelerator,
     links: Links,
     software: Software,
-) -> tuple[ModelLayout, StepTime] | str:
+) -> tuple[ModelLayout, StepTime] | Misfit:
     """Return the layout with its step, or why there is none."""
     count = placement.accelerators
-    if workload.layout is None:
+    if workload.given_layout is None:
         best = fastest(job, count, accelerator, links, software)
         if best is not None:
             return best
         if next(layouts(job, count, links), None) is None:
             whole = " or ".join(f"{one:,}" for one in batches(job, count, links))
-            return (
+            return Misfit(
                 f"no layout divides the {job.sequences:,} sequences of a step among {count:,} accelerators"
-                f"{f'; nearest that one divides: {whole}' if whole else ''}"
+                f"{f'; nearest that one divides: {whole}' if whole else ''}",
+                "batch",
             )
         memory = accelerator.memory / 1e9
-        return (
+        more = enough(job, count, accelerator, links, software)
+        return Misfit(
             f"no layout of {workload.model} fits {counted(count, 'accelerator')} of {memory:.0f} GB"
+            f"{f'; one fits {more:,}' if more else ''}",
+            "hosts",
         )
-    layout = ModelLayout(**workload.layout.model_dump())
+    layout = ModelLayout(**workload.given_layout.model_dump())
     wrong = "; ".join(mistakes(job.model, layout, count, job.sequences))
     if not wrong:
         step = step_time(job, layout, count, accelerator, links, software)
@@ -306,8 +287,9 @@ def _laid_out(
         wrong = _too_large(step, accelerator)
     near = nearest(job, layout, count, accelerator, links, software)
     if not near:
-        return f"{wrong}; no layout of {workload.model} fits {counted(count, 'accelerator')}"
-    return f"{wrong}; nearest that fit: {' | '.join(map(str, near))}"
+        told = f"{wrong}; no layout of {workload.model} fits {counted(count, 'accelerator')}"
+        return Misfit(told, "layout")
+    return Misfit(f"{wrong}; nearest that fit: {' | '.join(map(str, near))}", "layout")
 
 
 def _too_large(step: StepTime, accelerator: Accelerator) -> str:
@@ -425,64 +407,6 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tu
             pod = layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30
             return rate * hosts.interfaces / each, pod, over, ()
     return 0.0, 1 << 30, 1.0, (missing,)
-
-
-def _lost(
-    plan: Expansion, workload: TrainingWorkload, placement: JobPlacement
-) -> tuple[LostTime | None, tuple[str, ...]]:
-    """Return the share of time that failures and checkpoints take, and what is missing for it."""
-    profile = _profile(plan, workload)
-    if profile is None or plan.reliability is None:
-        return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
-    asked = replace_hosts(profile, workload, placement.hosts)
-    failures = failures_a_day(asked, plan.reliability)
-    stall = profile.checkpoint_stall
-    if stall is None:
-        stall = _write_seconds(plan, workload)
-    wanted = {
-        "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
-        f"'restart' of the job '{profile.name}'": profile.restart,
-        f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
-        f"'checkpoint_stall' of the job '{profile.name}', or one file system of '{workload.site}' with a "
-        "write throughput whose workload has a 'checkpoint'": stall,
-    }
-    missing = tuple(name for name, value in wanted.items() if value is None)
-    if missing:
-        return None, missing
-    interval = profile.checkpoint_interval or DAY
-    kept = effective_time(failures or 0.0, profile.restart or 0.0, interval, stall or 0.0)
-    saving = (stall or 0.0) / (interval + (stall or 0.0))
-    return LostTime(failures=1 - saving - kept, checkpoints=saving), ()
-
-
-def _write_seconds(plan: Expansion, workload: TrainingWorkload) -> float | None:
-    """Return the time in which all weights and the optimizer are written, in s, while the job waits.
-
-    They go to the one file system of the site that takes checkpoints; None where it is not known. An adapter of LoRA
-    is no copy of the model.
-    """
-    systems = [
-        one
-        for one in file_systems(plan)
-        if one.site == workload.site and isinstance(one.workload.checkpoint, Checkpoint)
-    ]
-    if workload.task == "lora" or len(systems) != 1 or not systems[0].write.value:
-        return None
-    size = CHECKPOINT * model_of(workload).parameters
-    return write_time(size / GIB, systems[0].write.value)
-
-
-def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:
-    jobs: Sequence[JobProfile] = plan.reliability.jobs if plan.reliability else ()
-    return next((job for job in jobs if job.name == workload.job), None)
-
-
-def replace_hosts(profile: JobProfile, workload: TrainingWorkload, hosts: int) -> JobProfile:
-    """Return the profile of a job on the hosts of the workload."""
-    part = profile.parts[0].model_copy(
-        update={"site": workload.site, "group": workload.group, "hosts": hosts}
-    )
-    return profile.model_copy(update={"parts": (part,)})
 
 
 def with_links(prediction: Prediction, **changes: float) -> StepTime | None:

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-DAY = 86_400.0
-"""Seconds of a day."""
+from rackwright.model.reliability import JobProfile
+from rackwright.model.storage import Checkpoint
+from rackwright.model.workloads import TrainingWorkload
+from rackwright.plan.reliability.failures import (
+    DAY,
+    daily_rate,
+    effective_time,
+    failures_a_day,
+    groups_of,
+    waiting_time,
+)
+from rackwright.plan.storage.filesystem import GIB, file_systems, write_time
+
+if TYPE_CHECKING:
+    from rackwright.plan.expansion import Expansion
+
+CHECKPOINT = 14
+"""Bytes of a parameter in a checkpoint: its weight in bf16, master weight and two moments of Adam in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +61,116 @@ def energy_per_trillion(watts: float, a_day: Bounds) -> Bounds:
 def cost_per_trillion(per_hour: float, a_day: Bounds) -> Bounds:
     """Return the dollars of 10¹² tokens, of dollars an hour and the tokens of a day."""
     return a_day.inverse(per_hour * 24 * 1e12)
+
+
+@dataclass(frozen=True, slots=True)
+class LostTime:
+    """Shares of a job's time, from 0 to 1, that go to other than steps.
+
+    Attributes:
+        failures: restarts, and steps that are repeated.
+        checkpoints: waiting until they are written.
+        repairs: waiting for hosts, where more are down than stand by; None where it is not known.
+    """
+
+    failures: float
+    checkpoints: float
+    repairs: float | None = None
+
+    @property
+    def total(self) -> float:
+        """Return the sum."""
+        return self.failures + self.checkpoints + (self.repairs or 0.0)
+
+    def by_cause(self) -> dict[str, float]:
+        """Return the shares by their cause in words."""
+        return {
+            "restarts and repeated steps": self.failures,
+            "writing of checkpoints": self.checkpoints,
+            **({} if self.repairs is None else {"waiting for repairs": self.repairs}),
+        }
+
+
+def lost_time(
+    plan: Expansion, workload: TrainingWorkload, hosts: int, parameters: float
+) -> tuple[LostTime | None, tuple[str, ...]]:
+    """Return the share of time that failures, repairs and checkpoints take, and what is missing for it.
+
+    Args:
+        plan: with the rates, profiles and file systems.
+        workload: names its job profile.
+        hosts: of the job.
+        parameters: of its model.
+    """
+    profile = _profile(plan, workload)
+    if profile is None or plan.reliability is None:
+        return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
+    asked = replace_hosts(profile, workload, hosts)
+    failures = failures_a_day(asked, plan.reliability)
+    stall = profile.checkpoint_stall
+    if stall is None:
+        stall = _write_seconds(plan, workload, parameters)
+    wanted = {
+        "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
+        f"'restart' of the job '{profile.name}'": profile.restart,
+        f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
+        f"'checkpoint_stall' of the job '{profile.name}', or one file system of '{workload.site}' with a "
+        "write throughput whose workload has a 'checkpoint'": stall,
+    }
+    missing = tuple(name for name, value in wanted.items() if value is None)
+    if missing:
+        return None, missing
+    interval = profile.checkpoint_interval or DAY
+    kept = effective_time(failures or 0.0, profile.restart or 0.0, interval, stall or 0.0)
+    saving = (stall or 0.0) / (interval + (stall or 0.0))
+    repairs = _waiting(plan, workload, hosts)
+    waited = None if repairs is None else repairs * kept
+    return LostTime(failures=1 - saving - kept, checkpoints=saving, repairs=waited), ()
+
+
+def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float | None:
+    """Return the share of the time in which a job waits for hosts that are repaired; None without a time of repair.
+
+    Hosts of the group that the job leaves idle stand by where no number of spares is stated.
+    """
+    if plan.reliability is None:
+        return None
+    known = plan.reliability.of_group(workload.site, workload.group)
+    rate, repair = known.node_failures_per_1000_days, known.repair_time
+    if rate is None or repair is None:
+        return None
+    group = next(
+        one for one in groups_of(plan) if (one.site, one.group) == (workload.site, workload.group)
+    )
+    spares = known.spares if known.spares is not None else group.hosts - hosts
+    return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares)
+
+
+def _write_seconds(plan: Expansion, workload: TrainingWorkload, parameters: float) -> float | None:
+    """Return the time in which all weights and the optimizer are written, in s, while the job waits.
+
+    They go to the one file system of the site that takes checkpoints; None where it is not known. An adapter of LoRA
+    is no copy of the model.
+    """
+    systems = [
+        one
+        for one in file_systems(plan)
+        if one.site == workload.site and isinstance(one.workload.checkpoint, Checkpoint)
+    ]
+    if workload.task == "lora" or len(systems) != 1 or not systems[0].write.value:
+        return None
+    size = CHECKPOINT * parameters
+    return write_time(size / GIB, systems[0].write.value)
+
+
+def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:
+    jobs: Sequence[JobProfile] = plan.reliability.jobs if plan.reliability else ()
+    return next((job for job in jobs if job.name == workload.job), None)
+
+
+def replace_hosts(profile: JobProfile, workload: TrainingWorkload, hosts: int) -> JobProfile:
+    """Return the profile of a job on the hosts of the workload."""
+    part = profile.parts[0].model_copy(
+        update={"site": workload.site, "group": workload.group, "hosts": hosts}
+    )
+    return profile.model_copy(update={"parts": (part,)})

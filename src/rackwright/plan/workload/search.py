@@ -75,6 +75,21 @@ def batches(job: TrainingJob, accelerators: int, links: Links) -> list[int]:
     return [one for one in found if one is not None]
 
 
+def enough(
+    job: TrainingJob,
+    accelerators: int,
+    accelerator: Accelerator,
+    links: Links,
+    software: Software,
+) -> int | None:
+    """Return the first doubling of ``accelerators`` that some layout fits; None where none of ten does."""
+    for count in (accelerators << doublings for doublings in range(1, 11)):
+        for layout in layouts(job, count, links):
+            if memory_of(job, layout, count, software).repeated(accelerator.memory) is not None:
+                return count
+    return None
+
+
 def nearest(
     job: TrainingJob,
     layout: ModelLayout,

@@ -29,6 +29,10 @@ class Software:
         tensor_wait: seconds of each tensor-parallel collective that nothing hides.
         context: share of a context-parallel exchange that attention does not hide.
         hidden: share of a micro-batch in which gradients and weights are sent unnoticed.
+        old: releases before 26.04.
+        older: time of a step of such a release over that of a later one.
+        projections: up-projections of latent attention are recomputed, whatever the memory.
+        passes: norms and activation functions are.
         graphs: part of a layer whose kernels are launched together (CUDA graphs).
         launched: share of a layer's launches that is left, by ``graphs``.
         fused: products of the experts, their activation and their casts are one kernel.
@@ -40,6 +44,7 @@ class Software:
         exchange: share of an expert exchange inside a domain that nothing hides.
         exchange_far: the same between domains.
         routed: traffic of permuting tokens, in bytes for each element of each copy.
+        permuted: traffic of the second permutation that an exchange needs which is not ``once``.
         grouped: time of grouped products beyond that of plain ones, as a share of it.
         grouped_fused: the same where they are fused.
         cast_fused: casts of grouped products where they are fused, over those where they are not.
@@ -73,6 +78,10 @@ class Software:
     tensor_wait: float = 30e-6
     context: float = 0.5
     hidden: float = 0.6
+    old: bool = False
+    older: float = 1.0
+    projections: bool = False
+    passes: bool = False
     graphs: Graphs = "none"
     launched: Mapping[str, float] = field(default_factory=dict)
     fused: bool = False
@@ -84,6 +93,7 @@ class Software:
     exchange: float = 0.7
     exchange_far: float = 1.0
     routed: float = 10.0
+    permuted: float = 0.0
     grouped: float = 0.5
     grouped_fused: float = 0.2
     cast_fused: float = 0.5

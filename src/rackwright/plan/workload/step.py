@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rackwright.plan.workload.layer import Parts, Work, layer_parts, output_seconds
+from rackwright.plan.workload.layer import ELEMENT, Parts, Work, layer_parts, output_seconds
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import EVERYTHING, MemoryNeed, Repeated, memory_need
@@ -50,7 +50,7 @@ class StepTime:
     Attributes:
         parts: of the micro-batches.
         output: output embedding and loss.
-        bubble: stages that wait for others.
+        bubble: stages that wait for others, and for what these send.
         replicas: gradients and weights between replicas that nothing hides.
         optimizer: the update.
         stragglers: waiting for the slowest of all accelerators.
@@ -167,6 +167,7 @@ def step_time(
         micro = replace(micro, gather=_gathers(work, micro.seconds, accelerators))
     times = layout.micro_batches(accelerators, job.sequences)
     scale = times / layout.pipeline * (software.tuning if job.task != "pre-training" else 1.0)
+    scale *= software.older if software.old else 1.0
     parts = Parts().plus(micro, scale)
     output = output_seconds(work) * scale
     through = (parts.seconds + output) / times
@@ -176,6 +177,7 @@ def step_time(
     else:
         waited = 0.0
     bubble = through * (layout.pipeline - 1) / layout.virtual + waited
+    bubble += _passing(work, times, accelerators)
     replicas, update = (0.0, 0.0) if frozen else _between_replicas(work, accelerators, through)
     flops = model.flops_per_token(job.sequence) * (2 / 3 if frozen else 1)
     total = parts.seconds + output + bubble + replicas + update
@@ -203,6 +205,23 @@ def _slowest(accelerators: int) -> float:
     The largest of n normal deviates is about √(2·ln n); a fit to runs of ``FITTED`` holds theirs.
     """
     return max(0.0, math.sqrt(2 * math.log(max(2, accelerators))) - math.sqrt(2 * math.log(FITTED)))
+
+
+def _passing(work: Work, times: float, accelerators: int) -> float:
+    """Return the seconds of sending activations and their gradients between stages that nothing hides.
+
+    Without virtual stages each micro-batch waits for both. With them only the first and the last wait, before stages work
+    forward and backward in turn (Narayanan et al., arXiv:2104.04473).
+    """
+    stages, parts = work.layout.pipeline, work.layout.virtual
+    if stages == 1:
+        return 0.0
+    links, volume = work.links, ELEMENT * work.tokens * work.model.hidden / work.layout.tensor
+    near = accelerators <= links.domain  # else some stages are in other domains than the next
+    span = accelerators if near else max(links.domain + 1, 2 * work.stage)
+    once = volume / links.rate(1, span) + (links.delay if near else links.rail_delay)
+    waits = times if parts == 1 else min(times * parts, 2 * (stages - 1) + (parts - 1) * stages)
+    return 2 * waits * once
 
 
 def _gathers(work: Work, busy: float, accelerators: int) -> float:

@@ -168,10 +168,16 @@ class LanguageModel:
             return
         latent = self.latent
         yield Gemm(tokens, latent.query_rank, self.hidden)
-        yield Gemm(tokens, heads * (latent.plain + latent.rotary), latent.query_rank)
         yield Gemm(tokens, latent.cache_rank + latent.rotary, self.hidden)
-        yield Gemm(tokens, heads * (latent.plain + latent.value), latent.cache_rank)
+        yield from self.up_projections(tokens, parts)
         yield Gemm(tokens, self.hidden, heads * latent.value)
+
+    def up_projections(self, tokens: float, parts: int = 1) -> Iterator[Gemm]:
+        """Yield the products of latent attention that make queries, keys and values of the latents."""
+        if (latent := self.latent) is not None:
+            heads = self.heads / parts
+            yield Gemm(tokens, heads * (latent.plain + latent.rotary), latent.query_rank)
+            yield Gemm(tokens, heads * (latent.plain + latent.value), latent.cache_rank)
 
     def feed_forward_gemms(self, tokens: float, width: float) -> Iterator[Gemm]:
         """Yield the products of a feed-forward part of ``width`` elements for ``tokens``."""

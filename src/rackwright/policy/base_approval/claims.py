@@ -18,22 +18,29 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rackwright.model.aws import AwsSite
+from rackwright.model.aws import AwsNetwork, AwsSite
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
+from rackwright.model.fabric import Cables, RoutingRun
 from rackwright.model.field_kinds import Absent, Direction, Fields, Milder, marked_fields
-from rackwright.model.onprem import OnPremSite
+from rackwright.model.onprem import OnPremSite, RackGroup
+from rackwright.model.operations import BurnInResult
 from rackwright.model.reliability import JobPart
-from rackwright.policy.base_approval.moves import left_things
+from rackwright.policy.base_approval.moves import left_things, renamed_groups
 from rackwright.policy.base_approval.strictest import strictest
 from rackwright.policy.base_approval.things import (
     Identity,
     Thing,
+    alike,
+    cables_beside,
+    cut_racks,
     gone_things,
     granting,
     groups_of,
     has_site,
     identity_of,
+    is_account,
+    is_built_alike,
     is_same,
     is_there,
     mappings,
@@ -47,6 +54,10 @@ Things = Sequence[Mapping[str, Any]]
 
 _OF_A_REGION = (AwsSite, "limits")
 """What AWS says of an account in a region, of all sites there."""
+_COMPARED = 100
+"""Things that are compared with one by another name."""
+_ZONES = (AwsNetwork, "zone_ids")
+"""The zones behind names, which differ from account to account."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,10 @@ class _Walk:
     """The rack groups of the base that the site in hand may have."""
     _moved: bool = False
     """Whether the thing in hand is held by what the base says of those that something leaves."""
+    _abroad: bool = False
+    """True while a site is read that moves to another region or account."""
+    _partners: set[int] = field(default_factory=set)
+    """The things of the base that entries by other names are paired with."""
 
     def model(
         self, model: type[Model], head: Mapping[str, Any], bases: Things | None, path: Path
@@ -135,7 +150,8 @@ class _Walk:
             path: where it stands.
         """
         fields, made = marked_fields(model), dict(head)
-        if bases and all(base == head for base in bases):  # most things do not change
+        same = bases and all(base == head for base in bases)
+        if same and not (self._abroad or self._other_products):  # most things do not change
             return made
         # A statement about another product or place is another statement, not a changed one.
         if bases and fields.about:
@@ -143,6 +159,8 @@ class _Walk:
         outer = self._racks
         if model is OnPremSite:
             self._racks = [group for base in bases or () for group in rack_groups_of(base)]
+        elif model is AwsSite:
+            self._abroad = bool(bases) and not any(is_account(base, head) for base in bases or ())
         for name, rule in {**fields.claims, **fields.settings}.items():
             if rule.direction is Direction.APART:  # ``approval`` holds these, with their reasons
                 continue
@@ -161,13 +179,9 @@ class _Walk:
         Empty where its region or account changes to one of which the base says nothing; None where
         the site and the region are new.
         """
-
-        def is_there(one: Mapping[str, Any]) -> bool:
-            accounts = {one.get("account"), site.get("account")} - {None}
-            return one.get("region") == site.get("region") and len(accounts) < 2
-
-        there = [one for one in bases or () if is_there(one)]
-        there = there or [one for one in mappings((self.base or {}).get("sites")) if is_there(one)]
+        there = [one for one in bases or () if is_account(one, site)]
+        every = mappings((self.base or {}).get("sites"))
+        there = there or [one for one in every if is_account(one, site)]
         return there or (None if bases is None else [])
 
     def _leaf(
@@ -181,6 +195,8 @@ class _Walk:
     ) -> bool:
         """Put what holds of one field; False where the thing cannot be without it."""
         now = made.get(name)
+        if self._abroad and (model, name) == _ZONES:
+            bases = bases and []
         if bases is None:
             if now is None:
                 return True
@@ -253,6 +269,8 @@ class _Walk:
         if now is None and (is_thing or not there):
             return  # what it says goes with it
         model = model_of(models, now or {})
+        if model is RoutingRun and self.base is not None:  # of what is there, it is a statement
+            is_thing = not is_built_alike(made, self.head["sites"][path[1]], self.base)
         known: Things | None = there and [
             b for b in there if isinstance(b, Mapping) and is_same(model, now, b)
         ]
@@ -318,22 +336,31 @@ class _Walk:
                 made.append(item)
                 continue
             model = model_of(models, item)
-            identity = identity_of(model, item)
-            met.add(identity)
-            at = (*path, number)
-            outer = self._moved
+            met.add(identity_of(model, item))
             same = self._same(model, item, before)
-            bases = (
-                same or None
-                if is_asked
-                else self._counterparts(model, item, same, is_thing=is_thing)
-            )
-            found = self.model(model, item, bases, at)
-            self._moved = outer
-            if found is None and bases == []:  # a statement that the base does not make
-                self.kept.append(RefusedClaim(at, item, None, is_new=False))
-                continue
-            made.append(item if found is None else found)
+            if model is Cables and not same:
+                same = cables_beside(item, before, mappings(now))
+            if model is BurnInResult and (item["site"], item["group"]) in self._other_products:
+                same = []  # of other nodes
+            found: list[Mapping[str, Any]] = []
+            first = len(self.kept)
+            for part, its in cut_racks(item, same) if model is RackGroup else [(item, same)]:
+                outer = self._moved
+                bases = its or None
+                if not is_asked:
+                    bases = self._counterparts(model, part, its, is_thing=is_thing)
+                judged = self.model(model, part, bases, (*path, number))
+                self._moved = outer
+                if judged is None and bases == []:  # a statement that the base does not make
+                    self.kept.append(RefusedClaim((*path, number), item, None, is_new=False))
+                    continue
+                found.append(part if judged is None else judged)
+            if len(found) > 1:
+                told = self.kept[first:]
+                self.kept[first:] = [one for n, one in enumerate(told) if one not in told[:n]]
+                if all({**one, "racks": ""} == {**found[0], "racks": ""} for one in found):
+                    found = [{**found[0], "racks": item["racks"]}]
+            made += found
         if not is_thing:
             for item in before:
                 model = model_of(models, item)
@@ -344,6 +371,16 @@ class _Walk:
                         self._asked_still(item, at) if is_asked else self._restored(model, item, at)
                     )
         return made
+
+    @cached_property
+    def _other_products(self) -> Sequence[tuple[Any, Any]]:
+        """The node groups that are of another product than in the base."""
+        before = groups_of(self.base or {})
+        return [
+            place
+            for place, group in groups_of(self.head).items()
+            if before.get(place, group).get("type") != group.get("type")
+        ]
 
     def _same(self, model: type[Model], item: Mapping[str, Any], before: Things) -> Things:
         """Return the entries of the base that an entry replaces."""
@@ -365,14 +402,28 @@ class _Walk:
             return same or None
         # Otherwise a claim would be loosened by renaming its thing, or by moving a node to another.
         gone = [thing for thing in self._gone if thing.model is model]
-        gone = [thing for thing in gone if thing.identity == identity] or gone
+        named = [thing for thing in gone if thing.identity == identity]
+        gone = named or [thing for thing in gone if _is_of_kind(thing, model, item)] or gone
         if not is_thing and is_there(item, self.base):
             # Nothing was said of it, unless it had another name.
-            named = "name" in marked_fields(model).identity
-            return [thing.item for thing in gone] if named else []
+            has_name = "name" in marked_fields(model).identity
+            return self._paired(item, gone) if has_name else []
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
         self._moved = self._moved or bool(left and not gone)
-        return [*same, *(thing.item for thing in (*gone, *left))] or None
+        return [*same, *self._paired(item, [*gone, *left])] or None
+
+    def _paired(self, item: Mapping[str, Any], things: Sequence[Thing]) -> list[Mapping[str, Any]]:
+        """Return things that an entry may be by another name, the most alike that is no other's first.
+
+        Several entries never take their values of one thing: that is more than a name.
+        """
+        items = [thing.item for thing in things]
+        free = [other for other in items if id(other) not in self._partners] or items
+        if not free:
+            return []
+        partner = max(free[:_COMPARED], key=lambda other: alike(other, item))
+        self._partners.add(id(partner))
+        return [partner, *(other for other in items if other is not partner)]
 
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path
@@ -421,17 +472,7 @@ class _Walk:
     @cached_property
     def _renamed(self) -> Mapping[Any, Any]:
         """The node groups that are gone, and which of the new ones each may be."""
-        before, now = list(groups_of(self.base or {})), list(groups_of(self.head))
-        fresh = [place for place in now if place not in before]
-        found: dict[Any, Any] = {}
-        # One that kept its name at another site first; what is left over may be part of the first.
-        gone = [place for place in before if place not in now]
-        names = {group for _, group in fresh}
-        for place in sorted(gone, key=lambda place: place[1] not in names):
-            free = [one for one in fresh if one not in found.values()] or fresh
-            if free:
-                found[place] = min(free, key=lambda one: one[1] != place[1])
-        return found
+        return renamed_groups(self.base or {}, self.head)
 
     @cached_property
     def _gone(self) -> Sequence[Thing]:

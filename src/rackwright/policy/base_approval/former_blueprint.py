@@ -8,13 +8,13 @@ a change that gives it another name as well is held by what is most alike of wha
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
+from rackwright.policy.base_approval.things import alike
 from rackwright.reading.loader import LAYERS
 from rackwright.reading.tree import to_data
 from rackwright.reading.versions import git
@@ -48,13 +48,8 @@ def former_path(blueprint: Path, ref: str) -> Path:
     before = _at(top, commit, inside)
     if before == head:
         return blueprint
-    leaves = Counter(_leaves(head))
-
-    def alike(document: Mapping[str, Any]) -> int:
-        return (Counter(_leaves(document)) & leaves).total()
-
     same_name = before is not None and before.get("name") == head.get("name")
-    if before is not None and same_name and 2 * alike(before) >= leaves.total():
+    if before is not None and same_name and 2 * alike(before, head) >= alike(head, head):
         return blueprint
     found = dict(_blueprints(top, commit))
     found.pop(inside, None)
@@ -64,11 +59,11 @@ def former_path(blueprint: Path, ref: str) -> Path:
     others = moved or ([*gone] if same_name else [*named, *gone])
     if not others:
         return blueprint
-    best = max(others, key=lambda path: (alike(found[path]), path))
+    best = max(others, key=lambda path: (alike(found[path], head), path))
     if before is None:
         return top / best
     # What stood here says what this file may grant itself, so that no other one takes its place.
-    if not (moved and not same_name) and alike(found[best]) <= alike(before):
+    if not (moved and not same_name) and alike(found[best], head) <= alike(before, head):
         return blueprint
     raise UsageError(
         f"'{ref}' has the cluster {_called(before)} in '{visible(inside)}', where this change has "
@@ -120,15 +115,3 @@ def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]
         document = _document(content, path)
         if document is not None and not {"sites", LAYERS}.isdisjoint(document):
             yield path, document
-
-
-def _leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield every value with the keys above it, wherever it stands in a list."""
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            yield from _leaves(value, (*above, key))
-    elif isinstance(data, list):
-        for value in data:
-            yield from _leaves(value, above)
-    else:
-        yield above, str(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import cycle, product
 from typing import Any
 
 from rackwright.model.aws import AwsSite
@@ -15,6 +16,8 @@ from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import OnPremSite, RackGroup
 from rackwright.policy.base_approval.things import (
     Thing,
+    alike,
+    groups_of,
     listed_racks,
     mappings,
     racks_of,
@@ -23,6 +26,9 @@ from rackwright.policy.base_approval.things import (
 
 _WHOLE = ("fabrics", "file_systems")
 """Lists of things that lose what is said of their parts as well."""
+
+_MOST_PAIRS = 10_000
+"""Pairs of node groups that are compared; of more, the first goes with the first."""
 
 Loads = Counter[tuple[str, str]]
 """Units by the thing that carries them, and by what they are: a product, or another thing."""
@@ -39,6 +45,26 @@ def left_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Th
     if not any(left.values()):
         return ()
     return [thing for thing in things_of(Blueprint, base, ()) if _is_left(thing, left)]
+
+
+def renamed_groups(
+    base: Mapping[str, Any], head: Mapping[str, Any]
+) -> Mapping[tuple[Any, Any], tuple[Any, Any]]:
+    """Return the node groups that are gone, and the new one that each may be, by site and name."""
+    before, now = groups_of(base), groups_of(head)
+    gone = [place for place in before if place not in now]
+    fresh = [place for place in now if place not in before]
+    few = len(gone) * len(fresh) <= _MOST_PAIRS
+    # One that kept its name at another site first, then the most alike.
+    pairs = sorted(
+        product(gone, fresh) if few else zip(gone, cycle(fresh), strict=False),
+        key=lambda pair: (pair[0][1] != pair[1][1], -alike(before[pair[0]], now[pair[1]])),
+    )
+    found: dict[Any, Any] = {}
+    for place, other in pairs:
+        if place not in found and other not in found.values():
+            found[place] = other
+    return dict(reversed(pairs)) | found  # what is left over may be part of one that is paired
 
 
 def _is_left(thing: Thing, left: Mapping[str, frozenset[str]]) -> bool:
@@ -108,25 +134,12 @@ def loads_of(site: Mapping[str, Any]) -> Loads:
                 for rack in listed_racks({"racks": names}):
                     found[rack, key] += len(units) if isinstance(units, list) else 0
             return
-        stated = _devices_by_rack(part)
         for rack in () if field == "rack_groups" else listed_racks(part):
-            here = stated.get(rack, 0) if stated else min(count, most)
-            found[rack, key] += here
-            count -= here
+            found[rack, key] += min(count, most)
+            count -= min(count, most)
 
     collect(site, "", ())
     return Counter({pair: units for pair, units in found.items() if pair[0] in things})
-
-
-def _devices_by_rack(part: Mapping[str, Any]) -> Mapping[str, int]:
-    """Return the number of devices in each rack where their units are stated; else nothing."""
-    units = part.get("units")
-    return {
-        rack: len(each)
-        for names, each in (units.items() if isinstance(units, Mapping) else ())
-        for rack in listed_racks({"racks": names})
-        if isinstance(each, list)
-    }
 
 
 def _number(item: Mapping[str, Any], name: str, default: int) -> int:

@@ -27,7 +27,8 @@ def strictest(model: type[Model], name: str, rule: Milder, head: Any, bases: Seq
         name: the field.
         rule: what is milder.
         head: the value in the change; None where it is absent.
-        bases: the values in the base.
+        bases: the values in the base, that of the thing which is most alike first. It decides alone where
+            either way may be looser: values of several things would make one that nobody has.
     """
     reading = _reading(model, name)
     if any(isinstance(value, Mapping) for value in (head, *bases)) and reading.entries:
@@ -97,18 +98,17 @@ def _one(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> An
     def mildness(raw: Any) -> Any:
         return _mildness(values[id(raw)], rule)
 
-    differing = [raw for raw in bases if values[id(raw)] != values[id(head)]]
-    if not differing:
+    if all(values[id(raw)] == values[id(head)] for raw in bases):
         return head
     if rule.direction is Direction.MORE:
         return _common(head, bases)
     undecided = rule.absent is Absent.ELSEWHERE and any(
-        values[id(raw)] is None for raw in (head, *differing)
+        values[id(raw)] is None for raw in (head, *bases)
     )
     if rule.direction is Direction.OTHER or undecided:
         if values[id(head)] is None and rule.absent is not Absent.ELSEWHERE:
             return head
-        return differing[0]
+        return head if values[id(bases[0])] == values[id(head)] else bases[0]
     return min((head, *bases), key=mildness)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
@@ -11,7 +12,7 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.field_kinds import Direction, marked_fields, models_in
 from rackwright.model.names import expand_hostlist
-from rackwright.model.onprem import RackGroup
+from rackwright.model.onprem import NodeGroup, RackGroup
 
 Identity = tuple[Any, ...] | frozenset[str]
 Chain = tuple[Any, ...]
@@ -70,13 +71,6 @@ def gone_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Th
     ]
 
 
-def groups_of(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the node groups of a document, each with its site."""
-    for site in mappings(document.get("sites")):
-        for group in mappings(site.get("node_groups")):
-            yield site.get("name"), group.get("name")
-
-
 def has_site(document: Mapping[str, Any], name: str) -> bool:
     """Return True if a document has a site of that name."""
     return any(site.get("name") == name for site in mappings(document.get("sites")))
@@ -88,17 +82,56 @@ def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
     sites = item.get("sites")
     if not all(has_site(document, name) for name in (sites if isinstance(sites, list) else ())):
         return False
-    if "type" in item and item["type"] not in _types_of(document):
+    if "type" in item and not any(
+        item["type"] == one.get("type") for one in groups_of(document).values()
+    ):
         return False
     return group is None or any(
         group == name and site in {None, place} for place, name in groups_of(document)
     )
 
 
-def _types_of(document: Mapping[str, Any]) -> list[Any]:
-    """Return the products of the node groups of a document."""
-    sites = mappings(document.get("sites"))
-    return [group.get("type") for site in sites for group in mappings(site.get("node_groups"))]
+def groups_of(document: Mapping[str, Any]) -> Mapping[tuple[Any, Any], Mapping[str, Any]]:
+    """Return the node groups of a document, by their site and their name."""
+    return {
+        (site.get("name"), group.get("name")): group
+        for site in mappings(document.get("sites"))
+        for group in mappings(site.get("node_groups"))
+    }
+
+
+def is_account(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if two sites are in one region of one account, as far as that is stated."""
+    accounts = {one.get("account"), other.get("account")} - {None}
+    return one.get("region") == other.get("region") and len(accounts) < 2
+
+
+def is_built_alike(
+    fabric: Mapping[str, Any], site: Mapping[str, Any], document: Mapping[str, Any]
+) -> bool:
+    """Return True if a document has the hardware of a fabric of ``site``, and that of its hosts.
+
+    Args:
+        fabric: the fabric, with the claims of the document.
+        site: its site.
+        document: a base.
+    """
+
+    def built(place: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
+        attached = [one.get("group") for one in mappings(part.get("attached"))]
+        groups = [
+            {name: group.get(name) for name in marked_fields(NodeGroup).hardware}
+            for group in mappings(place.get("node_groups"))
+            if group.get("name") in attached
+        ]
+        return {**part, "routing_run": None}, groups
+
+    return any(
+        built(before, other) == built(site, fabric)
+        for before in mappings(document.get("sites"))
+        if before.get("name") == site.get("name")
+        for other in mappings(before.get("fabrics"))
+    )
 
 
 def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
@@ -128,6 +161,40 @@ def listed_racks(group: Mapping[str, Any]) -> Sequence[str]:
 def racks_of(group: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the racks of a group."""
     return frozenset(listed_racks(group))
+
+
+def cables_beside(
+    item: Mapping[str, Any], base: Sequence[Mapping[str, Any]], head: Sequence[Mapping[str, Any]]
+) -> Sequence[Mapping[str, Any]]:
+    """Return the cables of a base between the ends of new ones, those that are gone if any are.
+
+    The way is as long whatever the cables are called.
+    """
+    names = [one.get("name") for one in head]
+    beside = [b for b in base if all(b.get(end) == item.get(end) for end in ("lower", "upper"))]
+    return [b for b in beside if b.get("name") not in names] or beside
+
+
+def cut_racks(
+    group: Mapping[str, Any], bases: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]:
+    """Yield a group in the parts that several groups of a base have, each with its own.
+
+    Racks that none of them has come last, with all of them.
+    """
+    if len(bases) < 2:
+        yield group, bases
+        return
+    names = listed_racks(group)
+    for base in bases:
+        yield {**group, "racks": _racks_in(names, racks_of(base))}, [base]
+    known = {rack for base in bases for rack in racks_of(base)}
+    if rest := _racks_in(names, {*names} - known):
+        yield {**group, "racks": rest}, bases
+
+
+def _racks_in(names: Sequence[str], racks: Collection[str]) -> str:
+    return ",".join(name for name in names if name in racks)
 
 
 def rack_groups_of(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -172,3 +239,20 @@ def model_of(models: tuple[type[Model], ...], item: Mapping[str, Any]) -> type[M
             ):
                 return model
     return models[0]
+
+
+def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+    """Return the number of values that two things have in common."""
+    return (Counter(leaves(one)) & Counter(leaves(other))).total()
+
+
+def leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield every value with the keys above it, wherever it stands in a list."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from leaves(value, (*above, key))
+    elif isinstance(data, list):
+        for value in data:
+            yield from leaves(value, above)
+    else:
+        yield above, str(data)

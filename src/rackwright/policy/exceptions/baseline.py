@@ -207,7 +207,7 @@ def absent(
         if result.outcome not in {Outcome.PASS, Outcome.NOT_APPLICABLE}
         for key in _keys_of(result)
     }
-    # What crashed, or cannot be judged, may still be as it was.
+    # A rule that ended in an error has not shown that a failure is gone.
     undecided = {r.policy for r in results if r.outcome is Outcome.ERROR}
     return tuple(
         entry

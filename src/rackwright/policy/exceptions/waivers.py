@@ -151,7 +151,7 @@ class Waiver(Model):
     """The limit that "up_to" was approved against. Where the limit moves, what is further beyond it
     than "up_to" is beyond this one is not covered, absolutely or in relation to the limit."""
     unknown: bool = False
-    """It covers what cannot be judged because a number is missing, and nothing else."""
+    """It covers what cannot be checked because a number is missing, and nothing else."""
     reason: Annotated[str, AfterValidator(_check_line), AfterValidator(_check_reason)]
     """Why, in 15 characters or more."""
     owner: Line

@@ -62,7 +62,11 @@ def _elevation(view: RackView) -> Iterator[str]:
         if high < unit:
             yield from _block(unit, high + 1, f"· {unit - high} U free", first=first)
             first = False
-        yield from _block(high, low, _told(one), first=first, after=_drawn(one))
+        words, after = _told(one), _drawn(one)
+        if low > unit:  # it shares the units of the device before it
+            yield f"{'':>4} │ {words:<{_WIDTH - 2}} │  {after}"
+            continue
+        yield from _block(high, low, words, first=first, after=after)
         first = False
         unit = min(unit, low - 1)
     if unit > 0:
@@ -85,7 +89,8 @@ def _block(high: int, low: int, text: str, *, first: bool, after: str = "") -> I
 def _told(one: StandingDevice) -> str:
     name = shortened(printable(one.label), 20)
     entry = "" if one.label == one.device.entry else f"  {one.device.entry}"
-    return shortened(f"{name}{entry}  {one.height:g} U", _WIDTH - 2)
+    share = f", {one.device.share}" if one.device.share else ""
+    return shortened(f"{name}{entry}  {one.height:g} U{share}", _WIDTH - 2)
 
 
 def _drawn(one: StandingDevice) -> str:
@@ -215,6 +220,7 @@ def _device(one: StandingDevice) -> dict[str, Any]:
         "group": device.group,
         "names": list(one.names),
         "unit_low": one.low,
+        "share": device.share or None,
         "height_u": device.height_u,
         "fits": device.fits,
         "power_w": device.power_w,

@@ -36,7 +36,8 @@ class StandingDevice:
         if self.low is None:
             return ""
         top = self.low + max(self.height, 1) - 1
-        return f"U{self.low:g}" if top <= self.low else f"U{self.low:g}-{top:g}"
+        units = f"U{self.low:g}" if top <= self.low else f"U{self.low:g}-{top:g}"
+        return f"{units} {self.device.share}".rstrip()
 
     @property
     def label(self) -> str:

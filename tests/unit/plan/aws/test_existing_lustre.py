@@ -48,7 +48,9 @@ def test_its_size_is_not_asked_for_and_that_of_a_new_one_is() -> None:
     for name in ("deployment", "capacity", "throughput", "efa"):
         made = a_file_system()
         del made[name]
-        with pytest.raises(ValidationError, match=f"'{name}' is missing of the file system that"):
+        with pytest.raises(
+            ValidationError, match=f"'{name}' is missing: a file system that is made"
+        ):
             a_used(made)
 
 

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import some_nodes
+from rackwright.brownfield.cabling.files import read_cables
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.discovered.differences import CableComparison, CableDifference
 from rackwright.plan.fabric.discovered.dump import Discovery, End, read_discovery
@@ -176,3 +180,69 @@ def test_switches_that_cannot_be_told_apart():
     text = SEEN.replace("compute-spine-1:", "compute-leaf-1:")
     with pytest.raises(ValueError, match="two switches are called 'MF0;compute-leaf-1:MQM9700/U1'"):
         read_discovery(text)
+
+
+def whole_dump(layout: Layout) -> str:
+    """A perfect fabric as ``ibnetdiscover`` prints it: every line of a port describes the far end."""
+    records: dict[str, list[str]] = {}
+    for wire in wires(layout):
+        lower = (wire.lower, wire.lower_port)
+        if wire.lower.startswith("dgx"):
+            lower = (f"{wire.lower} HCA-{wire.lower_port}", 1)
+        upper = (wire.upper, wire.upper_port)
+        for (device, port), (far, far_port) in ((lower, upper), (upper, lower)):
+            line = f'[{port}]\t"{named(far)}"[{far_port}]\t# "{far}" lid 2 4xNDR\n'
+            records.setdefault(device, []).append(line)
+    switches = sorted(records, key=lambda device: "HCA" in device)
+    return "".join(
+        f'\n{"Ca" if "HCA" in one else "Switch"}\t64 "{named(one)}"\t# "{one}" lid 1\n'
+        + "".join(records[one])
+        for one in switches
+    )
+
+
+def named(device: str) -> str:
+    return f"{'H' if 'HCA' in device else 'S'}-{zlib.crc32(device.encode()):016x}"
+
+
+@pytest.mark.parametrize("part", [1.0, 0.9, 0.6, 0.3, 0.1, 0.01])
+def test_dump_that_ends_early_has_no_wrong_cable(part: float) -> None:
+    layout = layout_of()
+    text = whole_dump(layout)
+    compared = CableComparison(layout, read_discovery(text[: int(len(text) * part)]))
+    assert compared.differences() == ()
+    assert bool(compared.without_report) is (part < 0.5)
+
+
+def test_devices_that_neighbours_name_are_known_by_them() -> None:
+    text = (
+        'Ca\t1 "H-a088c20300ab0000"\t\t# "node-a mlx5_0"\n'
+        '[1](0xa088c20300ab0001) \t"H-0xa088c20300bb0000"[1](0xa088c20300bb0001)\t\t# lid 1 lmc 0 "node-b mlx5_0" lid 2 4xEDR\n'
+    )
+    found = read_discovery(text)
+    assert found.links["node-b mlx5_0", 1] == ("node-a mlx5_0", 1)
+    assert found.links["node-a mlx5_0", 1] == ("node-b mlx5_0", 1)
+    assert found.reporting == frozenset()
+
+
+def test_guids_of_the_blueprint_name_devices_without_a_description(tmp_path: Path) -> None:
+    plain = layout_of()
+    devices = dict.fromkeys(re.findall(r'(?m)^\w+\t64 "([^"]+)"\t# "([^"]+)"', whole_dump(plain)))
+    names = {f"0x{guid[2:].upper()}": device for guid, device in devices}
+    text = re.sub(r'# "[^"]+"', '# "MT4129 ConnectX7   Mellanox Technologies"', whole_dump(plain))
+    dump = tmp_path / "seen.txt"
+    dump.write_text(text)
+    named_plan = layout_of(a_fabric(guids=names))
+    compared = CableComparison(named_plan, read_cables(named_plan, [dump], None))
+    assert (compared.differences(), len(compared.not_compared())) == ((), 0)
+    assert not CableComparison(plain, read_cables(plain, [dump], None)).matched
+
+
+def test_parts_of_two_dumps_are_one_fabric(tmp_path: Path) -> None:
+    layout = layout_of()
+    text = whole_dump(layout)
+    for name, part in (("a.txt", text[: len(text) // 8]), ("b.txt", text)):
+        (tmp_path / name).write_text(part)
+    found = read_cables(layout, [tmp_path], None)
+    compared = CableComparison(layout, found)
+    assert (compared.differences(), compared.without_report) == ((), 0)

@@ -227,7 +227,7 @@ def test_no_port_is_used_twice_and_no_host_is_cabled_twice(nodes, leaves, interf
         ),
         ({"subnet_managers": [{"at": "ufm", "count": 2}]}, "'ufm'"),
         ({"segments": [{"name": "a", "groups": ["b"]}]}, "'b'"),
-        ({"segments": [{"name": "a", "prefix": "10.0.0.1/8"}]}, "host bits"),
+        ({"segments": [{"name": "a", "prefix": "10.0.0.1/8"}]}, "bits set behind its prefix"),
         ({"tiers": [a_tier("dgx", 1)], "links": []}, "both a tier and a node group"),
     ],
 )

@@ -14,7 +14,8 @@ from factories import CATALOGUE, some_nodes
 from known import known
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.racks.devices import describe_device, place_devices, total
+from rackwright.plan.racks.devices import describe_device, place_devices, total, used_units
+from rackwright.plan.racks.mechanical import deepest
 from rackwright.plan.records.racks import RackDevice
 
 GROUP = NodeGroup.model_validate(some_nodes())
@@ -141,3 +142,40 @@ def test_placing_changes_nothing_but_the_place(nodes, height):
     placed = place_devices(nodes, [], [], height)
     plain = [replace(device, unit_low=None, fits=True) for device in placed]
     assert sorted(map(repr, plain)) == sorted(repr(device) for device, _ in nodes)
+
+
+def shared(share: str, height: float = 1, depth: float | None = 0.4) -> RackDevice:
+    return replace(a_device(height), share=share, depth_m=depth)
+
+
+def test_two_devices_of_half_width_take_one_unit() -> None:
+    placed = place_devices([], [(shared("half-width"), 42.0)] * 3, [], 48)
+    assert [(d.unit_low, d.share) for d in placed] == [(42, "left"), (42, "right"), (43, "left")]
+    assert used_units(placed) == 2
+
+
+def test_devices_of_half_depth_are_back_to_back() -> None:
+    exact = [(shared("front"), 42.0), (shared("rear"), 42.0), (shared("rear"), 42.0)]
+    placed = place_devices([], [], [], 48, exact)
+    assert [(d.unit_low, d.fits) for d in placed] == [(42, True), (42, True), (None, False)]
+    assert used_units(placed[:2]) == 1
+    assert deepest(placed[:2]) == 0.8
+    assert deepest([placed[0], replace(placed[1], depth_m=None)]) is None
+
+
+def test_units_that_devices_share_in_part_count_once() -> None:
+    exact = [(shared("front"), 1.0), (shared("rear", 2), 1.0), (shared("front"), 2.0)]
+    placed = place_devices([(a_device(4), None)], [], [], 48, exact)
+    assert units(placed) == [1, 1, 2, 3]
+    assert used_units(placed) == 6
+    assert used_units([*placed, a_device(None)]) is None
+
+
+def test_product_of_full_depth_takes_both_faces_whatever_its_group_states() -> None:
+    group = NodeGroup.model_validate({**some_nodes(), "unit_share": "rear"})
+    deep = CATALOGUE.patched({"dgx-h100": {"full_depth": True}}).get(Node, "dgx-h100")
+    made = [
+        describe_device(node, group, ("p",), kind="node", power_cap=None, temperature_rise=None)
+        for node in (deep, CATALOGUE.get(Node, "dgx-h100"))
+    ]
+    assert [device.share for device in made] == ["", "rear"]

@@ -137,8 +137,30 @@ def test_the_document_has_the_table_of_published_runs() -> None:
     assert table in text
 
 
+EFFECTIVE = "| Run | Interruptions | Assumed | Published | Predicted |"
+ASSUMED = [(5, 15), (10, 15), (10, 30)]
+"""Minutes of a restart and between checkpoints, which Llama 3 did not publish; each checkpoint stalls the job for 5 s."""
+
+
+def effective_lines() -> list[str]:
+    """Return the rows of effective time: 419 interruptions in 54 days of Llama 3 on 16,384 GPUs."""
+    lines = []
+    for restart, interval in ASSUMED:
+        found = effective_time(419 / 54, restart * 60, interval * 60, 5)
+        lines.append(
+            f"| Llama 3 405B on 16,384 H100 (arXiv:2407.21783) | 419 in 54 days | restart {restart} min, checkpoint every "
+            f"{interval} min | more than 90 % | {100 * found:.1f} % |"
+        )
+    return lines
+
+
 def test_llama_3_is_effective_for_nine_tenths_of_its_time() -> None:
-    """419 interruptions in 54 days left more than 90 % (arXiv:2407.21783); restarts are assumed."""
-    for minutes in (5, 10):
-        found = effective_time(419 / 54, minutes * 60, 15 * 60, 5)
-        assert 0.9 < found < 0.95
+    table = "\n".join([EFFECTIVE, "|---|---|---|---|---|", *effective_lines()])
+    text = DOCUMENT.read_text(encoding="utf-8")
+    if os.environ.get("UPDATE_GOLDEN"):
+        before, _, after = text.partition(EFFECTIVE)
+        text = f"{before}{table}\n\n{after.partition(chr(10) * 2)[2]}"
+        DOCUMENT.write_text(text, encoding="utf-8")
+    assert table in text
+    for restart, interval in ASSUMED[:2]:
+        assert 0.9 < effective_time(419 / 54, restart * 60, interval * 60, 5) < 0.95

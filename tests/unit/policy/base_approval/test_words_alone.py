@@ -8,19 +8,11 @@ from typing import Any
 
 import pytest
 
-from omissions import POLICIES, Refused
 from rackwright.policy.base_approval.claims import hold_claims
-from refused import refused_by
+from refused import example_of
 from weakenings import accepts, judged_by_the_base
 
 Edit = Callable[[Any], None]
-
-
-def refused(rule: str, name: str) -> Refused:
-    """An example that a rule refuses."""
-    (policy,) = [policy for policy in POLICIES if policy.id == rule]
-    (site,) = [site for site in refused_by(policy) if site.name == f"{rule} {name}"]
-    return site
 
 
 def changed(data: Any, *edits: Edit) -> Any:
@@ -109,7 +101,7 @@ WORDS: Mapping[str, tuple[str, str, Edit]] = {
 @pytest.mark.parametrize("name", WORDS)
 def test_words_about_what_is_there_take_no_refusal_back(name: str) -> None:
     rule, example, edit = WORDS[name]
-    site = refused(rule, example)
+    site = example_of(rule, example)
     head = changed(site.data, edit)
     assert accepts(site, head), "it would pass by itself"
     assert not judged_by_the_base(site, head)
@@ -117,7 +109,7 @@ def test_words_about_what_is_there_take_no_refusal_back(name: str) -> None:
 
 
 def test_a_grant_that_the_stacks_make_takes_the_refusal_back() -> None:
-    site = refused("AWS-020", "a key without a grant")
+    site = example_of("AWS-020", "a key without a grant")
     head = changed(
         site.data, lambda d: d["sites"][0]["access"].update(key_for_auto_scaling="grant")
     )
@@ -129,7 +121,7 @@ def test_the_policy_of_a_key_says_nothing_of_the_key_that_takes_its_place() -> N
         "encryption_key": "arn:aws:kms:us-east-1:111122223333:key/1234",
         "key_for_auto_scaling": "key-policy",
     }
-    site = refused("AWS-020", "a key without a grant")
+    site = example_of("AWS-020", "a key without a grant")
     base = changed(site.data, lambda d: d["sites"][0].update(access=access))
     other = {**access, "encryption_key": "arn:aws:kms:us-east-1:111122223333:key/5678"}
     head = changed(site.data, lambda d: d["sites"][0].update(access=other))
@@ -140,7 +132,7 @@ def test_the_policy_of_a_key_says_nothing_of_the_key_that_takes_its_place() -> N
 
 
 def test_conduits_do_not_become_trays_by_a_word() -> None:
-    site = refused("PWR-029", "UPSs A and B in one room")
+    site = example_of("PWR-029", "UPSs A and B in one room")
     cabling = {"standard": "iec", "temperature": "70 °C", "ambient": "30 °C", "circuits": 3}
 
     def laid(how: str) -> Edit:
@@ -152,7 +144,7 @@ def test_conduits_do_not_become_trays_by_a_word() -> None:
 
 
 def test_the_source_of_a_number_that_is_reworded_is_the_base_s() -> None:
-    site = refused("PWR-029", "UPSs A and B in one room")
+    site = example_of("PWR-029", "UPSs A and B in one room")
     fact = {
         "product": "dgx-h100",
         "field": "weight",
@@ -170,7 +162,7 @@ def test_the_source_of_a_number_that_is_reworded_is_the_base_s() -> None:
 
 
 def test_a_line_between_sites_that_are_there_is_no_better_for_its_words() -> None:
-    site = refused("PWR-029", "UPSs A and B in one room")
+    site = example_of("PWR-029", "UPSs A and B in one room")
     other = {**site.data["sites"][0], "name": "sjc2"}
     base = changed(site.data, lambda d: d["sites"].append(other))
     line = {"name": "wan", "bandwidth": "400 Gbps", "round_trip_time": "1 ms"}
@@ -191,7 +183,7 @@ def test_a_line_between_sites_that_are_there_is_no_better_for_its_words() -> Non
 
 
 def test_prices_by_time_of_use_are_claims_as_the_one_price_is() -> None:
-    site = refused("PWR-029", "UPSs A and B in one room")
+    site = example_of("PWR-029", "UPSs A and B in one room")
     cheap = {"name": "night", "hours": 8760, "price": "0.01 USD/kWh"}
     base = changed(site.data, lambda d: d.update(costs={"owned": {"utilisation": "80 %"}}))
     head = changed(base, lambda d: d["costs"]["owned"].update(time_of_use=[cheap]))
@@ -199,7 +191,7 @@ def test_prices_by_time_of_use_are_claims_as_the_one_price_is() -> None:
 
 
 def test_a_baseline_of_nodes_that_are_there_is_not_known_to_be_enforced() -> None:
-    site = refused("PWR-029", "UPSs A and B in one room")
+    site = example_of("PWR-029", "UPSs A and B in one room")
 
     def firmware(product: str) -> Edit:
         baseline = {"type": product, "versions": {"bmc": "1.2"}, "enforced": True}

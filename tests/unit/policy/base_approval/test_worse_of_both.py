@@ -304,13 +304,14 @@ def test_firmware_that_changes_is_not_known_to_be_enforced() -> None:
     assert [name for name in lowered(report) if name.endswith(".enforced")]
 
 
-def test_a_routing_run_of_another_fabric_is_told_as_new() -> None:
+def test_a_routing_run_of_a_fabric_that_stays_as_it_is_is_unknown() -> None:
     def another(data: Any) -> None:
         run = next(f["routing_run"] for f in onprem(data)["fabrics"] if "routing_run" in f)
         run |= {"fabric": "0123456789abcdef", "balance": 1.0}
 
     report = with_base(edited(another), edited())
-    assert [name for name in lowered(report) if name.endswith("fabrics.compute")]
+    assert report.exit_code is ExitCode.UNKNOWN
+    assert [name for name in lowered(report) if name.endswith("routing_run")]
 
 
 @pytest.mark.parametrize(

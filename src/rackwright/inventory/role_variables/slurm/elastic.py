@@ -35,7 +35,11 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
         return {}
     folder = f"{slurm.state.folder}/rackwright-elastic"
     bursts = [_burst(plan, slurm.scheduler, burst) for burst in slurm.bursts]
-    made = {"elastic_sites": sites, "elastic_bursts": bursts, "elastic_folder": folder}
+    made: dict[str, Any] = {
+        "elastic_sites": sites,
+        "elastic_bursts": bursts,
+        "elastic_folder": folder,
+    }
     if any(site["spot"] for site in sites):
         made["elastic_sweep_s"] = SPOT_SWEEP_S
     return made

@@ -151,7 +151,8 @@ class CableComparison:
 
     @cached_property
     def _reporting(self) -> frozenset[str] | None:
-        return self.discovery.reporting
+        names = self.discovery.reporting
+        return None if names is None else frozenset(self._names.end((name, 1))[0] for name in names)
 
     @property
     def without_report(self) -> int:

@@ -19,7 +19,10 @@ LANE_GBPS: Mapping[str, float] = {
 """Rate of one lane in Gbps, as ports are named by it (IBTA, roadmap of InfiniBand)."""
 
 _RECORD = re.compile(r'(Ca|Switch|Rt)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
-_PORT = re.compile(r'\[(\d+)\](?:\([0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
+_PORT = re.compile(r'\[(\d+)\](?:\((?:0x)?[0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
+_BY_GUID = re.compile(r"[SHR]-(0x)?[0-9a-f]{1,16}", re.IGNORECASE)
+_NEIGHBOUR = re.compile(r'#.*?"([^"]*)"')
+"""Description of the far end, which each line of a port has."""
 _RATE = re.compile(r"\b(\d{1,2})x([A-Z]{3}(?:10)?)\s*$")
 _MAP_LINE = re.compile(r'\s*(?:0x)?([0-9a-fA-F]{1,16})\s+"([^"]*)"')
 _AGGREGATION = re.compile(r"\baggregation node\b", re.IGNORECASE)
@@ -90,8 +93,13 @@ def read_names(text: str) -> dict[str, str]:
             raise ValueError(
                 f'line {number} is not a GUID with a name: 0x1070fd0300c0ffee "leaf-01"'
             )
-        names[match[1].lower().rjust(16, "0")] = match[2]
+        names[plain_guid(match[1])] = match[2]
     return names
+
+
+def plain_guid(text: str) -> str:
+    """Return a GUID or MAC address as 16 small hex digits."""
+    return text.lower().removeprefix("0x").rjust(16, "0")
 
 
 def read_discovery(text: str, names: Mapping[str, str] | None = None) -> Discovery:
@@ -105,6 +113,7 @@ def read_discovery(text: str, names: Mapping[str, str] | None = None) -> Discove
         ValueError: the text has no device in it, or its switches cannot be told apart.
     """
     devices: dict[str, SeenDevice] = {}
+    named: dict[str, SeenDevice] = {}
     ports: list[SeenPort] = []
     here = ""
     for line in text.splitlines():
@@ -115,7 +124,12 @@ def read_discovery(text: str, names: Mapping[str, str] | None = None) -> Discove
             rate = _RATE.search(line)
             told = None if rate is None else rate_of(int(rate[1]), rate[2])
             ports.append(SeenPort(here, int(port[1]), _guid(port[2]), int(port[3]), told))
-    return discovery_of(devices, ports, names)
+            if neighbour := _NEIGHBOUR.search(line):
+                named[_guid(port[2])] = SeenDevice(neighbour[1], port[2].startswith("S-"))
+    named = {guid: device for guid, device in named.items() if guid not in devices}
+    if named:  # the dump may end inside its last record
+        named[here] = devices.pop(here)
+    return discovery_of(devices, ports, names, named)
 
 
 def rate_of(width: int, speed: str) -> Rate | None:
@@ -126,6 +140,8 @@ def rate_of(width: int, speed: str) -> Rate | None:
 
 def _guid(device: str) -> str:
     """Return the GUID in the name that ibnetdiscover gives a device: ``S-1070fd0300c0ffee``."""
+    if _BY_GUID.fullmatch(device):
+        return plain_guid(device[2:])
     return device.partition("-")[2].lower() or device.lower()
 
 
@@ -133,6 +149,7 @@ def discovery_of(
     seen: Mapping[str, SeenDevice],
     ports: Iterable[SeenPort],
     names: Mapping[str, str] | None = None,
+    named: Mapping[str, SeenDevice] | None = None,
 ) -> Discovery:
     """Return a subnet by the descriptions of its devices.
 
@@ -140,12 +157,15 @@ def discovery_of(
         seen: devices by their GUIDs, of 16 small hex digits.
         ports: those that a cable is in.
         names: of devices, by their GUIDs, which go before their descriptions.
+        named: devices that others name as their neighbours, and that state no ports of their own: a dump that was
+            cut off, or limited to some hops, has them.
 
     Raises:
         ValueError: there is no device, or switches cannot be told apart.
     """
-    if not seen:
+    if not seen and not named:
         raise ValueError("it lists no switch and no adapter")
+    stating, seen = frozenset(seen), {**seen, **(named or {})}
     found = {guid: (names or {}).get(guid, device.name) for guid, device in seen.items()}
     switches: dict[str, str] = {}
     for guid, name in found.items():
@@ -160,6 +180,8 @@ def discovery_of(
         if port.far not in found or port.device in sharp or port.far in sharp:
             continue
         links[shown[port.device], port.port] = shown[port.far], port.far_port
+        if port.far not in stating:
+            links[shown[port.far], port.far_port] = shown[port.device], port.port
         if port.rate is not None:
             rates[shown[port.device], port.port] = port.rate
     unset = {
@@ -171,6 +193,9 @@ def discovery_of(
         len(sharp),
         frozenset(unset),
         frozenset(shown[guid] for guid, device in seen.items() if device.switch),
+        None
+        if stating == seen.keys()
+        else frozenset(shown[guid] for guid in stating if guid in shown),
     )
 
 

@@ -1,0 +1,136 @@
+"""The closed forms of lost time against a simulation, event by event, of hosts that fail and are repaired."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.plan.load import load_plan
+from rackwright.plan.reliability.failures import DAY, effective_time, waiting_time
+from rackwright.policy.packs.loader import builtin_pack
+
+
+def simulated_effective_time(
+    failures_a_day: float, restart: float, interval: float, stall: float, days: float
+) -> float:
+    """Return the share of ``days`` that a job spends on steps which are not repeated.
+
+    It writes a checkpoint after each interval. A failure at any time, checkpoints and restarts included, costs all work since the
+    last checkpoint, and a restart.
+    """
+    draw = random.Random(20261127)
+    now = kept = since = 0.0
+    failure = draw.expovariate(failures_a_day / DAY)
+    while now < days * DAY:
+        ended = now + (interval - since) + stall
+        if failure >= ended:
+            now, kept, since = ended, kept + interval, 0.0
+            continue
+        since, now = 0.0, failure + restart
+        failure += draw.expovariate(failures_a_day / DAY)
+        while failure < now:  # one that strikes during the restart begins it again
+            now, failure = failure + restart, failure + draw.expovariate(failures_a_day / DAY)
+    return kept / now
+
+
+@pytest.mark.parametrize(
+    ("failures_a_day", "restart", "interval", "stall"),
+    [
+        (419 / 54, 300, 900, 5),  # as Llama 3 on 16,384 GPUs
+        (2.0, 1200, 3600, 30),
+        (0.4, 600, 3600, 120),
+        (12.0, 120, 300, 2),
+    ],
+)
+def test_effective_time_is_that_of_a_simulation(
+    failures_a_day: float, restart: float, interval: float, stall: float
+) -> None:
+    closed = effective_time(failures_a_day, restart, interval, stall)
+    found = simulated_effective_time(failures_a_day, restart, interval, stall, days=4000)
+    assert found == pytest.approx(closed, abs=0.004)
+
+
+def test_closed_form_is_lower_where_failures_are_frequent() -> None:
+    """It counts a restart for each failure, those that strike during a restart included: never too much is promised."""
+    closed = effective_time(40.0, 600, 900, 5)
+    assert closed < simulated_effective_time(40.0, 600, 900, 5, days=4000) < closed + 0.1
+
+
+def simulated_waiting(hosts: int, rate: float, repair: float, spares: int, days: float) -> float:
+    """Return the share of ``days`` in which more than ``spares`` of ``hosts`` are down.
+
+    Args:
+        hosts: that run, whatever is down: repairs go on beside each other.
+        rate: failures of one host in a day.
+        repair: time of one, in days, always the same.
+        spares: hosts that stand by.
+        days: simulated time.
+    """
+    draw = random.Random(20261127)
+    now = waited = 0.0
+    back: list[float] = []
+    failure = draw.expovariate(hosts * rate)
+    while now < days:
+        then = min(failure, back[0] if back else failure)
+        waited += (then - now) * (len(back) > spares)
+        now = then
+        if back and now == back[0]:
+            heapq.heappop(back)
+        else:
+            heapq.heappush(back, now + repair)
+            failure = now + draw.expovariate(hosts * rate)
+    return waited / now
+
+
+@pytest.mark.parametrize("spares", [0, 2, 4, 8])
+def test_waiting_for_repairs_is_that_of_a_simulation(spares: int) -> None:
+    mean = 512 * 6.5e-3 * 1.0  # 512 hosts, a day each
+    found = simulated_waiting(512, 6.5e-3, 1.0, spares, days=20_000)
+    assert found == pytest.approx(waiting_time(mean, spares), abs=0.012)
+
+
+def test_more_spares_never_wait_longer_and_more_hosts_never_shorter() -> None:
+    for mean in (0.01, 0.5, 3.0, 40.0, 1e6):
+        shares = [waiting_time(mean, spares) for spares in range(20)]
+        assert shares == sorted(shares, reverse=True)
+        assert waiting_time(2 * mean, 3) >= waiting_time(mean, 3)
+    assert waiting_time(1e12, 5) == 1.0
+    assert waiting_time(0.5, 100) == 0.0
+
+
+REPAIRS: dict[str, Any] = {"repair_time": "24 h"}
+
+
+def predicted(folder: Path, hosts: int, **more: Any) -> Any:
+    """Return the prediction of a job on some of 64 hosts, whose repair takes a time."""
+    document = yaml.safe_load((builtin_pack() / "fixtures/workloads.yaml").read_text("utf-8"))
+    document["reliability"] |= more
+    document["workloads"][0] |= {"hosts": hosts}
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    (found,) = load_plan(path).plan.predictions
+    return found
+
+
+def test_a_job_on_all_hosts_waits_for_every_repair(tmp_path: Path) -> None:
+    whole = predicted(tmp_path, 64, **REPAIRS)
+    plain = predicted(tmp_path, 64)
+    share = waiting_time(64 * 6.5e-3, 0)
+    assert plain.lost.repairs is None
+    assert whole.lost.repairs == pytest.approx(share * plain.effective)
+    assert whole.a_day.value == pytest.approx(plain.a_day.value * (1 - share))
+
+
+def test_idle_hosts_of_the_group_and_stated_spares_stand_by(tmp_path: Path) -> None:
+    stated = {"groups": [{"site": "sjc1", "group": "dgx", "spares": 4}]}
+    waits = [
+        predicted(tmp_path, 64, **REPAIRS).lost.repairs,
+        predicted(tmp_path, 32, **REPAIRS).lost.repairs,
+        predicted(tmp_path, 64, **REPAIRS, **stated).lost.repairs,
+    ]
+    assert waits[1] < 1e-9 < waits[2] < 0.01 < waits[0]
