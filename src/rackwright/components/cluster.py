@@ -55,7 +55,7 @@ class Cluster(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         root = {"kind": kind, "site": args.plan.name}
-        # Of all sites, while a state is of one: encrypted there, as a secret, and not among the outputs.
+        # The blueprint describes every site, and the readers of one site's state need not see the others.
         props = {**root, "spec": pulumi.Output.secret(dict(spec))}
         super().__init__("rackwright:cluster:Cluster", args.prefix, props, opts)
         self._args = args

@@ -46,7 +46,7 @@ class ScalingGroup:
             when it gets smaller.
         unhealthy: those of them that EC2 calls impaired or gone. Nothing replaces them by itself.
         maximum: instances that it has at most.
-        pending: members that only begin.
+        pending: members that do not run yet.
     """
 
     name: str

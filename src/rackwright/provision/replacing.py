@@ -82,12 +82,14 @@ class Replacing:
                 elif one is None:
                     empty.setdefault(name, []).append(host)
             if name in groups:
-                kept |= self._exchange(groups[name], len(naming.hosts), old)
+                kept.update(self._exchange(groups[name], old))
                 self._clear(groups[name], there, empty.get(name, ()))
-        return kept | self._wait([host for host in hosts if host not in kept])
+        return {**kept, **self._wait([host for host in hosts if host not in kept])}
 
-    def _exchange(self, group: ScalingGroup, size: int, old: Sequence[str]) -> Mapping[str, str]:
+    def _exchange(self, group: ScalingGroup, old: Sequence[str]) -> Mapping[str, str]:
         """End the instances of ``old``, each once another one runs; hosts that keep theirs, with the reason."""
+        # The stack's own size: the blueprint may ask for more by now, which comes with 'up'.
+        size = group.minimum
         spare, why, launched = 0, None, bool(old) and not self.end_first
         if launched:
             self.say(f"launching {len(old)} more of '{group.group}', before those that run end")

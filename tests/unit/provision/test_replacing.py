@@ -318,6 +318,18 @@ def test_a_replacement_that_was_killed_after_the_launch_launches_no_second_one(
     assert (group["MaxSize"], len(group["Instances"])) == (4, 4)
 
 
+def test_replacing_a_node_grew_its_group_before_up(cloud: Cloud) -> None:
+    """The blueprint asks for more nodes than the stack has: they come with ``up``, after its checks."""
+    before = a_site(cloud)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.fleet = replace(FLEET, groups={"dgx": 8})
+    made.calls.fleet = made.fleet
+    assert made.renew(["dgx-1"]) == {}
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+    group = group_of(cloud)
+    assert (group["MaxSize"], group["DesiredCapacity"], len(group["Instances"])) == (4, 4, 4)
+
+
 def test_nodes_that_are_removed_go_by_name_and_their_group_gets_smaller(cloud: Cloud) -> None:
     before = a_site(cloud)
     smaller = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 2}, ())

@@ -57,7 +57,7 @@ class Fleet:
         zone: name of the private zone.
         groups: instances wanted, by node group.
         digits: least number of digits in the host names of a node group; 1 where it is not there.
-        reserved: node groups whose instances are reserved: what one of them gives back is theirs still.
+        reserved: node groups with reserved capacity, which stays theirs when an instance ends.
         servers: hosts whose names somebody else keeps: head and login nodes, and elastic nodes.
     """
 
@@ -178,7 +178,7 @@ class FleetCalls:
             )
 
     def resize(self, name: str, count: int) -> None:
-        """Have a group want ``count`` instances, and no more; its smallest size stays."""
+        """Set the desired and the largest size of a group to ``count``; its smallest size stays."""
         with refusals("autoscaling:UpdateAutoScalingGroup"):
             self._client("autoscaling").update_auto_scaling_group(
                 AutoScalingGroupName=name, MaxSize=count, DesiredCapacity=count

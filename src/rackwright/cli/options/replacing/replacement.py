@@ -56,7 +56,7 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--end-first",
         action="store_true",
-        help="end instances before others are launched: capacity on demand may not come again",
+        help="end old instances before new ones run; on-demand capacity may not come back",
     )
     add_max_failures(parser, "share of a wave's hosts that may fail before the change stops")
     add_waves(parser)
