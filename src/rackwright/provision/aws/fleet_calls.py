@@ -184,19 +184,15 @@ class FleetCalls:
                 AutoScalingGroupName=name, MaxSize=count, DesiredCapacity=count
             )
 
-    def last_failure(self, group: str, *, newest: bool = False) -> str | None:
+    def last_failure(self, group: str) -> str | None:
         """Return what AWS says of the last instance that a node group could not launch, and what to do.
 
         None where it could launch all of the last ones.
-
-        Args:
-            group: the node group.
-            newest: look at the newest activity alone, after which the group waits before it asks again.
         """
         found = next((one for one in self.groups() if one.group == group), None)
         if found is None:
             return f"the node group '{group}' has no Auto Scaling group"
-        told = map(failure_of, self.activities(found.name, 1 if newest else ACTIVITIES_READ))
+        told = map(failure_of, self.activities(found.name, ACTIVITIES_READ))
         return next((words for words in told if words is not None), None)
 
     def activities(self, name: str, count: int) -> list[Mapping[str, Any]]:
