@@ -166,7 +166,7 @@ def _credential(certificate: x509.Certificate, secret: bytes, name: bytes) -> by
     seed = secrets.token_bytes(32)
     sha256 = hashes.SHA256()
     padded = padding.OAEP(padding.MGF1(sha256), sha256, label=b"IDENTITY\0")
-    cipher = Cipher(AES(derive(seed, b"STORAGE", name, 128)), modes.ECB()).encryptor()  # noqa: S305 - CFB below
+    cipher = Cipher(AES(derive(seed, b"STORAGE", name, 128)), modes.ECB()).encryptor()  # noqa: S305 - CFB below # nosec B305
     encrypted, before = b"", bytes(16)
     plain = len(secret).to_bytes(2, "big") + secret
     for start in range(0, len(plain), 16):

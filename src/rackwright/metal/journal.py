@@ -168,7 +168,7 @@ class ProvisioningJournal:
                 )
             for table in tables[:1] if failure_alone else tables:
                 write.execute(
-                    f"DELETE FROM {table} WHERE site = ? AND host = ?",  # noqa: S608 - own names
+                    f"DELETE FROM {table} WHERE site = ? AND host = ?",  # noqa: S608 - own names # nosec B608
                     (self.site, host),
                 )
 

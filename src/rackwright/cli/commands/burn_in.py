@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--rest", metavar="TIME", help="pause between cycles, for the hardware to cool down"
     )
-    parser.add_argument("--storage", metavar="FOLDER", default="/var/tmp", help="folder on the nodes for the storage test (default: /var/tmp)")  # noqa: S108 # fmt: skip
+    parser.add_argument("--storage", metavar="FOLDER", default="/var/tmp", help="folder on the nodes for the storage test (default: /var/tmp)")  # noqa: S108 # nosec B108 # fmt: skip
     parser.add_argument(
         "--dcgm", type=int, choices=range(1, 5), help="also run this level of DCGM diagnostics"
     )

@@ -95,7 +95,7 @@ def _yaml(text: str) -> Facts:
     import yaml
 
     try:
-        document = yaml.load(text, Loader=yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader)  # noqa: S506  # fmt: skip
+        document = yaml.load(text, Loader=yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader)  # noqa: S506 # nosec B506 # fmt: skip
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"it is not YAML: {str(error).splitlines()[0]}") from None
     parts = document if isinstance(document, list) else [document]
