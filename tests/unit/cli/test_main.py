@@ -65,7 +65,7 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -
         (["check", "x.yaml", "--formt", "json"], "there is no option '--formt'"),
         (["check", "x.yaml", "--json", "-v"], "has no effect"),
         (["check", "x.yaml", "--only", "PWR001"], "did you mean 'PWR-001'?"),
-        (["check", "x.yaml", "--output", "pdf=x"], "is not FORMAT=FILE"),
+        (["check", "x.yaml", "--output", "docx=x"], "is not FORMAT=FILE"),
         (["check", "nowhere.yaml"], "'nowhere.yaml' cannot be read"),
         (["explain", "pwr001"], "did you mean 'PWR-001'?"),
         (["init", "x", "--template", "hybrid"], "did you mean 'hybrid-h100'?"),
