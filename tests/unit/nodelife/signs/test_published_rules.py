@@ -30,8 +30,8 @@ def counts() -> str:
     out = {tool: sum(takes_out(verdict(tool, fault)) for fault in FAULTS) for tool in published_rules.tools()}  # fmt: skip
     ours = sum(fault.severity.leaves_service for fault in FAULTS)
     return (
-        f"Of {len(FAULTS)} faults with a recording, gpud's rules notice {seen['gpud']} and AzNHC's {seen['AzNHC']}; "
-        f"they take the node out of service for {out['gpud']} and {out['AzNHC']}, ours for {ours}."
+        f"Of {len(FAULTS)} faults with a recording, gpud's rules notice {seen['gpud']} and AzNHC's {seen['AzNHC']}. "
+        f"They take the node out of service for {out['gpud']} and {out['AzNHC']} of them, ours for {ours}."
     )
 
 

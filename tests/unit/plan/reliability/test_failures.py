@@ -380,14 +380,14 @@ def test_a_leaf_of_a_rail_takes_an_eighth_of_the_ports():
 
 
 @pytest.mark.parametrize(
-    ("change", "missing"),
+    ("product", "change", "missing"),
     [
-        ({"rail_optimized": None}, "rail_optimized"),
-        ({"attached": [{"group": "dgx", "ports": "management"}]}, "ports for 'compute'"),
+        ("dgx-a100", {"rail_optimized": None}, "rail_optimized"),
+        ("hpe-xd670-h200", {}, "ports for 'compute'"),
     ],
 )
-def test_a_leaf_that_cannot_be_told(change, missing):
-    nodes = some_nodes(type="dgx-a100", count=8, racks="c[01-04]", per_rack=2)
+def test_a_leaf_that_cannot_be_told(product, change, missing):
+    nodes = some_nodes(type=product, count=8, racks="c[01-04]", per_rack=2)
     leaf = losses_of(a_wide_site(node_groups=[nodes], fabrics=[a_fabric(**change)]))[
         "leaf of compute"
     ]
