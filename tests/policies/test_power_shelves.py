@@ -69,11 +69,11 @@ def test_an_nvl72_without_declared_shelves_is_unknown(tmp_path: Path) -> None:
 
 
 def test_four_b300_on_three_shelves_lose_two_of_them_with_a_feed(tmp_path: Path) -> None:
-    """4 × 14.5 kW = 58 kW; three shelves N+1 carry 82.5 kW, and the one on B alone 33 kW."""
+    """4 × 15 kW = 60 kW; three shelves N+1 carry 82.5 kW, and the one on B alone 33 kW."""
     found = judged(tmp_path, "shelves: {type: orv3-hpr-33kw, count: 3}", B300)
     assert found["one supply of each lost"].outcome is Outcome.PASS
     lost = found["feed A lost"]
-    assert (lost.outcome, lost.value, lost.limit) == (Outcome.FAIL, 58e3, 33e3)
+    assert (lost.outcome, lost.value, lost.limit) == (Outcome.FAIL, 60e3, 33e3)
     assert lost.fix == "install 4 shelves of this type, as many on each feed"
 
 

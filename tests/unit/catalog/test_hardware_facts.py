@@ -75,7 +75,7 @@ NODES = {
     "dgx-h200": (8, 700, 8, 10.2, 130.45, 1105, 38557, 8, 400),
     "dgx-b200": (8, 1000, 10, 14.3, 142.4, 2145, 48794, 8, 400),
     "dgx-b300": (8, 1400, 10, 15, 168, 2145, 49476, 8, 800),
-    "dgx-b300-busbar": (8, 1400, 10, 14.5, 123, 1350, None, 8, 800),
+    "dgx-b300-busbar": (8, 1400, 10, 15, 123, 1350, None, 8, 800),
     "gb200-nvl72": (72, 1200, 48, 132, 1600, None, None, 72, 400),
     "gb300-nvl72": (72, 1400, 48, 142, 1580, None, None, 72, 800),
     "hgx-h100-4u-liquid": (8, 700, 4, 10.2, None, None, None, 8, 400),
@@ -108,8 +108,8 @@ NODES = {
     "lenovo-sr780a-v3-b200": (8, 1000, 5, None, 92, None, None, None, None),
     "supermicro-sys-421ge-nbrt-lcc": (8, 1000, 4, None, 87, None, None, None, None),
     "supermicro-sys-821ge-tnhr-h200": (8, 700, 8, None, None, None, None, None, None),
-    "supermicro-sys-822gs-nb3rt": (8, 1100, 8, None, None, None, None, 8, 800),
-    "supermicro-sys-822gs-nbrt": (8, 1000, 8, None, None, None, None, None, None),
+    "supermicro-sys-822gs-nb3rt": (8, 1100, 8, None, 119, None, None, 8, 800),
+    "supermicro-sys-822gs-nbrt": (8, 1000, 8, None, 133, None, None, None, None),
 }
 
 
@@ -140,7 +140,7 @@ SUPPLIES = {
     "gb300-nvl72": (8, 33, None, None),
     "supermicro-as-4126gs-nb3rt-lcc": (4, 6.6, 2, None),
     "supermicro-as-4126gs-nmr-lcc": (4, 6.6, 2, None),
-    "supermicro-as-8125gs-tnmr2": (6, 3.0, None, None),
+    "supermicro-as-8125gs-tnmr2": (6, 3.0, 3, None),
     "supermicro-as-8126gs-tnmr": (6, 5.25, 3, None),
     "cisco-ucs-c880a-m8-b300": (12, 3.2, None, None),
     "dell-xe9780-b200": (12, 3.2, None, None),
