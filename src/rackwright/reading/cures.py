@@ -141,8 +141,8 @@ def instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | 
     return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 
 
-def of_number(given: object, *, whole: bool) -> str | None:
-    """Return the cure for a value that is not a number; None if none is near."""
+def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
+    """Return the cure for a value of the field ``name`` that is not a number; None if none is near."""
     if isinstance(given, float) and given.is_integer() and whole:
         return f"write '{given:.0f}'"
     if isinstance(given, (Mapping, list)):
@@ -167,7 +167,7 @@ def of_number(given: object, *, whole: bool) -> str | None:
         return f"write '{percent[1]}', without '%'"
     if percent and not whole:
         return f"write '{float(percent[1]) / 100:g}'"
-    if spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text):
+    if name == "spare" and (spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text)):
         return f"write '{spare[1]}'"
     if text.lower() in _COUNTED:
         return f"write '{_COUNTED.index(text.lower())}'"

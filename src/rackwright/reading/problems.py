@@ -381,7 +381,7 @@ def _cure(kind: str, given: object, place: TypePlace) -> str | None:
     if expected == "text":
         return cures.of_text(given, name)
     if expected in {"a whole number", "a number"}:
-        return cures.of_number(given, whole=expected == "a whole number")
+        return cures.of_number(given, whole=expected == "a whole number", name=name)
     return None
 
 
