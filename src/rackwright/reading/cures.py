@@ -229,6 +229,14 @@ def of_text(given: object, name: str) -> str | None:
     return None
 
 
+def of_other_file(name: str) -> str:
+    """Return the cure for a file that is no document."""
+    other = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
+    if name.endswith(".csv"):
+        return f"answers belong in the layer that 'rackwright check --todo todo.yaml' writes; {other}"
+    return other
+
+
 def of_key(key: object, *, top: bool) -> str | None:
     """Return the cure for an unknown key that is a path, a variable or that of another file; None for others."""
     text = str(key)
