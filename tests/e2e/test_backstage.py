@@ -31,7 +31,7 @@ def told() -> dict[str, Any]:
 def problems(schema: dict[str, Any], document: dict[str, Any]) -> list[str]:
     # What all entities of a catalogue have in common is a schema of another package.
     common = {"type": "object", "required": ["apiVersion", "kind", "metadata"]}
-    known = Registry().with_resource("Entity", Resource(common, DRAFT7))
+    known = Registry().with_resource("Entity", Resource(contents=common, specification=DRAFT7))
     found = Draft7Validator(schema, registry=known).iter_errors(document)
     return [error.message for error in found]
 

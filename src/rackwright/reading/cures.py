@@ -75,6 +75,8 @@ _OTHER_FIELD: Mapping[str, tuple[str, frozenset[str]]] = {
     "profile": ("stage", frozenset({"concept", "design", "build", "run"})),
 }
 """Field that the value of another one is meant for."""
+OTHER_FILE = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
+"""Cure for a file that is no document."""
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
 _LONGEST = 128
 _VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
@@ -227,14 +229,6 @@ def of_text(given: object, name: str) -> str | None:
         if isinstance(value, str):
             return f"write '{name}: {value}'"
     return None
-
-
-def of_other_file(name: str) -> str:
-    """Return the cure for a file that is no document."""
-    other = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
-    if name.endswith(".csv"):
-        return f"answers belong in the layer that 'rackwright check --todo todo.yaml' writes; {other}"
-    return other
 
 
 def of_key(key: object, *, top: bool) -> str | None:

@@ -275,7 +275,7 @@ class _Reader:
             if not path and _is_scalar(detail.get("input")):
                 # Nothing of a file that is no document is quoted: a link may lead to any file.
                 message = "this is not a document of Rackwright: it has no 'key: value' lines"
-                hint = cures.of_other_file(self.tree.locate(()).file)
+                hint = cures.OTHER_FILE
             if kind == "union_tag_not_found":
                 hint = self._added_by_a_layer(path) or _tag_hint(detail, place)
         if place.at_key:
