@@ -111,6 +111,16 @@ ENTRY_EDITS = (
     ("name: 8X\n", ""),
     ("weight:", "wieght:"),
 )
+HALL = """altitude: 30 m
+contract: 1100 kW
+utility: 1200 kW
+ups_modules: 6
+ups_module: 100 kW
+panel_current: 800 A
+floor_load: 1500 kg/m2
+floor_point: 700 kg
+"""
+"""Right answers to all but two questions."""
 ANSWERS = (
     "altitude: 30 ft\n",
     "altitude: thirty\n",
@@ -121,6 +131,15 @@ ANSWERS = (
     "altitude: [30]\n",
     "altitud: 30\n",
     "- altitude: 30\n",
+    "altitude: 30 m\ncontract: 1100 kVA\npue: 1,3\nnode: 64\n",
+    "template: aws-p5\nnodes: 64\n",
+    "answers: {nodes: 64}\n",
+    "nodes: six\npue: 130 %\n",
+    "supply_air: 76 °F\nair_rise: 14 °C\n",
+    "nodes: [64]\n",
+    "region: eu-west-1\nhandlers: 9\n",
+    f"{HALL}pue: 0.9\nhandlers: 9\n",
+    f"{HALL}pue: 1.3\nhandlers: 0\n",
 )
 SHEETS: tuple[tuple[str, str], ...] = (
     ("e.csv", "rack,unit\nA01,1\n"),

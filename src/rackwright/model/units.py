@@ -399,6 +399,13 @@ CARBON_INTENSITY = Dimension(
 )
 FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
 
+
+def dimension_of(unit: str) -> Dimension | None:
+    """Return the dimension that a unit belongs to; None for a unit of none."""
+    known = (one for one in globals().values() if isinstance(one, Dimension))
+    return next((one for one in known if unit in one.factors), None)
+
+
 Watts = Annotated[float, Quantity(POWER)]
 VoltAmperes = Annotated[float, Quantity(APPARENT_POWER)]
 Volts = Annotated[float, Quantity(VOLTAGE)]

@@ -75,6 +75,8 @@ _OTHER_FIELD: Mapping[str, tuple[str, frozenset[str]]] = {
     "profile": ("stage", frozenset({"concept", "design", "build", "run"})),
 }
 """Field that the value of another one is meant for."""
+OTHER_FILE = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
+"""Cure for a file that is no document."""
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
 _LONGEST = 128
 _VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
@@ -141,8 +143,8 @@ def instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | 
     return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 
 
-def of_number(given: object, *, whole: bool) -> str | None:
-    """Return the cure for a value that is not a number; None if none is near."""
+def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
+    """Return the cure for a value of the field ``name`` that is not a number; None if none is near."""
     if isinstance(given, float) and given.is_integer() and whole:
         return f"write '{given:.0f}'"
     if isinstance(given, (Mapping, list)):
@@ -167,7 +169,7 @@ def of_number(given: object, *, whole: bool) -> str | None:
         return f"write '{percent[1]}', without '%'"
     if percent and not whole:
         return f"write '{float(percent[1]) / 100:g}'"
-    if spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text):
+    if name == "spare" and (spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text)):
         return f"write '{spare[1]}'"
     if text.lower() in _COUNTED:
         return f"write '{_COUNTED.index(text.lower())}'"

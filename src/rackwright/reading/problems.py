@@ -275,7 +275,7 @@ class _Reader:
             if not path and _is_scalar(detail.get("input")):
                 # Nothing of a file that is no document is quoted: a link may lead to any file.
                 message = "this is not a document of Rackwright: it has no 'key: value' lines"
-                hint = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
+                hint = cures.OTHER_FILE
             if kind == "union_tag_not_found":
                 hint = self._added_by_a_layer(path) or _tag_hint(detail, place)
         if place.at_key:
@@ -381,7 +381,7 @@ def _cure(kind: str, given: object, place: TypePlace) -> str | None:
     if expected == "text":
         return cures.of_text(given, name)
     if expected in {"a whole number", "a number"}:
-        return cures.of_number(given, whole=expected == "a whole number")
+        return cures.of_number(given, whole=expected == "a whole number", name=name)
     return None
 
 

@@ -70,6 +70,12 @@ _OTHER_KINDS = {
     b"\x1f\x8b": "compressed",
 }
 """First bytes of files that people name by mistake."""
+_TABLE = (
+    "this is not a document of Rackwright: it is a table",
+    "answers belong in the layer that 'rackwright check --todo todo.yaml' writes; "
+    "'rackwright init FOLDER --from FILE' reads other tables",
+)
+"""Message and cure for a table."""
 STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
@@ -147,6 +153,8 @@ def read_bytes(raw: bytes, name: str) -> Item:
         raise SpecErrors(
             [SpecError(f"'{visible(name)}' is larger than {LARGEST_FILE // 2**20} MiB")]
         )
+    if name.endswith(".csv"):
+        raise SpecErrors([SpecError(_TABLE[0], hint=_TABLE[1], location=Location(name, 1, 1))])
     for begin, kind in _OTHER_KINDS.items():
         if raw.startswith(begin):
             hint = "save a sheet as CSV and any other text as UTF-8"

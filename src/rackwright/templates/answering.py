@@ -7,7 +7,7 @@ from typing import Any
 
 from rackwright.errors import UsageError
 from rackwright.harmless import visible
-from rackwright.templates.questions import Answer, Question, typed_answer
+from rackwright.templates.questions import Answer, Question, checked_answer, typed_answer
 from rackwright.templating import TemplateError, render_text
 
 _NO = frozenset({"", "0", "false", "no", "none"})
@@ -56,11 +56,7 @@ class Answering:
                 refuses it.
         """
         question = self._questions[name]
-        value = typed_answer(name, question.type, answer, question.unit)
-        if question.choices is not None:
-            choices = [typed_answer(name, question.type, one) for one in question.choices]
-            if value not in choices:
-                raise UsageError(_refused(name, f"choose one of {', '.join(map(str, choices))}"))
+        value = checked_answer(name, question, answer)
         self.values[name] = value
         problem = self._text(name, question.validator).strip() if question.validator else ""
         if problem:

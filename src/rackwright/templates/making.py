@@ -6,14 +6,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rackwright.errors import UsageError
+from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.files import missing, named, undone
 from rackwright.templates.contents import RECORD_FOLDER
 from rackwright.templates.questions import Answer, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
 from rackwright.templates.source import Template, recorded
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
 
 BLUEPRINT = "blueprint.yaml"
 """The file of a template that is not a layer."""
@@ -51,6 +55,7 @@ def make_cluster(
     offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, template.manifest, given, offered)
     files = with_modeline(rendered.files)
+    _refuse_impossible(files, folder, given)
     if any(UNPINNED in text for text in files.values()):
         digest = digest_of_products(files, folder)
         files = {name: text.replace(UNPINNED, digest) for name, text in files.items()}
@@ -83,20 +88,54 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
         UsageError: there is no blueprint.
         SpecErrors: it cannot be planned.
     """
-    from rackwright.catalog.team import catalogue_for
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
+
+    if BLUEPRINT not in files:
+        raise UsageError(f"the template makes no '{BLUEPRINT}'")
+    return catalogue_digest(_plan_of(files, folder))
+
+
+def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
+    """Return the plan of the blueprint among ``files``, with the layers of it that are among them.
+
+    Raises:
+        SpecErrors: it cannot be planned.
+    """
+    from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import plan_tree
     from rackwright.reading.loader import take_layers, tree_of
     from rackwright.reading.yaml_reader import read_text
 
-    if BLUEPRINT not in files:
-        raise UsageError(f"the template makes no '{BLUEPRINT}'")
     path = folder / BLUEPRINT
     base = read_text(files[BLUEPRINT], str(path))
     names = {folder / name: text for name, text in files.items()}
     own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
-    tree = tree_of([base, *own])
-    return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
+    return plan_tree(tree_of([base, *own]), catalogue_for(path)).plan
+
+
+def _refuse_impossible(
+    files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]
+) -> None:
+    """Refuse answers that make a blueprint with a wrong value; other mistakes are those of the template.
+
+    Raises:
+        SpecErrors: the answers, each with the field that it is written to.
+    """
+    if BLUEPRINT not in files or not given:
+        return
+    try:
+        _plan_of(files, folder)
+    except SpecErrors as error:
+        wrong: list[SpecError] = []
+        for mistake in error.errors:
+            quoted = re.search(r": '([^']+)' ", mistake.summary)
+            value = quoted[1].partition(" ")[0] if quoted else None
+            names = [name for name, answer in given.items() if f"{answer}" == value]
+            if names:
+                text = f"the answer to '{names[0]}' is refused: {mistake.summary}"
+                wrong.append(SpecError(text, hint=mistake.hint))
+        if wrong:
+            raise SpecErrors(wrong) from None
 
 
 def write_cluster(made: Made, folder: Path) -> list[Path]:

@@ -15,6 +15,8 @@ from pydantic import Field
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
 from rackwright.harmless import visible
 from rackwright.model.base import Model
+from rackwright.model.units import dimension_of
+from rackwright.reading import cures
 from rackwright.reading.loader import tree_of, validate_part
 from rackwright.reading.suggest import did_you_mean
 from rackwright.reading.yaml_reader import read_bytes
@@ -150,8 +152,23 @@ def check_answers(
                 f"the answer to '{name}' is no printable text on one line of at most "
                 f"{LONGEST_ANSWER:,} characters"
             )
-        question = manifest.questions[name]
-        typed[name] = typed_answer(name, question.type, value, question.unit)
+        typed[name] = checked_answer(name, manifest.questions[name], value)
+    return typed
+
+
+def checked_answer(name: str, question: Question, value: Answer) -> Answer:
+    """Return an answer in the type and among the choices of its question.
+
+    Raises:
+        UsageError: it is of another type, or no choice.
+    """
+    typed = typed_answer(name, question.type, value, question.unit)
+    if question.choices is None:
+        return typed
+    choices = [typed_answer(name, question.type, one) for one in question.choices]
+    if typed not in choices:
+        listed = ", ".join(map(str, choices))
+        raise UsageError(f"the answer to '{visible(name)}' is refused: choose one of {listed}")
     return typed
 
 
@@ -161,11 +178,10 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
     Raises:
         UsageError: it cannot be one.
     """
-    text = str(value).strip()
-    if unit is not None:
-        text = text.removesuffix(unit).rstrip()
+    given = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if kind == "str":
-        return text
+        return given
+    text, hint = (given, None) if unit is None else _in_unit(given, unit, whole=kind == "int")
     if kind == "bool":
         said = {"true": True, "yes": True, "false": False, "no": False}.get(text.lower())
         if said is not None:
@@ -180,11 +196,30 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
             return float(text)
         wanted = "a number"
     wanted += f" in {unit}" if unit is not None else ""
-    separated = re.fullmatch(r"-?\d{1,3}([,'_ ]\d{3})+", text)
+    if kind != "bool":
+        number: object = value if isinstance(value, float) else text
+        hint = hint or cures.of_number(number, whole=kind == "int")
     raise UsageError(
-        f"the answer to '{name}' must be {wanted}, got '{visible(text)}'",
-        hint=f"write '{re.sub(r'[^-0-9]', '', text)}'" if separated else None,
+        f"the answer to '{name}' must be {wanted}, got '{visible(given)}'",
+        hint=None if hint is None else visible(hint),
     )
+
+
+def _in_unit(text: str, unit: str, *, whole: bool) -> tuple[str, str | None]:
+    """Return the number of a quantity in the unit of its question, and the cure where there is none."""
+    if own := re.fullmatch(rf"(.*\d)\s*{re.escape(unit)}", text):
+        return own[1], None
+    dimension = dimension_of(unit)
+    if dimension is None or not re.search(r"\d\s*[^\s\d.,]", text):
+        return text, None
+    try:
+        value = dimension.parse(text) / dimension.parse(f"1 {unit}")
+    except ValueError as error:
+        return text, str(error)
+    exact = f"{value:.9f}".rstrip("0").rstrip(".")
+    if whole and "." in exact:
+        return text, f"write '{value:.0f} {unit}'"
+    return exact, None
 
 
 def _refused_setting(key: str, place: Location) -> list[SpecError]:

@@ -13,6 +13,7 @@ from rackwright.cli.options.interview import ask, question_sheet
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.render.blueprints import find_template
+from rackwright.templates.questions import typed_answer
 
 CONCEPT = {
     "altitude": "30 m",
@@ -54,7 +55,10 @@ def test_each_question_is_asked_once_with_its_default_and_again_after_a_wrong_an
     assert "dry_bulb" not in answers
     assert "  name [atlas]: " in prompts
     assert sum("altitude" in one for one in prompts) == 3
-    assert "  the answer to 'altitude' must be a whole number in m, got '30 ft'\n" in shown
+    assert (
+        "  the answer to 'altitude' must be a whole number in m, got '30 ft'; write '9 m'\n"
+        in shown
+    )
     assert "  this question has no default\n" in shown
 
 
@@ -122,3 +126,59 @@ def test_value_of_a_layer_behind_the_example_is_no_example(tmp_path: Path) -> No
     path = tmp_path / "s/blueprint.yaml"
     path.write_text(path.read_text().replace("[example.yaml]", "[example.yaml, facility.yaml]"))
     assert count() == before - 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "unit", "value"),
+    [
+        ("int", "1.1 MW", "kW", 1100),
+        ("int", "0.8 kA", "A", 800),
+        ("int", "1100kW", "kW", 1100),
+        ("float", "60 cm", "m", 0.6),
+        ("int", "-30 m", "m", -30),
+        ("float", "40", "kA", 40.0),
+    ],
+)
+def test_answer_in_another_unit_is_converted(
+    kind: str, answer: str, unit: str, value: float
+) -> None:
+    """'0.8 kA' was refused as '0.8 k', and '1.1 MW' as no whole number."""
+    assert typed_answer("q", kind, answer, unit) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "unit", "hint"),
+    [
+        ("int", "100 ft", "m", "write '30 m'"),
+        ("int", "1100 kVA", "kW", "power is apparent power times power factor"),
+        ("int", "75 °F", "°C", "write '24 °C'"),
+        ("int", "1,100 kW", "kW", "write '1100'"),
+        ("float", "0,6 m", "m", "decimals stand behind a point: '0.6'"),
+        ("int", "six", None, "write '6'"),
+    ],
+)
+def test_answer_that_is_no_number_of_its_unit_has_a_cure(
+    kind: str, answer: str, unit: str | None, hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        typed_answer("q", kind, answer, unit)
+    assert hint in str(caught.value.hint)
+    assert f"got '{answer}'" in caught.value.summary
+
+
+def test_option_that_answers_twice_is_refused(tmp_path: Path) -> None:
+    """The last of two answers counted, and nothing said so."""
+    words = ("init", "site", "--template", "onprem-h200", "--set", "nodes=64", "--set")
+    run_here(tmp_path, *words, "nodes=32").refused("'nodes' is set twice")
+    run_here(tmp_path, *words, "stage:design").refused("not KEY=VALUE", "--set stage=VALUE")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_record_of_another_cluster_is_no_file_of_answers(tmp_path: Path) -> None:
+    words = ("--template", "aws-p5", "--example")
+    assert run_here(tmp_path, "init", "cloud", *words).code == 0
+    record = "cloud/.rackwright-template/answers.yml"
+    run_here(tmp_path, "init", "hall", "--template", "onprem-h200", "--answers", record).refused(
+        f"{record}:", "does not ask for 'template'", "write the answers at the top of the file"
+    )
+    assert not (tmp_path / "hall").exists()

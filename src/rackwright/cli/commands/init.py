@@ -14,12 +14,13 @@ from rackwright.cli.options.interview import (
     answers_of,
     ask,
     example_answers,
+    placed,
     question_sheet,
 )
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.telling import tell
 from rackwright.cli.options.todo import refuse_existing
-from rackwright.errors import UsageError
+from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 
 
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the folder or the template is not named, there is no such template, an answer is
             wrong, or a file exists or cannot be written.
-    """
+    """  # noqa: DOC501 - placed() makes a RackwrightError
     from rackwright.files import missing, undone
     from rackwright.render.blueprints import find_template, write_blueprint
     from rackwright.render.editors import write_schema
@@ -98,7 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     record, schemas = arguments.folder / RECORD_FOLDER, (arguments.folder / SCHEMA).parent
     folders = missing(arguments.folder)
     new = [path for path in (record, schemas) if path in missing(record, schemas)]
-    written = write_blueprint(template, arguments.folder, answers)
+    try:
+        written = write_blueprint(template, arguments.folder, answers)
+    except RackwrightError as error:
+        raise placed(error, arguments) from None
     with undone([*written, *new], folders):
         write_schema(arguments.folder)
     for path in written:

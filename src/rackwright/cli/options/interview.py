@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
+    from rackwright.errors import RackwrightError
     from rackwright.templates.answering import Answering
     from rackwright.templates.questions import Answer, Question
     from rackwright.templates.source import Template
@@ -40,51 +42,106 @@ def answers_of(arguments: argparse.Namespace, template: Template | None) -> dict
     """Return the answers that a command was given; a key of the file without a value is none.
 
     Raises:
-        SpecErrors: the file of answers cannot be read.
-        UsageError: something given is no answer, or the file answers another template.
+        SpecErrors: the file of answers cannot be read, answers another template, or has a wrong answer.
+        UsageError: something given is no answer.
     """
     answers: dict[str, Answer] = {}
     if arguments.answers is not None:
-        from rackwright.reading.loader import load_tree
-
-        tree = load_tree(arguments.answers)
-        data = tree.data
-        if not isinstance(data, dict):
-            raise UsageError(
-                f"'{arguments.answers}' is not a mapping of answers",
-                hint="write one answer a line, like 'altitude: 30 m'",
-            )
-        for key, value in data.items():
-            place = tree.locate((key,), key=True)
-            if template is not None and key not in template.manifest.questions:
-                raise UsageError(
-                    f"{place}: the template '{template.name}' does not ask for '{key}'",
-                    hint=_other_template(data, template, key),
-                )
-            if value is not None and not isinstance(value, (str, int, float)):
-                raise UsageError(
-                    f"{place}: the answer to '{key}' is no text, number or truth value"
-                )
-            if value is not None:
-                answers[key] = value
+        answers = _of_file(arguments.answers, template)
+    named: set[str] = set()
     for pair in arguments.set:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"'{pair}' is not KEY=VALUE")
+            hint = f"write '--set {pair.partition(':')[0]}=VALUE'"
+            raise UsageError(f"'{pair}' is not KEY=VALUE", hint=hint)
+        if key in named:
+            raise UsageError(f"'{key}' is set twice", hint="write '--set' once for each question")
+        named.add(key)
         answers[key] = value
     return answers
 
 
+def _of_file(path: Path, template: Template | None) -> dict[str, Answer]:
+    """Return the answers in a file; a key without a value is none.
+
+    Raises:
+        SpecErrors: the file cannot be read, answers another template, or has a wrong answer; all of them.
+        UsageError: it is no mapping.
+    """
+    from rackwright.errors import SpecError, SpecErrors
+    from rackwright.harmless import visible
+    from rackwright.reading.loader import load_tree
+    from rackwright.templates.questions import checked_answer
+
+    tree = load_tree(path)
+    if not isinstance(tree.data, dict):
+        raise UsageError(
+            f"'{path}' is not a mapping of answers",
+            hint="write one answer a line, like 'altitude: 30 m'",
+        )
+    answers: dict[str, Answer] = {}
+    errors: list[SpecError] = []
+
+    def refuse(key: str, text: str, hint: str | None, *, at_key: bool) -> None:
+        place = tree.locate((key,), key=at_key)
+        errors.append(SpecError(text, hint=hint, location=place))
+
+    for key, value in tree.data.items():
+        if template is not None and key not in template.manifest.questions:
+            text = f"the template '{template.name}' does not ask for '{visible(str(key))}'"
+            refuse(key, text, _other_template(tree.data, template, str(key)), at_key=True)
+        elif value is not None and not isinstance(value, (str, int, float)):
+            kind = "a mapping" if isinstance(value, dict) else "a list"
+            text = f"the answer to '{visible(str(key))}' is {kind}"
+            refuse(key, text, f"write one value: '{visible(str(key))}: …'", at_key=False)
+        elif value is not None:
+            answers[key] = value
+            try:
+                if template is not None:
+                    checked_answer(key, template.manifest.questions[key], value)
+            except UsageError as error:
+                refuse(key, error.summary, error.hint, at_key=False)
+    if errors:
+        raise SpecErrors(errors)
+    return answers
+
+
+def placed(error: RackwrightError, arguments: argparse.Namespace) -> RackwrightError:
+    """Return an error about answers with their places in the file of answers; any other as it is."""
+    from rackwright.errors import SpecError, SpecErrors
+    from rackwright.reading.loader import load_tree
+
+    if arguments.answers is None:
+        return error
+    tree = load_tree(arguments.answers)
+    found: list[SpecError] = []
+    for one in error.errors if isinstance(error, SpecErrors) else (error,):
+        about = re.match(r"the answer to '(\w+)'", one.summary)
+        if about is None or about[1] not in tree.data:
+            return error
+        place = tree.locate((about[1],))
+        found.append(SpecError(one.summary, hint=one.hint, location=place))
+    return SpecErrors(found)
+
+
 def _other_template(data: Mapping[str, object], template: Template, key: str) -> str:
-    """Return the hint for answers that another built-in template asks for."""
+    """Return the hint for a key that a template does not ask for: another spelling, or another template."""
     from rackwright.reading.suggest import did_you_mean
     from rackwright.render.blueprints import list_templates
 
-    others = [one.name for one in list_templates() if set(data) <= set(one.manifest.questions)]
-    if others:
+    if key in {"template", "_template"}:
+        return f"name the template by '--template {data[key]}'"
+    if isinstance(data[key], dict) and key == "answers":
+        return "write the answers at the top of the file"
+    known = {one.name: set(one.manifest.questions) for one in list_templates()}
+    if others := [name for name, asked in known.items() if set(data) <= asked]:
         return f"these are answers to '{others[0]}'"
     questions = template.manifest.questions
-    return did_you_mean(key, questions) or f"it asks for: {', '.join(questions)}"
+    if near := did_you_mean(key, questions):
+        return near
+    if others := [name for name, asked in known.items() if key in asked]:
+        return f"'{others[0]}' asks for it: is this the template that is meant?"
+    return f"it asks for: {', '.join(questions)}"
 
 
 def example_answers(template: Template, given: Mapping[str, Answer]) -> dict[str, Answer]:
@@ -168,7 +225,7 @@ def _ask_one(
         try:
             answering.take(name, answer)
         except UsageError as error:
-            write(f"  {error.summary}\n")
+            write(f"  {error.summary}{f'; {error.hint}' if error.hint else ''}\n")
             continue
         return
 
