@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     ):
         action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
         add_blueprint(action, required=name == "compare")
-        action.add_argument("--site", help="its site; needed when several have fabrics")
-        action.add_argument("--fabric", help="which fabric; else the compute fabric")
+        action.add_argument("--site", help="site of the fabric, if several have fabrics")
+        action.add_argument("--fabric", help="name of the fabric (default: the compute fabric)")
         if name == "compare":
             action.add_argument(
                 "discovered",
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         if name in {"cables", "compare"}:
             add_json(action, "the cables" if name == "cables" else "the differences")
         if name == "route":
-            action.add_argument("--engine", help="routing engine; else that of the blueprint")
+            action.add_argument("--engine", help="routing engine (default: that of the blueprint)")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
 
 

@@ -44,9 +44,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
                 "--running",
                 type=Path,
                 metavar="FOLDER",
-                help="change those alone that run otherwise, or have no file here; else all",
+                help="change only switches with another running configuration, or with none here (default: all)",
             )
-            action.add_argument("--most", type=int, metavar="N", help="most switches of a wave")
+            action.add_argument(
+                "--most", type=int, metavar="N", help="maximum number of switches per wave"
+            )
         action.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
