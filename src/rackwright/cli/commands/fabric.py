@@ -118,7 +118,7 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, C
         return attached[0][2:]
     if attached:
         known = ", ".join(f"'{name}' of '{where}'" for where, name, *_ in attached)
-        raise UsageError(f"several fabrics are meant: {known}", hint="name '--site', '--fabric'")
+        raise UsageError(f"several fabrics match: {known}", hint="name '--site', '--fabric'")
     wanted = f"fabric '{fabric}'" if fabric is not None else "compute fabric"
     raise UsageError(
         f"there is no {wanted} with attached nodes", hint="declare 'attached' in the fabric"

@@ -266,7 +266,7 @@ def _tell(arguments: argparse.Namespace, plan: Plan) -> int:
     """Pause, go on, or take a person's word, while a loop may run.
 
     Raises:
-        UsageError: the node waits for nothing that a person does.
+        UsageError: the node does not wait for a person.
     """
     from rackwright.nodelife.repair.controller import PAUSED, finish_by_hand
     from rackwright.nodelife.repair.journal import PART, Journal
@@ -279,7 +279,7 @@ def _tell(arguments: argparse.Namespace, plan: Plan) -> int:
         if arguments.action == "done":
             if not finish_by_hand(journal, arguments.node, arguments.text, time.time()):
                 raise UsageError(
-                    f"'{visible(arguments.node)}' waits for nothing that a person does",
+                    f"'{visible(arguments.node)}' does not wait for a person",
                     hint="'rackwright repair journal' shows what each node waits for",
                 )
             told = f"{arguments.node} is validated next"

@@ -180,7 +180,7 @@ def _add(arguments: argparse.Namespace) -> int:
         results = None
     else:
         raise UsageError(
-            "what is waived is not said",
+            "the finding to waive is not set",
             hint="give '--policy' and '--match', or '--from' with a finding's fingerprint",
         )
     try:
