@@ -87,7 +87,7 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
             hint="one of: names of hosts, --outdated, --surplus, --resume",
         )
     if arguments.resume and arguments.check:
-        raise UsageError("--resume continues the change with its original options; omit --check")
+        raise UsageError("--resume continues the change with its original options, without --check")
 
 
 def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:

@@ -137,7 +137,7 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
     if arguments.resume:
         if arguments.from_blueprint is not None:
             raise UsageError(
-                "--resume continues the upgrade with its original options; omit --from"
+                "--resume continues the upgrade with its original options, without --from"
             )
         last = load(place.waves)
         if last is not None and last.upgraded_from is not None:

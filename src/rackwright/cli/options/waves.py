@@ -93,10 +93,12 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
         for name in ("waves", "wave_limit", "reason", "limit", "check"):
             if getattr(arguments, name):
                 raise UsageError(
-                    f"--resume continues the change with its original options; omit --{name.replace('_', '-')}"
+                    f"--resume continues the change with its original options, without --{name.replace('_', '-')}"
                 )
         if arguments.tags is not None:
-            raise UsageError("--resume continues the change with its original options; omit --tags")
+            raise UsageError(
+                "--resume continues the change with its original options, without --tags"
+            )
     return True
 
 
