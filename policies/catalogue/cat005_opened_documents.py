@@ -40,7 +40,7 @@ class OpenedDocuments(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message=f"values of {use.entry.name} that no one read in a document",
+                    message=f"values of {use.entry.name} without a document",
                     fix="set 'allow_common: true' at the site, or state what is read under 'facts'",
                     missing=tuple(
                         of_product(use.entry.id, name, name.replace("_", " ")) for name in unread

@@ -81,5 +81,5 @@ def _fix(row: RideThrough, limit: float | None) -> str:
     if row.buffer == "flow":
         return ups
     more = "" if not limit or not row.gap_s else f" {row.gap_s / limit:.1f} times"
-    store = "air" if row.buffer == "air" else "volume, as by a tank"
+    store = "air volume" if row.buffer == "air" else "volume, as by a tank"
     return f"{ups}, provide{more} the {store}, or machines that restart sooner"

@@ -43,7 +43,9 @@ class CableReach(Policy):
             for at, link in found.links():
                 yield _measure(at, found.layout, link, found.length(link, at.path))
             if missing := uncabled(found.layout, found.path):
-                yield Finding(found.at(), ok=None, message="cables", missing=missing)
+                yield Finding(
+                    found.at(), ok=None, message="how far the cables reach", missing=missing
+                )
 
 
 def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) -> Measure:
@@ -54,8 +56,9 @@ def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) ->
     fix = None
     if length is not None and limit is not None and length > limit:
         better = reaching(layout, link, length, parts[0])
-        fix = f"use {better}, or" if better else "bring both ends closer:"
-        fix += f" route the cables in {limit:g} m"
+        both = " at both ends" if len({part.id for part in parts}) > 1 else ""
+        fix = f"use {better}{both}, or" if better else "bring both ends closer:"
+        fix += f" route the cables within {limit:g} m"
     return Measure(
         at,
         value=length,

@@ -30,7 +30,9 @@ class CableEnds(Policy):
             for at, link in found.links():
                 yield from _judge(at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
-                yield Finding(found.at(), ok=None, message="cables", missing=missing)
+                yield Finding(
+                    found.at(), ok=None, message="whether the cables fit", missing=missing
+                )
 
 
 def _judge(at: Subject, layout: Layout, link: Cables) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
             limit=use.radix,
             unit="ports",
             what=f"number of ports in use of the busiest {tier.type}",
-            fix=f"remove {use.used - use.radix} cables from each, or split them over more switches"
+            fix=f"unplug {use.used - use.radix} from each, or split them over more switches"
             if over and use.used is not None
             else None,
             missing=missing,
@@ -68,7 +68,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
                 limit=use.uplinks,
                 unit="ports",
                 what=f"number of uplink ports in use of the busiest {tier.type}",
-                fix=f"remove {-spare} cables from each" if spare < 0 else None,
+                fix=f"unplug {-spare} from each" if spare < 0 else None,
             )
 
 
@@ -172,7 +172,7 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
         message=f"{total:,} cables are listed for {hosts.endpoints:,} ports",
         fix=None
         if total == hosts.endpoints
-        else f"list {abs(hosts.endpoints - total):,} cables "
+        else f"list {abs(hosts.endpoints - total):,} "
         f"{'more' if total < hosts.endpoints else 'fewer'}",
     )
 

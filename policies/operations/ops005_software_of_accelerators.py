@@ -62,7 +62,7 @@ def _judge(name: str, software: SiteSoftware, vendors: frozenset[str]) -> Findin
         return Finding(
             at,
             ok=False,
-            message=f"the software versions state {told}, and the accelerators of '{name}' are of {words}",
+            message=f"the software versions state {told}, but the accelerators of '{name}' are from {words}",
             fix=f"leave them out, and state {own} instead",
         )
     # The versions of NVIDIA's software are asked for by OPS-002.

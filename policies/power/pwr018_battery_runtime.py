@@ -62,7 +62,7 @@ class BatteryRuntime(Policy):
             unit="s",
             what="battery runtime at this load",
             sense="at_least",
-            fix=provide(limit, "s", "batteries for this load"),
+            fix=provide(limit, "s", "a battery runtime at this load"),
             missing=each_once(missing),
         )
 

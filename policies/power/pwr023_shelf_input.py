@@ -23,6 +23,8 @@ from rackwright.plan.racks.feeds.shelves import shelves_of
 from rackwright.plan.records.circuits import FeedLoad
 from rackwright.plan.records.products import ShelfSet
 
+_PHASES = {1: "single-phase", 3: "three-phase"}
+
 
 @rule(
     "PWR-023",
@@ -60,8 +62,7 @@ def _feed(
             what=f"voltage of the circuit, against the {'lowest' if sense == 'at_least' else 'highest'} "
             f"input of {shelf},",
             sense="at_least" if sense == "at_least" else "at_most",
-            fix=f"feed the shelves from a source of {limit:g} V at {sense.replace('_', ' ')}, or choose "
-            "other shelves"
+            fix=f"feed the shelves from a source of {sense.replace('_', ' ')} {limit:g} V, or choose other shelves"
             if feed.voltage_v is not None
             else None,
             missing=(circuit,) if feed.voltage_v is None else (),
@@ -73,6 +74,7 @@ def _phases(at: Subject, shelves: ShelfSet, feed: FeedLoad, circuit: Missing) ->
     what = "phases of the circuit"
     if feed.phases is None:
         return Finding(at, ok=None, message=what, what=what, missing=(circuit,))
-    message = f"the circuit has {feed.phases} phase(s), and {shelves.shelf} takes {shelves.phases}"
-    fix = f"feed the shelves by circuits of {shelves.phases} phase(s)"
+    needed = _PHASES.get(shelves.phases, f"{shelves.phases}-phase")
+    message = f"the circuit is {_PHASES[feed.phases]}, {shelves.shelf} needs {needed}"
+    fix = f"feed the shelves by {needed} circuits"
     return Finding(at, ok=feed.phases == shelves.phases, message=message, what=what, fix=fix)

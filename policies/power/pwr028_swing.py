@@ -95,7 +95,7 @@ class Swing(Policy):
             limit=limit,
             unit="W",
             what=f"{what} in each step",
-            fix=f"{provide(value, 'W', 'batteries or load banks that take the swing')} and state the "
+            fix=f"{provide(value, 'W', 'batteries or load banks')} and state the "
             "'swing_limit' with them, or hold the power of nodes up ('power_floor')"
             if is_over(value, limit)
             else None,

@@ -56,7 +56,7 @@ def _weight(site: SitePlan, rack: RackClass, limit: float | None, *, rolled: boo
     )
     fix = None
     if over:
-        later = "install devices after the rack stands"
+        later = "install devices after the rack is in place"
         fix = either(
             place_fewer(shares, over),
             later if rolled else provide(value, "kg", "a rack with a rating"),

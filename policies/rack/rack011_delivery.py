@@ -46,7 +46,7 @@ class Delivery(Policy):
     def _rack(self, site: SitePlan, rack: RackClass) -> Iterator[Measure]:
         at, row = subject(site, rack), rack.kind.delivery
         shorter = "have the rack shipped without its crate, or in parts"
-        lighter = "install devices after the rack stands, or choose another route"
+        lighter = "install devices after the rack is in place, or choose another route"
         for value, limit, unit, what, fix, own, way in (
             (row.height_m, row.way_height_m, "m", "height on the delivery route", shorter, "height", "height"),
             (row.width_m, row.way_width_m, "m", "width on the delivery route", shorter, "width", "width"),

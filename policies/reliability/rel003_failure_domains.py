@@ -113,11 +113,11 @@ def _fix(loss: Loss, limit: float) -> str:
         case "leaf":
             return f"spread the group over {needed:,} leaves or more" if needed else "allow a loss"
         case "power source":
-            return "feed the racks from more sources that do not die together"
+            return "feed the racks from more independent sources"
         case "pump":
             return "choose CDUs whose other pumps carry a rack"
         case "CDU":
-            return f"add a CDU beside the {loss.count}, so that the others carry the loop"
+            return "add a CDU, so that the others carry the loop"
 
 
 def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:

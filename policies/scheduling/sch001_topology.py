@@ -60,7 +60,7 @@ def _judge_cabling(cabled: Cabling) -> Finding:
         )
     if cabled.unplaced or not cabled.linked:
         open_ = (
-            f"{cabled.unplaced:,} of {hosts:,} hosts find no port"
+            f"{cabled.unplaced:,} of {hosts:,} hosts have no port"
             if cabled.unplaced
             else "a tier leads nowhere"
         )

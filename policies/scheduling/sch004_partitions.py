@@ -41,7 +41,7 @@ def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[
         )
         return
     yield Finding(at, ok=True, message=f"it has {entry.hosts:,} hosts")
-    kinds = sorted({str(nodes.gres) for nodes in entry.sets})
+    kinds = sorted({str(nodes.gres or "no accelerators") for nodes in entry.sets})
     if len(kinds) > 1:
         yield Finding(
             at,

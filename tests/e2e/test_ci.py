@@ -235,7 +235,7 @@ def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
     git(repository, "branch", "--force", "main")
     job = a_job(repository, forge)
     assert check(job, valid_at=LATER)[0] == 0, job.log
-    assert "#### Lowered by the blueprint itself" in forge.bodies[0]
+    assert "#### Lowered by the blueprint" in forge.bodies[0]
     assert "the rack holds five" in forge.bodies[0]
 
 

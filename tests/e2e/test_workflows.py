@@ -95,7 +95,7 @@ def drift_is_seen(lab: Any, team: Team) -> None:
     code, drift = team.github("drift", "drift")
     assert code == 5, drift.log
     assert "-vpc: tags" in drift.summary
-    assert "what is there differs from the blueprint" in drift.summary
+    assert "the deployed resources differ from the blueprint" in drift.summary
     ec2.create_tags(Resources=[vpc["VpcId"]], Tags=[right])
     # Nothing differs any more, but a waiver is of no use.
     runner = team.clone()
@@ -220,7 +220,7 @@ def test_a_host_that_fails_fails_the_job_and_is_named_in_its_summary(far_team: T
     assert "    quarantined gpu-1: " in done.summary
     code, odd = far_team.github("configure", "rehearse", **{"inputs.limit": "$(touch pwned)"})
     assert code == 2, odd.log
-    assert "is no host pattern" in odd.summary
+    assert "is not a host pattern" in odd.summary
     assert not list(far_team.origin.parent.rglob("pwned"))
 
 

@@ -270,7 +270,7 @@ def _main(arguments: Sequence[str], *, ends: bool = False) -> int:
         _show(error)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        sys.stderr.write("\nstopped; run the same command again to go on\n")
+        sys.stderr.write("\nstopped; run the same command again to continue\n")
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _close_stdout()

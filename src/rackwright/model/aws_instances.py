@@ -31,7 +31,7 @@ NEXT_HEAD = (
     "another head node takes its place, once 'up --replace-head' is given: snapshots are made, it is stopped, and its "
     "data volume is detached, stays as it is and goes to the new one"
 )
-SURPLUS = "'up' ends no node: 'rackwright replace --surplus' drains and ends them before"
+SURPLUS = "'up' terminates no nodes: 'rackwright replace --surplus' drains and ends them before"
 TEMPLATE = (
     "a new version of the launch template: nodes stay what they are until 'rackwright replace --outdated' drains and "
     "replaces them in turn"

@@ -303,7 +303,7 @@ def _beside(plan: Plan, site: AwsSitePlan) -> None:
         if found:
             raise RefusedError(
                 f"'pulumi up' ends no node: {'; '.join(map(str, found))}\n"
-                "  hint: drain and end them first: rackwright replace BLUEPRINT --surplus",
+                "  hint: drain and terminate them first: rackwright replace BLUEPRINT --surplus",
                 int(ExitCode.USAGE),
             )
     pulumi.log.info(LEFT_TO_DO)

@@ -26,31 +26,31 @@ Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 
 
 _OUTCOMES = {
-    Outcome.PASS: "Results that keep their rule.",
-    Outcome.FAIL: "Results that violate their rule, and that nothing waives.",
-    Outcome.UNKNOWN: "Results that need an unknown number; they never pass.",
-    Outcome.NOT_APPLICABLE: "Results of rules that find nothing to judge.",
+    Outcome.PASS: "Results that satisfy their rule.",
+    Outcome.FAIL: "Failed results without a waiver.",
+    Outcome.UNKNOWN: "Results that depend on an unknown fact; they never pass.",
+    Outcome.NOT_APPLICABLE: "Results of rules that do not apply.",
     Outcome.WAIVED: "Results that a waiver covers.",
-    Outcome.ERROR: "Results of rules that ended in an error of their own.",
+    Outcome.ERROR: "Results of rules that raised an error.",
 }
 _KINDS = {
     NoticeKind.EXPIRING: "Waivers that end soon.",
     NoticeKind.EXPIRED: "Waivers that have ended.",
     NoticeKind.UNUSED: "Waivers that match nothing.",
-    NoticeKind.OVER_BOUND: "Waivers whose bound is exceeded, or whose limit is another one now.",
-    NoticeKind.NO_LIMIT: "Waivers with a bound that do not say against which limit.",
-    NoticeKind.TOO_LONG: "Waivers that end later than the severity of their rule admits.",
-    NoticeKind.REFUSED: "Waivers of what cannot be waived.",
-    NoticeKind.PROPOSED: "What the change adds to waivers, baseline, claims or products.",
+    NoticeKind.OVER_BOUND: "Waivers whose bound is exceeded, or whose limit has changed.",
+    NoticeKind.NO_LIMIT: "Waivers with a bound but without its limit.",
+    NoticeKind.TOO_LONG: "Waivers that end later than the severity of their rule allows.",
+    NoticeKind.REFUSED: "Waivers of rules that accept none.",
+    NoticeKind.PROPOSED: "Additions of the change to waivers, baseline, claims or products.",
     NoticeKind.SELF_APPROVED: "Waivers and entries of the baseline that the change loosens.",
-    NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
+    NoticeKind.LOWERED: "Checks that the change would loosen; the base decides.",
     NoticeKind.STATED: "Numbers of products that the blueprint states.",
-    NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
+    NoticeKind.EXAMPLE: "Stated numbers whose source marks them as examples.",
     NoticeKind.EXAMPLE_FILE: "Files whose values are examples.",
-    NoticeKind.UNFILLED: "Layers of which keys have no value yet; such keys change nothing.",
-    NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
-    NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",
-    NoticeKind.ABSENT: "Failures of the baseline that are gone.",
+    NoticeKind.UNFILLED: "Layers with empty keys, which change nothing.",
+    NoticeKind.REGRESSED: "Failures that are worse than in the baseline.",
+    NoticeKind.IMPROVED: "Failures that are less severe than in the baseline.",
+    NoticeKind.ABSENT: "Failures of the baseline that no longer occur.",
 }
 
 
@@ -74,61 +74,61 @@ KindCounts = Annotated[dict[str, int], _of_each(_KINDS)]
 
 @with_config(DESCRIBED)
 class LocationDocument(TypedDict):
-    """A place in a file; both numbers count from one."""
+    """Position in a file; line and column count from one."""
 
     file: str
-    """As it was named on the command line; like 'REVISION:path' in a revision."""
+    """Path as given on the command line; 'REVISION:path' for a file of a git revision."""
     line: Annotated[int, Field(ge=1)]
-    """Line of the key or value that is meant."""
+    """Line of the key or value."""
     column: Annotated[int, Field(ge=1)]
     """Column of its first character."""
 
 
 @with_config(DESCRIBED)
 class ContributorDocument(TypedDict):
-    """Equal things that add up to a value."""
+    """Group of equal contributors to a value."""
 
     name: str
-    """What they are."""
+    """Name of the contributors, like a product."""
     count: float
-    """How many."""
+    """Number of contributors."""
     each: float
-    """What one contributes."""
+    """Contribution of each, in the unit of the result."""
 
 
 @with_config(DESCRIBED)
 class SuggestionDocument(TypedDict):
-    """A value in a file of the blueprint, and what would stand there instead."""
+    """Suggested replacement of a value in a file of the blueprint."""
 
     location: LocationDocument
     end_column: Annotated[int, Field(ge=2)]
-    """Column behind the value, on the same line."""
+    """First column after the value, on the same line."""
     old: str
-    """The value as it is written, with its quotes."""
+    """Current text of the value, with its quotes."""
     new: str
-    """What replaces it."""
+    """Text that replaces it."""
     contested: bool
-    """Another finding suggests another value for the same place, so the patch has neither."""
+    """True if another finding suggests a different value for the same place, so that the patch has neither."""
 
 
 @with_config(DESCRIBED)
 class WaiverDocument(TypedDict):
-    """A permission to violate a rule, which ends."""
+    """Temporary permission to violate a rule."""
 
     id: str
     """Name of the waiver."""
     owner: str
-    """Who answers for it."""
+    """Person or team responsible for the waiver."""
     ticket: str
-    """Where it is followed up."""
+    """Ticket that tracks the waiver."""
     reason: str
-    """Why."""
+    """Reason for the waiver."""
     expires: Day
-    """The last day (UTC) on which it holds."""
+    """Last day (UTC) of the waiver."""
     up_to: str | None
-    """Its bound; null for a rule without a number."""
+    """Worst value that the waiver covers; null for a rule without a number."""
     limit: str | None
-    """The limit that it was approved against; null if none."""
+    """Limit against which the waiver was approved; null if none."""
 
 
 @with_config(DESCRIBED)
@@ -136,9 +136,9 @@ class RecordedDocument(TypedDict):
     """A failure of the baseline."""
 
     value: float
-    """The value that day."""
+    """Value when the baseline was recorded, in the unit of the result."""
     limit: float
-    """The limit that day."""
+    """Limit when the baseline was recorded, in the unit of the result."""
 
 
 @with_config(DESCRIBED)
@@ -148,67 +148,67 @@ class ResultDocument(TypedDict):
     policy: str
     """Id of the policy, like 'PWR-001'."""
     title: str
-    """What the policy demands."""
+    """Title of the policy: its requirement."""
     severity: Severity
-    """How bad a violation is."""
+    """Severity of a violation."""
     enforcement: Enforcement
-    """What holds for this result."""
+    """Enforcement of this result."""
     outcome: Outcome
-    """What came of the check."""
+    """Outcome of the check."""
     blocks: bool
-    """It stops a deployment."""
+    """True if the result blocks a deployment."""
     preview: bool
-    """The rule is newer than the policy set, so it only warns."""
+    """True if the rule is newer than the policy set, so that it only warns."""
     blocks_from: str | None
-    """Later policy set in which the finding blocks; null where it blocks already, or in none."""
+    """Later policy set in which the finding blocks; null if it blocks already, or in no set."""
     stage: Stage
-    """Stage from which on the facts that the rule needs must be known."""
+    """Stage from which the facts of the rule must be known."""
     later: bool
-    """Unknown, and asked at a later stage than the one that was checked: it does not block."""
+    """True for an unknown whose facts belong to a later stage than the checked one, so that it does not block."""
     subject: str
-    """What was judged, by names."""
+    """Checked item, by names."""
     path: list[str | int]
     """The subject's place in the blueprint: keys and indexes."""
     location: LocationDocument | None
     message: str
     """One sentence with the numbers."""
     value: float | None
-    """What is measured; null when it is unknown or no number."""
+    """Measured value; null if unknown or not a number."""
     limit: float | None
-    """Its limit; null when it is unknown or no number."""
+    """Limit of the value; null if unknown or not a number."""
     unit: str
-    """Unit of both and of each contributor; empty for a count."""
+    """Unit of value, limit and contributors; empty for a count."""
     contributors: list[ContributorDocument]
-    """What adds up to the value, the largest first."""
+    """Contributors to the value, the largest first."""
     fix: str | None
-    """A remedy of a failure, or the fields that would make an unknown known."""
+    """Fix of a failure, or the fields that would resolve an unknown."""
     suggestion: SuggestionDocument | None
-    """The change of one value that fixes it; null where a person has to choose, or where the value
-    cannot be changed alone."""
+    """Change of one value that fixes the failure; null if a person must choose, or if the value cannot be changed
+    alone."""
     missing: list[str]
-    """What would have to be known."""
+    """Missing facts of an unknown."""
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
-    """The same for the same rule and subject in any version."""
+    """Identifier of rule, subject and measure, the same in every version."""
     waiver: WaiverDocument | None
-    """What covers it, when it is waived."""
+    """Waiver that covers the result, if it is waived."""
     baseline_state: BaselineState | None
-    """How a failure compares with the baseline."""
+    """State of a failure in comparison with the baseline."""
     recorded: RecordedDocument | None
-    """What the baseline records, in the same unit; null where it records no number."""
+    """Record of the baseline; null if it has no number."""
 
 
 @with_config(DESCRIBED)
 class NoticeDocument(TypedDict):
-    """One thing to know about a waiver or about the baseline."""
+    """Notice about a waiver or the baseline."""
 
     kind: NoticeKind
-    """What is to be said."""
+    """Kind of the notice."""
     problem: bool
-    """Strict hygiene fails on it."""
+    """True if strict waiver hygiene fails because of it."""
     id: str
-    """Of the waiver; 'baseline'; or what a change lowers."""
+    """Id of the waiver, 'baseline', or the item that a change lowers."""
     policy: str
-    """The rule; empty where it is not about one."""
+    """Id of the rule; empty if the notice is about none."""
     message: str
     """One sentence."""
     location: LocationDocument | None
@@ -216,18 +216,18 @@ class NoticeDocument(TypedDict):
 
 @with_config(DESCRIBED)
 class HygieneDocument(TypedDict):
-    """The state of the waivers and the baseline."""
+    """State of waivers and baseline."""
 
     today: Day
-    """The day that decided what has expired."""
+    """Date that decides about expiry."""
     sources: list[str]
-    """The files that were read; REF:PATH in a revision."""
+    """Waiver and baseline files that were read; REF:PATH for a git revision."""
     strict: bool
-    """Problems fail the report."""
+    """True if problems of waivers fail the report."""
     waivers: Count
-    """How many waivers hold or could hold."""
+    """Number of valid waivers."""
     recorded: Count
-    """How many failures the baseline records."""
+    """Number of failures in the baseline."""
     counts: KindCounts
     """Number of notices by kind."""
     notices: list[NoticeDocument]
@@ -238,24 +238,24 @@ class ReportDocument(TypedDict):
     """Output of 'rackwright check --json'."""
 
     schema: Literal["rackwright.check/v2"]
-    """The form of the document; it changes when keys go or change their meaning, not when some are added."""
+    """Version of the format; it changes when keys are removed or change their meaning, not when keys are added."""
     blueprint: str
     """Name of the blueprint."""
     exit_code: Count
-    """The verdict, as 'rackwright explain exit-codes' lists them."""
+    """Exit code of the verdict, as listed by 'rackwright explain exit-codes'."""
     policies: Count
-    """How many policies judged; disabled ones do not count."""
+    """Number of policies that were checked; disabled ones do not count."""
     profile: Profile
-    """The profile that it was judged by."""
+    """Profile of the check."""
     policy_set: str
-    """The policy set that it was judged by; newer rules only warn."""
+    """Policy set of the check; newer rules only warn."""
     stage: Stage
     """Stage that was checked; facts of later ones may be unknown."""
     counts: OutcomeCounts
     """Number of results by outcome."""
     hygiene: HygieneDocument | None
-    """Null when neither waivers nor a baseline were looked at."""
+    """State of waivers and baseline; null if neither was read."""
     not_judged: list[str]
-    """Hazards of the sites that no rule has judged, as 'rackwright explain hazards' lists them."""
+    """Hazards of the sites that no rule has checked, as 'rackwright explain hazards' lists them."""
     results: list[ResultDocument]
-    """What blocks first, then by outcome, policy and subject."""
+    """Results: blocking ones first, then by outcome, policy and subject."""

@@ -25,7 +25,7 @@ def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
     """
     lines = [marker(file), f"### rackwright: {_text(file)} cannot be checked", ""]
     lines += [f"- {line}" for line in _mistakes(error, place)]
-    return "\n".join([*lines, "", "Nothing was judged, so nothing passes.", ""])
+    return "\n".join([*lines, "", "Nothing was checked, so nothing passes.", ""])
 
 
 def uncompared_markdown(error: RackwrightError) -> str:

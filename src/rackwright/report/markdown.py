@@ -39,7 +39,7 @@ REFUSED = "- **Refused**"
 """How a line of the comparison begins that refuses the change; no name can begin a line."""
 UNCOMPARED = "- **Not compared**"
 """How the line begins that stands for a comparison which failed."""
-_NOTE = "\n*{count:,} more did not fit here; the job's artefacts hold them all.*\n"
+_NOTE = "\n*{count:,} more did not fit here; the job's artefacts contain all of them.*\n"
 _RESERVED = 160
 """Bytes kept for that note, whatever its number."""
 
@@ -136,7 +136,7 @@ def _sections(report: Report) -> list[Section]:
         lowered = tuple(
             f"- {_prose(lowered_line(rule))}{_place(rule.location)}\n" for rule in report.lowered
         )
-        sections.append(Section(lowered, head="#### Lowered by the blueprint itself\n\n"))
+        sections.append(Section(lowered, head="#### Lowered by the blueprint\n\n"))
     if report.hygiene and report.hygiene.notices:
         notices = sorted(report.hygiene.notices, key=lambda notice: not notice.problem)
         sections.append(

@@ -75,7 +75,7 @@ def render_text(
     if verbose:
         blocks = [_block(same, colour=colour) for same in alike(report.results)]
         if report.not_judged:
-            blocks.append("\n  ".join(["no rule judged these hazards", *report.not_judged]))
+            blocks.append("\n  ".join(["hazards that no rule checked", *report.not_judged]))
     else:
         blocks = [*_blocking(report, colour=colour), *_warning(report, colour=colour)]
         if show_waived:

@@ -18,7 +18,7 @@ FOUND = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
 """Outcomes that need attention."""
 
 
-LOWERED = "lowered by the blueprint itself:"
+LOWERED = "lowered by the blueprint:"
 """What stands above the rules that it makes weaker."""
 
 
@@ -48,7 +48,7 @@ def quantity_of(value: float | None, limit: float | None, unit: str) -> str:
 def lowered_line(rule: Lowered) -> str:
     """Return the change of a rule by the blueprint, and its reason, in one line."""
     reason = f": {printable(rule.reason)}" if rule.reason else ""
-    return f"{rule.policy}  {rule.enforcement}, by itself {rule.own}{reason}"
+    return f"{rule.policy}  {rule.enforcement}, normally {rule.own}{reason}"
 
 
 def alike(results: Iterable[Result]) -> list[list[Result]]:

@@ -93,7 +93,7 @@ def test_what_is_no_answer_is_none(text: object) -> None:
     [
         (["--output", "sarif=x"], "'sarif=x' is not junit=FILE"),
         (["--output", "junit="], "'junit=' is not junit=FILE"),
-        (["--limit", "a b"], "'a b' is no host pattern"),
+        (["--limit", "a b"], "'a b' is not a host pattern"),
         (["--forks", "0"], "--forks is at least 1"),
         (["--lab", "none"], "there is no lab 'none'"),
     ],

@@ -169,7 +169,7 @@ def test_node_out_of_service_and_a_silent_one_are_unknown(site: Site, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--groups", "node,row"), "'row' is no kind of group"),
+        (("--groups", "node,row"), "'row' is not a kind of group"),
         (("--steps", "gem"), "'gem' is no step"),
         (("--duration", "soon"), "--duration"),
         (("--seconds", "0"), "--seconds is at least 1"),

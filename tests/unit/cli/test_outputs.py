@@ -109,7 +109,7 @@ def test_a_blueprint_that_cannot_be_judged_is_told_so(
         "### rackwright: site/blueprint.yaml cannot be checked",
     ]
     assert "- `site/blueprint.yaml:" in comment
-    assert "Nothing was judged" in comment
+    assert "Nothing was checked" in comment
     assert "<b>" not in comment
     shown = capsys.readouterr()
     assert "::error file=site/blueprint.yaml,line=" in shown.out

@@ -59,8 +59,8 @@ def run(*more: str) -> int:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "say which nodes have to go"),
-        (["train-1", "--outdated"], "say which nodes have to go"),
+        ([], "name the nodes to replace"),
+        (["train-1", "--outdated"], "name the nodes to replace"),
         (["--resume", "--waves", "unit"], "without --waves"),
         (["--resume"], "without a 'scheduler'"),
         (["train-9"], "'train-9' is no host of the node groups of 'use1'"),

@@ -52,7 +52,7 @@ def test_switches_that_run_what_was_rendered_do_not_differ(
     assert capsys.readouterr().out == "0 switches run otherwise, of 10\n"
     waves = ["switches", "waves", *files(tmp_path, for_system(system)), "--running", str(running)]
     assert main(waves) == ExitCode.CLEAN
-    assert capsys.readouterr().out == "every switch runs what 'render' writes\n"
+    assert capsys.readouterr().out == "every switch runs the configuration of 'render'\n"
 
 
 def test_setting_that_runs_otherwise_is_told_by_switch_and_place(

@@ -306,8 +306,8 @@ def test_check_ends_with_7_when_something_is_wrong(
         ({"owner": None}, "--owner"),
         ({"policy": None, "match": None, "from": "0" * 16}, "no finding has the fingerprint"),
         ({"from": "0" * 16}, "leave out '--policy' and '--match'"),
-        ({"match": None}, "what is waived is not said"),
-        ({"policy": None}, "what is waived is not said"),
+        ({"match": None}, "the finding to waive is not set"),
+        ({"policy": None}, "the finding to waive is not set"),
     ],
 )
 def test_a_waiver_that_would_never_hold_is_not_added(

@@ -229,7 +229,7 @@ def test_article_that_is_gone_is_returned() -> None:
 def test_file_that_is_no_bill_is_refused(hall: Path, text: str) -> None:
     (hall / "other.json").write_text(text)
     ended = run_here(hall, "bom", "b.yaml", "--than", "other.json")
-    ended.refused("'other.json' is no bill of materials", "rackwright bom --json")
+    ended.refused("'other.json' is not a bill of materials", "rackwright bom --json")
 
 
 def test_text_json_and_csv_say_the_same(hall: Path) -> None:

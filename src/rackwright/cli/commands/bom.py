@@ -143,7 +143,7 @@ def _changes(path: Path, lines: Sequence[Article]) -> list[tuple[str, ...]]:
         known, before = False, []
     if not known:
         hint = "write it by 'rackwright bom --json --output FILE'"
-        raise UsageError(f"'{path}' is no bill of materials", hint=hint)
+        raise UsageError(f"'{path}' is not a bill of materials", hint=hint)
     head: tuple[str, ...] = (
         "site",
         "category",

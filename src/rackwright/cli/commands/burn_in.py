@@ -254,7 +254,9 @@ def _groups(text: str) -> tuple[GroupKind, ...]:
 
     wanted = {word.strip() for word in text.split(",")}
     if unknown := sorted(wanted - set(KINDS)):
-        raise UsageError(f"'{unknown[0]}' is no kind of group", hint=f"one of {', '.join(KINDS)}")
+        raise UsageError(
+            f"'{unknown[0]}' is not a kind of group", hint=f"one of {', '.join(KINDS)}"
+        )
     return tuple(kind for kind in KINDS if kind in wanted)
 
 

@@ -49,14 +49,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     testing.add_argument("--json", action="store_true", help="as JSON")
     comparing = actions.add_parser("diff", help="show what changes in the team's catalogue")
-    comparing.add_argument("revision", help="what to compare with, like origin/main")
+    comparing.add_argument("revision", help="git revision to compare with, like origin/main")
     comparing.add_argument("--json", action="store_true", help="as JSON")
     importing = actions.add_parser("import", help="convert a device type of NetBox to an entry")
     importing.add_argument("file", type=Path, help="the device type, as YAML")
     importing.add_argument(
-        "--kind", choices=get_args(ImportKind), help="else what the file has tells it"
+        "--kind",
+        choices=get_args(ImportKind),
+        help="kind of the product (default: derived from the file)",
     )
-    importing.add_argument("--id", help="id of the product; else NetBox's slug")
+    importing.add_argument("--id", help="id of the product (default: NetBox's slug)")
     importing.add_argument(
         "--supply", type=Path, metavar="FILE", help="module type of its power supplies"
     )
@@ -65,21 +67,25 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="NAME=ROLE",
-        help="what interfaces of a name (eth[0-7], with '*') or type are for: compute, storage or management; "
-        "repeatable",
+        help="purpose of the interfaces with this name (eth[0-7], or with '*') or type: compute, storage or "
+        "management; repeatable",
     )
     importing.add_argument(
         "--fact",
         action="append",
         default=[],
         metavar="FIELD=VALUE",
-        help="what the data sheet says and a device type does not: 'voltage=400 V' of a PDU, 'C19=16 A' of its outlets, "
+        help="value of the data sheet that the device type lacks: 'voltage=400 V' of a PDU, 'C19=16 A' of its outlets, "
         "'capacity=250 kW' of a CDU, 'max_power=10.2 kW'; repeatable",
     )
-    importing.add_argument("--title", help="where the file is from, for who looks for it again")
-    importing.add_argument("--date", type=_day, help="when it was read; else today")
+    importing.add_argument("--title", help="title of the source, to find it again")
+    importing.add_argument(
+        "--date", type=_day, help="date on which the source was read (default: today)"
+    )
     for action in (new, importing):
-        action.add_argument("--folder", type=Path, default=OWN, help=f"else '{OWN}'")
+        action.add_argument(
+            "--folder", type=Path, default=OWN, help=f"folder of the entry (default: {OWN})"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -68,8 +68,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="store_true",
         help="exit with 7 when a waiver is expired, unused, too wide or too long",
     )
-    parser.add_argument("--show-waived", action="store_true", help="also show what is waived")
-    parser.add_argument("-v", "--verbose", action="store_true", help="also show what passes")
+    parser.add_argument("--show-waived", action="store_true", help="also show waived findings")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also show passed rules")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 

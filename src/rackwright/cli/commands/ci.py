@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     init.add_argument(
         "--install-from",
         metavar="SOURCE",
-        help="where CI installs Rackwright from: index:NAME==VERSION, wheel:URL#sha256=DIGEST, "
+        help="source of Rackwright for CI: index:NAME==VERSION, wheel:URL#sha256=DIGEST, "
         "wheel:PATH#sha256=DIGEST or git+https://HOST/PATH@COMMIT",
     )
     init.add_argument(
@@ -35,40 +35,42 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="sha256:DIGEST",
-        help="a file that the index may give; repeatable",
+        help="digest of a file that the index may serve; repeatable",
     )
     comment = actions.add_parser(
         "comment",
         help="post a report on the pull request",
-        description="Write the comment, or change the one that is there. The token comes from "
+        description="Create the comment, or update the existing one. The token comes from "
         "GITHUB_TOKEN or GITLAB_TOKEN, everything else from the variables of the CI.",
     )
-    comment.add_argument("body", type=Path, help="what 'check --output md=FILE' wrote")
+    comment.add_argument("body", type=Path, help="report of 'check --output md=FILE'")
     comment.add_argument("--forge", choices=FORGES, required=True)
-    comment.add_argument("--number", type=_positive, help="the request; else the CI's own")
+    comment.add_argument(
+        "--number", type=_positive, help="number of the pull request (default: the CI's own)"
+    )
     comment.add_argument("--author", help="login of the GitHub account that comments")
     comment.add_argument(
         "--valid-at",
         metavar="TIME",
-        help="when the change was made, like 2026-11-21T09:00:00Z; an older one never replaces "
-        "a newer one; else RACKWRIGHT_VALID_AT, else now",
+        help="time of the change, like 2026-11-21T09:00:00Z; an older report never replaces a newer "
+        "one (default: RACKWRIGHT_VALID_AT, or now)",
     )
     upload = actions.add_parser(
         "upload",
         help="upload a report to GitHub code scanning",
         description="The token comes from GITHUB_TOKEN, the commit from the variables of the CI.",
     )
-    upload.add_argument("sarif", type=Path, help="what 'check --output sarif=FILE' wrote")
+    upload.add_argument("sarif", type=Path, help="report of 'check --output sarif=FILE'")
     permissions = actions.add_parser(
         "permissions",
         help="print the IAM policy for a role of the jobs",
-        description="Print what the role may do that previews a site on AWS, or what the role that applies it may "
-        "do beside that: all that 'preview', 'up', 'hosts', 'replace' and 'down' do, bound to the names and tags of "
-        "the cluster. Attach that of 'preview' to both roles as a managed policy, that of 'apply' as an inline one. "
-        "The bucket and the key of Pulumi's state, and the roles of instance profiles that exist, are not in them.",
+        description="Print the permissions of the role that previews a site on AWS, or the additional ones of the role "
+        "that applies it: those of 'preview', 'up', 'hosts', 'replace' and 'down', limited to the names and tags of the "
+        "cluster. Attach that of 'preview' to both roles as a managed policy, that of 'apply' as an inline policy. "
+        "They exclude the bucket and the key of Pulumi's state, and existing roles of instance profiles.",
     )
     add_blueprint(permissions)
-    permissions.add_argument("--site", help="the site, where the blueprint has several on AWS")
+    permissions.add_argument("--site", help="the AWS site, if the blueprint has several")
     permissions.add_argument("--role", choices=("preview", "apply"), required=True)
 
 

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--tags",
         metavar="STEPS",
-        help="just these steps, like configure,run; no host leaves quarantine by part of the steps",
+        help="only these steps, like configure,run; a host leaves quarantine only after all steps",
     )
     parser.add_argument(
         "--check", action="store_true", help="change nothing, print what would change"

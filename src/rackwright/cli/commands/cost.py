@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--carbon", metavar="FILE", type=Path, help="CSV file for --weather: kg/kWh of each hour"
     )
-    parser.add_argument("--site", help="the one bare-metal site that --weather is about")
+    parser.add_argument("--site", help="bare-metal site for --weather")
     parser.add_argument(
         "--spent",
         action="store_true",

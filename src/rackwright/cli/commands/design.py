@@ -107,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show(render(outcomes, bindings, written))
     if output is not None and written is None:
-        sys.stderr.write(f"'{output}' is not written: no design is what is wanted and passes\n")
+        sys.stderr.write(
+            f"'{output}' is not written: no design meets the requirements and passes\n"
+        )
     return int(first.exit_code)
 
 

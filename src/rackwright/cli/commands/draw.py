@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "kind",
         choices=(*KINDS, "all"),
         help="racks: elevations; rows: fronts of racks side by side; floor: racks of halls in colours; power: one-line diagram; "
-        "cooling: ways of the heat; fabric: switches and cables; aws: VPC, subnets, hosts, file systems",
+        "cooling: path of the heat; fabric: switches and cables; aws: VPC, subnets, hosts, file systems",
     )
     add_blueprint(parser)
     add_packs(parser)
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     parser.add_argument("--lost", metavar="SOURCE", help="draw power after the loss of this source")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="folder for SVG files; else stdout"
+        "--output", type=Path, metavar="DIR", help="folder for SVG files (default: stdout)"
     )
     add_json(parser, "the drawings, or with --output the files,")
 

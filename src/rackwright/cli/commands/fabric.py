@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     ):
         action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
         add_blueprint(action, required=name == "compare")
-        action.add_argument("--site", help="its site; needed when several have fabrics")
-        action.add_argument("--fabric", help="which fabric; else the compute fabric")
+        action.add_argument("--site", help="site of the fabric, if several have fabrics")
+        action.add_argument("--fabric", help="name of the fabric (default: the compute fabric)")
         if name == "compare":
             action.add_argument(
                 "discovered",
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         if name in {"cables", "compare"}:
             add_json(action, "the cables" if name == "cables" else "the differences")
         if name == "route":
-            action.add_argument("--engine", help="routing engine; else that of the blueprint")
+            action.add_argument("--engine", help="routing engine (default: that of the blueprint)")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
 
 
@@ -118,7 +118,7 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, C
         return attached[0][2:]
     if attached:
         known = ", ".join(f"'{name}' of '{where}'" for where, name, *_ in attached)
-        raise UsageError(f"several fabrics are meant: {known}", hint="name '--site', '--fabric'")
+        raise UsageError(f"several fabrics match: {known}", hint="name '--site', '--fabric'")
     wanted = f"fabric '{fabric}'" if fabric is not None else "compute fabric"
     raise UsageError(
         f"there is no {wanted} with attached nodes", hint="declare 'attached' in the fabric"

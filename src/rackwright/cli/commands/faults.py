@@ -24,12 +24,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``faults``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="list the faults, built in and the team's own")
-    listing.add_argument("--subject", help="faults of one subject, like 'nvlink'")
-    listing.add_argument("--all", action="store_true", help="with every Xid of the catalogue")
+    listing.add_argument("--subject", help="only faults of one subject, like 'nvlink'")
+    listing.add_argument("--all", action="store_true", help="include every Xid of the catalogue")
     showing = actions.add_parser("show", help="show signs, actions and sources of a fault")
     showing.add_argument("id", help="id of the fault, or 'xid-79'")
     testing = actions.add_parser("test", help="check that the examples of every fault are detected")
-    testing.add_argument("folder", type=Path, nargs="?", help="faults of this folder alone")
+    testing.add_argument("folder", type=Path, nargs="?", help="only faults of this folder")
     explaining = actions.add_parser("explain", help="find the faults in files of a recording")
     explaining.add_argument(
         "sources", nargs="+", metavar="SOURCE=FILE", help="like kernel=dmesg.txt or redfish=leak.json"

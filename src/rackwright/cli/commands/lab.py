@@ -34,16 +34,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     made.add_argument(
         "--hosts",
         default="head,login,gpu[1-4]",
-        help="their names as a host list; those called gpu… pose as having 8 GPUs",
+        help="names of the hosts, as a host list; hosts named gpu… pretend to have 8 GPUs",
     )
     made.add_argument(
-        "--blueprint", type=Path, help="the bare-metal hosts of this blueprint, instead"
+        "--blueprint", type=Path, help="boot the bare-metal hosts of this blueprint instead"
     )
     made.add_argument("--network", default=DEFAULT_NETWORK, help="an unused IPv4 network")
     made.add_argument(
         "--debian",
         choices=SUITES,
-        help="what the hosts of a new lab are installed with; else the Debian of this machine",
+        help="Debian release of a new lab (default: that of this machine)",
     )
     for name, text in (
         ("status", "list the hosts"),

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_json(testing)
     new = actions.add_parser("new", help="write a rule with documentation and examples")
     new.add_argument("place", metavar="FAMILY/ID", help="like power/ACME-001")
-    new.add_argument("title", help="one line: what holds when the rule is kept")
+    new.add_argument("title", help="title of the rule: its requirement, in one line")
     new.add_argument(
         "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
     )

@@ -41,7 +41,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     for name, action in made.items():
         if name == "done":
             action.add_argument("node", help="name of the node in Slurm")
-            action.add_argument("--text", required=True, help="what was done, like 'GPU 3 swapped'")
+            action.add_argument(
+                "--text", required=True, help="description of the repair, like 'GPU 3 swapped'"
+            )
         add_blueprint(action)
         action.add_argument(
             "--store", type=Path, metavar="FILE", help="journal (default: by cluster)"
@@ -49,18 +51,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action.add_argument("--json", action="store_true", help="as JSON")
     run = made["run"]
     add_reach(run)
-    run.add_argument("--loop", type=float, metavar="SECONDS", help="again and again, so many seconds apart")  # fmt: skip
+    run.add_argument("--loop", type=float, metavar="SECONDS", help="repeat at this interval, in seconds")  # fmt: skip
     run.add_argument(
-        "--dry-run", action="store_true", help="tell what would be done, and do nothing"
+        "--dry-run", action="store_true", help="print the planned actions, and do nothing"
     )
     run.add_argument("--bmc", type=Path, metavar="FILE", help="management controllers of the nodes")
     run.add_argument(
-        "--slurm", metavar="COMMAND", help="words before scontrol and squeue, like 'ssh head-1'; '' for this machine"
+        "--slurm", metavar="COMMAND", help="command prefix for scontrol and squeue, like 'ssh head-1'; '' for this machine"
     )  # fmt: skip
-    run.add_argument("--on-node", metavar="COMMAND", help="words before a script on a node, like 'ssh {node}'")  # fmt: skip
+    run.add_argument("--on-node", metavar="COMMAND", help="command prefix for scripts on a node, like 'ssh {node}'")  # fmt: skip
     run.add_argument(
-        "--validate", metavar="COMMAND", help="proof of a node, like 'rackwright burn-in site --limit {node}'; "
-        "its health check if omitted",
+        "--validate", metavar="COMMAND", help="command that tests a repaired node, like 'rackwright burn-in site "
+        "--limit {node}' (default: its health check)",
     )  # fmt: skip
     for name in ("run", "links"):
         made[name].add_argument(
@@ -264,7 +266,7 @@ def _tell(arguments: argparse.Namespace, plan: Plan) -> int:
     """Pause, go on, or take a person's word, while a loop may run.
 
     Raises:
-        UsageError: the node waits for nothing that a person does.
+        UsageError: the node does not wait for a person.
     """
     from rackwright.nodelife.repair.controller import PAUSED, finish_by_hand
     from rackwright.nodelife.repair.journal import PART, Journal
@@ -277,7 +279,7 @@ def _tell(arguments: argparse.Namespace, plan: Plan) -> int:
         if arguments.action == "done":
             if not finish_by_hand(journal, arguments.node, arguments.text, time.time()):
                 raise UsageError(
-                    f"'{visible(arguments.node)}' waits for nothing that a person does",
+                    f"'{visible(arguments.node)}' does not wait for a person",
                     hint="'rackwright repair journal' shows what each node waits for",
                 )
             told = f"{arguments.node} is validated next"

@@ -83,11 +83,11 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
     asked = [bool(arguments.hosts), arguments.outdated, arguments.surplus, arguments.resume]
     if sum(asked) != 1:
         raise UsageError(
-            "say which nodes have to go",
+            "name the nodes to replace",
             hint="one of: names of hosts, --outdated, --surplus, --resume",
         )
     if arguments.resume and arguments.check:
-        raise UsageError("--resume goes on with the change as it was begun, without --check")
+        raise UsageError("--resume continues the change with its original options, without --check")
 
 
 def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:

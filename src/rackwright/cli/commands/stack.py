@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise trouble
     differs = foreseen or any(o.changes for o in outcomes)
     if verb == "preview" and arguments.expect_no_changes and differs:
-        sys.stderr.write("what is there differs from the blueprint\n")
+        sys.stderr.write("the deployed resources differ from the blueprint\n")
         return ExitCode.VIOLATION
     if rolls and found is not None:
         return _roll(arguments, loaded, site, target, found)
@@ -260,8 +260,8 @@ def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
 
     if surplus := nodes.surplus(nodes.fleet_in(loaded.plan, site.name), target):
         raise UsageError(
-            f"'up' ends no node: {'; '.join(map(str, surplus))}",
-            hint="drain and end them first: rackwright replace BLUEPRINT --surplus",
+            f"'up' terminates no nodes: {'; '.join(map(str, surplus))}",
+            hint="drain and terminate them first: rackwright replace BLUEPRINT --surplus",
         )
 
 
@@ -364,7 +364,7 @@ def confirm(verb: str, site: Site, target: str) -> None:
     """
     if not sys.stdin.isatty():
         raise UsageError(f"'{verb}' changes '{site.stack}'", hint="give --yes to go ahead")
-    sys.stderr.write(f"{verb} '{site.stack}' on {target}; type the site's name to go ahead: ")
+    sys.stderr.write(f"{verb} '{site.stack}' on {target}; type the site's name to continue: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() != site.name:
         raise UsageError("not confirmed; nothing was changed")

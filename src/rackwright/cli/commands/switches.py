@@ -44,9 +44,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
                 "--running",
                 type=Path,
                 metavar="FOLDER",
-                help="change those alone that run otherwise, or have no file here; else all",
+                help="change only switches with another running configuration, or with none here (default: all)",
             )
-            action.add_argument("--most", type=int, metavar="N", help="most switches of a wave")
+            action.add_argument(
+                "--most", type=int, metavar="N", help="maximum number of switches per wave"
+            )
         action.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -114,7 +116,7 @@ def _compare(plan: Plan, switches: tuple[SwitchConfig, ...], folder: Path, *, as
     silent = [one.name for one in switches if one.name not in drifts]
     if len(silent) == len(switches):
         raise UsageError(
-            f"'{folder}' has a file of no switch of the plan",
+            f"'{folder}' has a file for no switch of the plan",
             hint=f"name them like {switches[0].name}.txt, or {switches[0].name}/{_running_name(switches[0])}",
         )
     differing = {name: found for name, found in drifts.items() if found}
@@ -231,5 +233,5 @@ def _waves(plan: Plan, switches: tuple[SwitchConfig, ...], arguments: argparse.N
     for number, wave in enumerate(waves, 1):
         print(f"{number}. {visible(str(wave))}")
     if not waves:
-        print("every switch runs what 'render' writes")
+        print("every switch runs the configuration of 'render'")
     return ExitCode.CLEAN

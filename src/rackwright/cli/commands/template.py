@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         dest="blueprint",
         type=Path,
         metavar="BLUEPRINT",
-        help="a blueprint to make it of; else one of a small room",
+        help="blueprint to create it from (default: one of a small room)",
     )
     new.set_defaults(run=_new)
     test = actions.add_parser(

@@ -136,7 +136,9 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
 
     if arguments.resume:
         if arguments.from_blueprint is not None:
-            raise UsageError("--resume goes on with the upgrade as it was begun, without --from")
+            raise UsageError(
+                "--resume continues the upgrade with its original options, without --from"
+            )
         last = load(place.waves)
         if last is not None and last.upgraded_from is not None:
             return last.upgraded_from
@@ -146,8 +148,8 @@ def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
     found = load_record(place.software)
     if found is None:
         raise UsageError(
-            "this machine has not recorded which software entry the hosts were brought to",
-            hint="say it with --from BLUEPRINT, as that file was when they were configured last",
+            "the software entry of the hosts is not recorded on this machine",
+            hint="set it with --from BLUEPRINT, the file of their last configuration",
         )
     return found
 

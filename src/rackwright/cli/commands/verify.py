@@ -43,14 +43,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="verify the cables of all switches too, and the rates of their links, by what ibnetdiscover, ibdiagnet, "
-        "UFM or LLDP tells, as for 'fabric compare'; repeatable",
+        help="also verify the cables of all switches and the rates of their links, from output of ibnetdiscover, "
+        "ibdiagnet, UFM or LLDP as for 'fabric compare'; repeatable",
     )
     parser.add_argument(
         "--managers",
         type=Path,
         metavar="FILE",
-        help="ask the managers of fabrics that the file names (UFM, NMX) for their state too",
+        help="also query the fabric managers in the file (UFM, NMX) for their state",
     )
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
     parser.add_argument(

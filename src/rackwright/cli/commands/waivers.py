@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--from",
         dest="finding",
         metavar="FINGERPRINT",
-        help="the finding to waive, by its fingerprint in 'check --json'; says policy, match and "
+        help="the finding to waive, by its fingerprint in 'check --json'; sets policy, match and "
         "worst value",
     )
     adding.add_argument("--policy", metavar="ID", help="the policy to waive")
@@ -50,30 +50,30 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="WORD=NAME",
-        help="what it is about, like rack=r12; repeatable, all have to fit",
+        help="scope of the waiver, like rack=r12; repeatable, all must match",
     )
     adding.add_argument("--up-to", metavar="QUANTITY", help="worst value covered, like '47 kW'")
     adding.add_argument(
         "--limit",
         metavar="QUANTITY",
-        help="limit that --up-to is approved against; else the blueprint's, where it has one",
+        help="limit that --up-to is approved against (default: the blueprint's, if it has one)",
     )
     adding.add_argument(
         "--unknown", action="store_true", help="cover what cannot be checked, instead of a value"
     )
-    adding.add_argument("--reason", required=True, help="why, in 15 characters or more")
-    adding.add_argument("--owner", required=True, help="who answers for it")
-    adding.add_argument("--ticket", required=True, help="where it is followed up")
+    adding.add_argument("--reason", required=True, help="reason, in 15 characters or more")
+    adding.add_argument("--owner", required=True, help="responsible person or team")
+    adding.add_argument("--ticket", required=True, help="ticket that tracks it")
     adding.add_argument(
-        "--expires", required=True, metavar="YYYY-MM-DD", help="the last day on which it holds"
+        "--expires", required=True, metavar="YYYY-MM-DD", help="last day on which it applies"
     )
-    adding.add_argument("--id", help="its name; else the next one of the year")
+    adding.add_argument("--id", help="id of the waiver (default: the next one of the year)")
 
     pruning = _action(actions, "prune", "remove the waivers that have expired")
     _add_judged(pruning)
     add_today(pruning)
-    pruning.add_argument("--unused", action="store_true", help="and those that cover nothing")
-    pruning.add_argument("--dry-run", action="store_true", help="only say which")
+    pruning.add_argument("--unused", action="store_true", help="also remove unused waivers")
+    pruning.add_argument("--dry-run", action="store_true", help="only list them")
 
 
 def _action(
@@ -85,13 +85,13 @@ def _action(
         type=in_folder,
         nargs="?",
         default=BLUEPRINT,
-        help=f"the blueprint that they belong to, or its folder (default: {BLUEPRINT})",
+        help=f"blueprint of the waivers, or its folder (default: {BLUEPRINT})",
     )
     parser.add_argument(
         "--waivers",
         type=Path,
         metavar="FILE",
-        help="their file; else policies/waivers.yaml beside the blueprint",
+        help="file of waivers (default: policies/waivers.yaml beside the blueprint)",
     )
     return parser
 
@@ -180,7 +180,7 @@ def _add(arguments: argparse.Namespace) -> int:
         results = None
     else:
         raise UsageError(
-            "what is waived is not said",
+            "the finding to waive is not set",
             hint="give '--policy' and '--match', or '--from' with a finding's fingerprint",
         )
     try:
@@ -220,7 +220,7 @@ def _of_finding(arguments: argparse.Namespace, results: Sequence[Result]) -> dic
     from rackwright.policy.exceptions.waivers import exact_text
 
     if arguments.policy or arguments.match:
-        raise UsageError("'--from' says policy and match; leave out '--policy' and '--match'")
+        raise UsageError("'--from' sets policy and match; leave out '--policy' and '--match'")
     name = arguments.finding
     result = next((one for one in results if one.fingerprint == name), None)
     if result is None:

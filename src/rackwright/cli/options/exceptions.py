@@ -20,13 +20,13 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "--waivers",
         type=Path,
         metavar="FILE",
-        help="file of waivers; else policies/waivers.yaml beside the blueprint",
+        help="file of waivers (default: policies/waivers.yaml beside the blueprint)",
     )
     parser.add_argument(
         "--baseline",
         type=Path,
         metavar="FILE",
-        help="file of the baseline; else policies/baseline.json beside the blueprint",
+        help="file of the baseline (default: policies/baseline.json beside the blueprint)",
     )
 
 

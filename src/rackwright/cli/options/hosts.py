@@ -62,14 +62,14 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def check_hosts(arguments: argparse.Namespace) -> None:
-    """Refuse what is no host pattern of Ansible, and no number of hosts.
+    """Refuse what is not a host pattern of Ansible, and no number of hosts.
 
     Raises:
         UsageError: it is none.
     """
     pattern = getattr(arguments, "limit", None)  # an upgrade is over all hosts
     if pattern is not None and not _LIMIT.fullmatch(pattern):
-        raise UsageError(f"'{pattern}' is no host pattern")
+        raise UsageError(f"'{pattern}' is not a host pattern")
     if arguments.forks < 1:
         raise UsageError("--forks is at least 1")
 

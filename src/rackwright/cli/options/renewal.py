@@ -120,7 +120,7 @@ def renew_in_waves(
     pace = pace_of(arguments)
     renewals = outdated(plans, journal)
     if not renewals and not arguments.resume:
-        print("every host that is in service is as the blueprint says")
+        print("every host in service matches the blueprint")
         return int(ExitCode.NOTHING)
     for host, renewal in renewals.items():
         say(f"{host}: {'; '.join(renewal.reasons)}")

@@ -72,7 +72,7 @@ def refuse_existing(path: Path | None) -> None:
         hint = f"name a file that ends in {', '.join(_SUFFIXES)}"
         raise UsageError(f"'{path}' is not the name of a sheet", hint=hint)
     if path is not None and (path.exists() or path.is_symlink()):
-        raise UsageError(f"'{path}' exists", hint="name a file that is not there yet")
+        raise UsageError(f"'{path}' exists", hint="choose a new file")
 
 
 def write_todo(

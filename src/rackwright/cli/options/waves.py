@@ -93,10 +93,12 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
         for name in ("waves", "wave_limit", "reason", "limit", "check"):
             if getattr(arguments, name):
                 raise UsageError(
-                    f"--resume goes on with the change as it was begun, without --{name.replace('_', '-')}"
+                    f"--resume continues the change with its original options, without --{name.replace('_', '-')}"
                 )
         if arguments.tags is not None:
-            raise UsageError("--resume goes on with the change as it was begun, without --tags")
+            raise UsageError(
+                "--resume continues the change with its original options, without --tags"
+            )
     return True
 
 
@@ -291,7 +293,7 @@ def begin(
     unfit = {host for host, node in found.nodes.items() if node not in in_service}
     waves = plan_waves(found, domain, limit, only=only, unfit=unfit)
     if not waves:
-        raise UsageError("none of these hosts has anything to do with the cluster's Slurm")
+        raise UsageError("none of these hosts belongs to the cluster's Slurm")
     return RolloutProgress(
         change=arguments.reason or f"{kind} {mark[:8]}",
         digest=mark,

@@ -25,7 +25,7 @@ MOST_LINES = 200
 """Lines of one generated file's diff."""
 
 _BUDGET_HEAD = "| Budget | Before | After | Limit | Headroom | |\n|---|--:|--:|--:|--:|---|\n"
-_TRUNCATED = "\n*Details that did not fit are left out; the job's artefacts hold them all.*\n"
+_TRUNCATED = "\n*Details that did not fit are left out; the job's artefacts contain all of them.*\n"
 
 
 def render_markdown(comparison: Comparison, *, largest: int = LARGEST_PART) -> str:

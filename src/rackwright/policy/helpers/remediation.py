@@ -29,6 +29,8 @@ def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
     if found is None:
         return None
     largest, stay = found
+    if stay == 0:
+        return f"remove all {largest.count:,} × {largest.name}"
     return f"keep at most {stay:,} of {largest.count:,} × {largest.name}"
 
 

@@ -110,7 +110,7 @@ def _invocation(report: Report, *, hidden: int) -> dict[str, Any]:
             for notice in report.hygiene.notices
         ]
     if hidden > 0:
-        notes.append(_note("warning", f"{hidden:,} results of the least weight are left out"))
+        notes.append(_note("warning", f"{hidden:,} results of the lowest severity are left out"))
     return {
         "executionSuccessful": report.exit_code is not ExitCode.CRASH,
         "exitCode": int(report.exit_code),

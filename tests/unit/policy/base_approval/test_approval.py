@@ -207,7 +207,7 @@ def test_without_a_base_the_blueprint_tells_what_it_lowers(
     team.write(policies={"ACME-001": HIGH})
     main(["check", f"--output=md={tmp_path}/report.md", str(FILE)])
     text = capsys.readouterr().out
-    line = "ACME-001  disabled, by itself mandatory: the rule is wrong here"
-    assert f"lowered by the blueprint itself:\n  {line}  (site/blueprint.yaml:" in text
+    line = "ACME-001  disabled, normally mandatory: the rule is wrong here"
+    assert f"lowered by the blueprint:\n  {line}  (site/blueprint.yaml:" in text
     comment = (tmp_path / "report.md").read_text()
-    assert "#### Lowered by the blueprint itself\n\n- ACME-001 disabled, by itself" in comment
+    assert "#### Lowered by the blueprint\n\n- ACME-001 disabled, normally" in comment

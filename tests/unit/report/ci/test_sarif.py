@@ -142,7 +142,7 @@ def test_the_least_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> 
     run = run_of(report)
     assert [result["ruleId"] for result in run["results"]] == ["PWR-002", "PWR-002"]
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert note["message"]["text"] == "1 results of the least weight are left out"
+    assert note["message"]["text"] == "1 results of the lowest severity are left out"
     monkeypatch.setattr(sarif, "MOST_RESULTS", 3)
     assert run_of(report)["invocations"][0]["toolExecutionNotifications"] == []
 

@@ -27,7 +27,7 @@ def add_replaced_heads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--restore",
         action="store_true",
-        help="let a volume of the blueprint's 'snapshot' take the place of the data volume, which is retained",
+        help="replace the data volume with a volume of the blueprint's 'snapshot'; the old one is retained",
     )
 
 

@@ -88,7 +88,7 @@ def check_replacement(arguments: argparse.Namespace, plan: Plan) -> None:
     for name in ("waves", "wave_limit", "reason"):
         if arguments.resume and getattr(arguments, name):
             raise UsageError(
-                f"--resume goes on with the change as it was begun, without --{name.replace('_', '-')}"
+                f"--resume continues the change with its original options, without --{name.replace('_', '-')}"
             )
     if arguments.resume and plan.scheduler is None:
         raise UsageError("without a 'scheduler' nothing is drained, and nothing is gone on with")
