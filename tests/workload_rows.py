@@ -79,8 +79,8 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """Return ``experts`` or ``dense``."""
-        return "experts" if self.job.model.experts else "dense"
+        """Return ``images``, ``experts`` or ``dense``."""
+        return self.job.model.kind
 
     def step(self, software: Software | None = None) -> StepTime:
         """Return the predicted step, with the program of the run or another one."""

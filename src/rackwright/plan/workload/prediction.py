@@ -183,7 +183,7 @@ def _predicted(
     if isinstance(found, Misfit):
         return Prediction(workload, path, placement, problem=found.text, field=found.field)
     layout, step = found
-    low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
+    low, high = software.spread.get(job.model.kind, (0.5, 1.5))
     if accelerator.basis == "roofline":
         low, high = ROOFLINE_SPREAD
     value = step.tokens / step.seconds
