@@ -57,6 +57,7 @@ class Run:
     Attributes:
         rate: tokens in a second of one accelerator.
         release: of the NeMo container; empty for other programs.
+        recomputed: every layer is, as the run's recipe says.
     """
 
     job: TrainingJob
@@ -66,19 +67,20 @@ class Run:
     program: str
     rate: float
     release: str = ""
+    recomputed: bool = False
 
     def software(self, program: Software | None = None) -> Software:
         """Return the program of the run, or another one, with the settings of the run's recipe."""
         found = program or known_programs()[self.program]
         if not self.release:
-            return found
+            return replace(found, recompute_all=found.recompute_all or self.recomputed)
         found = replace(found, old=self.release < "26.04")
         return replace(found, **_recipe(self)) if self.job.model.experts else found
 
     @property
     def kind(self) -> str:
-        """Return ``experts`` or ``dense``."""
-        return "experts" if self.job.model.experts else "dense"
+        """Return ``images``, ``experts`` or ``dense``."""
+        return self.job.model.kind
 
     def step(self, software: Software | None = None) -> StepTime:
         """Return the predicted step, with the program of the run or another one."""
@@ -193,6 +195,40 @@ def vtrain_runs(name: str) -> list[Run]:
         rate = batch * sequence / float(row["iteration time (ms)"]) * 1e3 / count
         job = TrainingJob(model, batch, sequence, "bf16")
         runs.append(Run(job, layout, count, "a100", "megatron-deepspeed-2022", rate))
+    return runs
+
+
+MPT = {
+    "125m": (768, 12, 12), "350m": (1024, 16, 24), "760m": (1536, 12, 24), "1b": (2048, 16, 24), "3b": (2560, 20, 32),
+    "7b": (4096, 32, 32), "13b": (5120, 40, 40), "30b": (7168, 56, 48), "70b": (8192, 64, 80),
+}  # fmt: skip
+"""Width, heads and layers of llm-foundry's models by their names."""
+
+
+def foundry_runs() -> list[Run]:
+    """Return the runs of llm-foundry on A100 and H100 whose parameters, gradients and states are all sharded."""
+    runs = []
+    for row in _rows("llm_foundry.csv"):
+        if row["Sharding Strategy"] != "FULL_SHARD":
+            continue
+        hidden, heads, layers = MPT[row["Model"]]
+        model = LanguageModel(
+            f"mpt-{row['Model']}", layers, hidden, heads, heads, hidden // heads, 4 * hidden, 50368,
+            gated=False, tied=True, dense_layers=layers,
+        )  # fmt: skip
+        precision: Precision = "fp8" if row["Precision"] == "amp_fp8" else "bf16"
+        batch, sequence = int(row["GlobalBatchSize"]), int(row["SeqLen (T)"])
+        runs.append(
+            Run(
+                TrainingJob(model, batch, sequence, precision),
+                ModelLayout(sharded=True, micro_batch=int(row["MicroBatchSize"])),
+                int(row["# GPUs"]),
+                row["GPU"].split("_")[0],
+                "llm-foundry-2024",
+                float(row["Throughput (T/s/GPU)"]),
+                recomputed=row["Activation Checkpointing"] == "True",
+            )
+        )
     return runs
 
 

@@ -26,16 +26,10 @@ from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.search import fastest
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.step import TrainingJob, step_time
-from workload_rows import Run, megatron_runs, vtrain_runs
+from workload_rows import Run, foundry_runs, megatron_runs, vtrain_runs
 
 pytestmark = pytest.mark.bench
 
-SCALARS = (
-    "sustained", "traffic", "tensor", "tensor_wait", "hidden", "exchange", "exchange_far", "routed",
-    "grouped", "recompute", "tuning", "unfused", "biases", "crossed", "reached", "grouped_fused",
-    "cast_fused", "exchange_hidden", "permuted", "older",
-)  # fmt: skip
-TABLES = ("cast", "slower", "launch", "launch_expert", "launched", "launch_plain")
 TIGHT = {
     "sustained": 0.1,
     "tuning": 0.1,
@@ -47,17 +41,28 @@ TIGHT = {
 }
 """Standard deviations of the logarithm of a number around its prior, where it is not 0.5."""
 GUESSES = {
-    "sustained": 1.05, "traffic": 1.0, "tensor": 0.5, "tensor_wait": 20e-6, "hidden": 0.5, "exchange": 0.5,
-    "exchange_far": 1.0, "routed": 8.0, "grouped": 0.3, "recompute": 1.0, "tuning": 1.0, "reached": 0.8,
-    "cast.fp8": 1.0, "cast.mxfp8": 3.0, "cast.nvfp4": 3.0, "slower.mxfp8": 1.0, "launch.x86": 8e-3, "launch.grace": 5e-3,
-    "launch_expert.x86": 1e-4, "launch_expert.grace": 6e-5, "launched.router": 0.8, "launched.attention": 0.6,
-    "launched.all": 0.1, "exchange_hidden": 0.3, "biases": 70, "crossed": 1.3, "grouped_fused": 0.15, "cast_fused": 0.5,
-    "permuted": 16, "older": 1.03,
+    "megatron-core-26.06": {
+        "sustained": 1.05, "traffic": 1.0, "tensor": 0.5, "tensor_wait": 20e-6, "hidden": 0.5, "exchange": 0.5,
+        "exchange_far": 1.0, "routed": 8.0, "grouped": 0.3, "recompute": 1.0, "tuning": 1.0, "reached": 0.8,
+        "cast.fp8": 1.0, "cast.mxfp8": 3.0, "cast.nvfp4": 3.0, "slower.mxfp8": 1.0, "launch.x86": 8e-3, "launch.grace": 5e-3,
+        "launch_expert.x86": 1e-4, "launch_expert.grace": 6e-5, "launched.router": 0.8, "launched.attention": 0.6,
+        "launched.all": 0.1, "exchange_hidden": 0.3, "biases": 70, "crossed": 1.3, "grouped_fused": 0.15, "cast_fused": 0.5,
+        "permuted": 16, "older": 1.03,
+    },
+    "megatron-deepspeed-2022": {
+        "sustained": 1.05, "traffic": 1.0, "tensor": 1.0, "tensor_wait": 20e-6, "hidden": 0.05, "recompute": 1.0,
+        "unfused": 24, "launch_plain.x86": 5e-3, "reached": 0.8,
+    },
+    "llm-foundry-2024": {
+        "sustained": 1.05, "traffic": 1.0, "cast.fp8": 1.0, "attention": 0.8, "recompute": 1.0, "gather": 0.5,
+        "launch_plain.x86": 5e-3, "reached": 0.8,
+    },
 }  # fmt: skip
-"""Priors of the fit, from bytes and kernels that were counted.
+"""Numbers of each program that are fitted, with their priors from bytes and kernels that were counted.
 
 Those of recipes (from `launch_expert` on) were guessed when residuals of all rows had been looked at. The traffic of biases
-is 72 bytes: 28 forward and 44 backward, of a product, a sum, a concatenation and casts between fp32 and bf16.
+is 72 bytes: 28 forward and 44 backward, of a product, a sum, a concatenation and casts between fp32 and bf16. Megatron of
+2022 reduced gradients after the backward pass, so that next to nothing of it is hidden, and nothing of tensor parallelism.
 """
 WEIGHT = 0.15
 """Of the prior against a row, in deviations of the logarithm."""
@@ -65,29 +70,21 @@ WEIGHT = 0.15
 
 def scaled(program: Software, logs: Mapping[str, float]) -> Software:
     """Return the program with its numbers times the exponentials of ``logs``."""
-    changes: dict[str, Any] = {
-        name: getattr(program, name) * math.exp(logs.get(name, 0.0)) for name in SCALARS
-    }
-    for name in TABLES:
-        table = getattr(program, name)
-        changes[name] = {
-            key: value * math.exp(logs.get(f"{name}.{key}", 0.0)) for key, value in table.items()
-        }
+    changes: dict[str, Any] = {}
+    for name, log in logs.items():
+        scalar, _, key = name.partition(".")
+        value = changes.get(scalar, getattr(program, scalar))
+        changes[scalar] = (
+            {**value, key: value[key] * math.exp(log)} if key else value * math.exp(log)
+        )
     return replace(program, **changes)
 
 
 def fit(runs: Sequence[Run]) -> Mapping[str, float]:
     """Return the logarithms by which the numbers move: a robust Gauss-Newton descent from none."""
-    names = [
-        *SCALARS,
-        *(f"cast.{key}" for key in ("fp8", "mxfp8", "nvfp4")),
-        "slower.mxfp8",
-        *(f"launch.{key}" for key in ("x86", "grace")),
-        *(f"launch_expert.{key}" for key in ("x86", "grace")),
-        *(f"launched.{key}" for key in ("router", "attention", "all")),
-        "launch_plain.x86",
-    ]
-    priors = {name: _guess(runs[0].program, name) for name in names}
+    guesses = GUESSES[runs[0].program]
+    names = list(guesses)
+    priors = {name: _guess(runs[0].program, name, value) for name, value in guesses.items()}
     logs = dict(priors)
 
     touched = {name: set(range(len(runs))) for name in names}  # rows that a number changes
@@ -120,14 +117,11 @@ def fit(runs: Sequence[Run]) -> Mapping[str, float]:
     return logs
 
 
-def _guess(program: str, name: str) -> float:
-    """Return the logarithm of the guessed over the fitted number; 0 where nothing was guessed."""
-    if name not in GUESSES or not program.startswith("megatron-core"):
-        return 0.0
-    newest = known_programs()["megatron-core-26.06"]
+def _guess(program: str, name: str, guess: float) -> float:
+    """Return the logarithm of the guessed over the fitted number."""
     scalar, _, key = name.partition(".")
-    value = getattr(newest, scalar)
-    return math.log(GUESSES[name] / (value[key] if key else value))
+    value = getattr(known_programs()[program], scalar)
+    return math.log(guess / (value[key] if key else value))
 
 
 def _solve(
@@ -266,8 +260,11 @@ AIMS = {
     "Megatron-Bridge, experts": (0.08, 0.15),
     "vTrain, several nodes": (0.12, 1.0),
     "vTrain, one node": (0.10, 1.0),
+    "llm-foundry, FSDP": (0.10, 1.0),
 }
 """Largest mean error and ninetieth percentile that are wanted of each kind of rows."""
+UNMET = {("llm-foundry, FSDP", "system")}
+"""Errors that the document tells without an aim: attention of one generation says nothing of the next."""
 
 
 def all_rows() -> dict[tuple[str, str], list[Unseen]]:
@@ -277,6 +274,7 @@ def all_rows() -> dict[tuple[str, str], list[Unseen]]:
     for by, key in KEYS.items():
         for row in unseen(runs, key, lambda run: run.kind):
             found.setdefault((f"Megatron-Bridge, {row.run.kind}", by), []).append(row)
+        found["llm-foundry, FSDP", by] = unseen(foundry_runs(), key, lambda run: run.program)
     multi = vtrain_runs("vtrain_multi.csv")
     found["vTrain, several nodes", "model"] = unseen(multi, KEYS["model"], lambda run: run.system)
     single = vtrain_runs("vtrain_single.csv")
@@ -326,6 +324,8 @@ def test_errors_on_rows_that_the_fit_has_not_seen(capsys: pytest.CaptureFixture[
             text = f"{before}{table}\n\n{after.partition(chr(10) * 2)[2]}"
         DOCUMENT.write_text(text, encoding="utf-8")
     for (name, by), rows in found.items():
+        if (name, by) in UNMET:
+            continue
         mean, most = AIMS[name]
         assert statistics.fmean(row.error for row in rows) <= mean, (name, by)
         assert ninetieth(row.error for row in rows) <= most, (name, by)
@@ -335,12 +335,14 @@ def test_errors_on_rows_that_the_fit_has_not_seen(capsys: pytest.CaptureFixture[
 
 
 def test_numbers_of_all_rows() -> None:
-    runs = megatron_runs()
-    if not runs:
-        pytest.skip("the measured rows lie beside the checkout of the maintainers alone")
-    program = scaled(known_programs()["megatron-core-26.06"], fit(runs))
-    for name in (*SCALARS, *TABLES):
-        print(name, getattr(program, name))
+    """Print what ``inventory/workloads/software.yaml`` has; a second is 10⁶ µs and 10³ ms there."""
+    runs = megatron_runs(), foundry_runs(), vtrain_runs("vtrain_multi.csv")
+    for rows in filter(None, runs):
+        program = known_programs()[rows[0].program]
+        fitted = scaled(program, fit(rows))
+        print(program.name)
+        for name in dict.fromkeys(one.partition(".")[0] for one in GUESSES[program.name]):
+            print(f"  {name}: {getattr(fitted, name)}")
 
 
 def test_a_million_accelerators() -> None:

@@ -116,6 +116,8 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.slowed is not None:
         low, high = 1 - one.slowed.high, 1 - one.slowed.low
         yield "lost", f"{1 - one.slowed.value:.1%} to the power cap ({low:.1%} to {high:.1%})"
+    if one.collisions >= 0.001:
+        yield "lost", f"up to {one.collisions:.1%} where flows take the same links (in the range)"
     if one.lost is not None and one.lost.repairs is None:
         yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
     for text in (*one.missing, *(spent.missing if spent else ())):
@@ -191,6 +193,7 @@ def _document(one: Prediction, spent: Economy | None, flat: Mapping[str, float])
         "effective": one.effective,
         "basis": one.basis,
         "slowed_by_power_cap": _range(one.slowed),
+        "lost_to_collisions": one.collisions,
         "lost": one.lost.by_cause() if one.lost else None,
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),

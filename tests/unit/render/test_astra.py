@@ -76,11 +76,59 @@ def test_workload_has_the_compute_of_the_step(tmp_path: Path) -> None:
     assert int(cells[0][10]) == pytest.approx(2 * 70.55e9 / 16 / 20, rel=1e-3)
 
 
+EXPERTS = """
+workloads:
+  - {name: pretrain, model: qwen3-235b-a22b, sequence: 4096, layout: {tensor: 1, pipeline: 2, virtual: 1, expert: 64}}
+"""
+COLUMNS = 12
+"""Columns of a record that AICB writes."""
+
+
+@pytest.mark.parametrize(
+    ("layer", "kinds"),
+    [
+        ("", {"ALLGATHER", "REDUCESCATTER"}),
+        (
+            EXPERTS,
+            {"NONE", "ALLTOALL_EP"},
+        ),
+    ],
+)
+def test_workload_of_simai_has_the_compute_of_the_step(
+    tmp_path: Path, layer: str, kinds: set[str]
+) -> None:
+    found = predicted(tmp_path, layer)
+    files = astra_files(found)
+    assert files is not None
+    assert found.step is not None
+    assert found.layout is not None
+    head, count, *rows = files["simai.txt"].splitlines()
+    assert len(rows) == int(count)
+    words = head.split()
+    told = dict(zip(words[1::2], words[2::2], strict=True))
+    assert words[0] == "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
+    assert int(told["model_parallel_NPU_group:"]) == found.layout.tensor
+    assert int(told["pp:"]) == found.layout.pipeline
+    assert int(told["all_gpus:"]) == 512
+    cells = [row.split("\t") for row in rows]
+    assert {len(one) for one in cells} == {COLUMNS}
+    once, layers = cells[:2], cells[2:]
+    assert [one[0] for one in once] == ["grad_gather", "grad_param_comm"]
+    assert len(layers) == 4 * int(told["vpp:"]) * int(told["ga:"])
+    parts = found.step.parts
+    busy = parts.products + parts.attention + parts.memory + parts.recompute + parts.host
+    compute = sum(int(one[column]) for one in layers for column in (2, 5, 8)) / 1e9
+    assert compute == pytest.approx(busy, rel=1e-3)
+    assert {one[3] for one in layers} == kinds
+    if found.layout.tensor > 1:  # whole activations of a micro-batch in bf16
+        assert {int(one[4]) for one in layers} == {2 * 8192 * 8192}
+
+
 def test_predict_writes_the_files_of_each_workload(tmp_path: Path) -> None:
     ended = run_here(tmp_path, "predict", str(FIXTURE), "--write-astra", "out")
     assert ended.code == 0
     names = sorted(one.name for one in (tmp_path / "out/pretrain").iterdir())
-    assert names == ["network.yml", "system.json", "workload.txt"]
+    assert names == ["network.yml", "simai.txt", "system.json", "workload.txt"]
 
 
 def test_a_workload_without_a_prediction_writes_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--write-astra",
         type=Path,
         metavar="DIR",
-        help="write inputs of ASTRA-sim for each workload into a folder of this directory",
+        help="write inputs of ASTRA-sim and SimAI for each workload into a folder of this directory",
     )
     parser.add_argument("--workload", metavar="NAME", help="predict only this workload")
 
@@ -112,7 +112,7 @@ def _flat_fabrics(
 
 
 def _write_astra(folder: Path, found: Sequence[Prediction]) -> None:
-    """Write the inputs of ASTRA-sim of all workloads that have a prediction.
+    """Write the inputs of ASTRA-sim and SimAI of all workloads that have a prediction.
 
     Raises:
         UsageError: none has one.
@@ -128,4 +128,6 @@ def _write_astra(folder: Path, found: Sequence[Prediction]) -> None:
             sys.stderr.write(f"{path}\n")
             written += 1
     if not written:
-        raise UsageError("no workload has a prediction that could be written for ASTRA-sim")
+        raise UsageError(
+            "no workload has a prediction that could be written for ASTRA-sim and SimAI"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 BUSY = 0.9
 """Share of an NVLink's rate that an all-to-all reaches."""
@@ -22,6 +23,7 @@ class Links:
         pod: accelerators below which traffic meets no oversubscribed tier.
         oversubscription: of the tier above a pod, 1 or more.
         reached: share of the rail's rate that collectives reach.
+        uplinks: of a leaf, of which each flow takes one by chance; 0 where routes avoid each other.
     """
 
     domain: int
@@ -32,6 +34,7 @@ class Links:
     pod: int = 1 << 30
     oversubscription: float = 1.0
     reached: float = 0.8
+    uplinks: int = 0
 
     def rate(self, members: int, span: int) -> float:
         """Return the bytes in a second of a ring of ``members`` that lie evenly within ``span`` accelerators.
@@ -49,7 +52,7 @@ class Links:
             raise ValueError(f"{span} accelerators span domains of {self.domain} without a network")
         ports = max(1.0, members * self.domain / span)
         hosts = min(members * self.pod / span, self.pod / self.domain)
-        slower = max(1.0, self.oversubscription / max(1.0, hosts)) if span > self.pod else 1.0
+        slower = self._busiest(self.oversubscription / max(1.0, hosts)) if span > self.pod else 1.0
         return min(self.link, ports * self.rail * self.reached / slower)
 
     def gather(self, volume: float, members: int, span: int) -> float:
@@ -93,9 +96,32 @@ class Links:
         choices = min(copies, groups) if groups else copies
         visited = _distinct(domains, choices) if once else copies * (domains - 1) / domains
         crossing = max(0.0, 1 - self.pod / members)
-        slower = max(1.0, self.oversubscription * crossing)
+        flows = self.oversubscription * max(1.0, (members - self.pod) / near)
+        slower = max(1.0, self.oversubscription * crossing * self._busiest(flows) / max(1.0, flows))
         outside = tokens * width * visited * slower / (self.rail * self.reached)
         return max(inside, outside) + self.rail_delay
+
+    def _busiest(self, flows: float) -> float:
+        """Return by how much a link slows flows down that carry ``flows`` each on average, by the busiest of them."""
+        return max(1.0, _most(flows, self.uplinks) if self.uplinks else flows)
+
+
+@lru_cache(maxsize=4096)
+def _most(flows: float, links: int) -> float:
+    """Return the flows expected on the busiest of ``links`` that flows take by chance, ``flows`` on average.
+
+    Numbers of flows on a link are those of Poisson; all flows on one link are the most.
+    """
+    if flows > 500:  # the exponential of more is lost in rounding; normal deviates come near
+        return flows + math.sqrt(2 * flows * math.log(max(2, links)))
+    chance = below = math.exp(-flows)
+    count, found = 0, 0.0
+    while (none := below**links) < 1 - 1e-9:
+        found += 1 - none
+        count += 1
+        chance *= flows / count
+        below += chance
+    return max(flows, min(found, flows * links))
 
 
 def _distinct(places: float, choices: int) -> float:

@@ -40,6 +40,7 @@ class JobPlacement:
         links: what joins them; None where the network is not known.
         missing: what would have to be known.
         power: share of its TDP that each accelerator may draw under the cap of its group.
+        uplinks: of a leaf, where nothing keeps flows off those that others take; else 0.
     """
 
     board: Accelerators
@@ -48,6 +49,7 @@ class JobPlacement:
     links: Links | None
     missing: tuple[str, ...] = ()
     power: float = 1.0
+    uplinks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Prediction:
         memory: bytes of one accelerator; None where it is not known.
         slowed: speed under a power cap over that without one; None without a cap.
         basis: of the accelerator's speeds; None without a step.
+        collisions: share of the speed that is lost at worst where flows take the same links; in the low end of the range.
     """
 
     workload: TrainingWorkload
@@ -82,6 +85,7 @@ class Prediction:
     memory: float | None = None
     slowed: Bounds | None = None
     basis: Basis | None = None
+    collisions: float = 0.0
 
     @property
     def effective(self) -> float | None:
@@ -179,11 +183,13 @@ def _predicted(
     if isinstance(found, Misfit):
         return Prediction(workload, path, placement, problem=found.text, field=found.field)
     layout, step = found
-    low, high = software.spread.get("experts" if job.model.experts else "dense", (0.5, 1.5))
+    low, high = software.spread.get(job.model.kind, (0.5, 1.5))
     if accelerator.basis == "roofline":
         low, high = ROOFLINE_SPREAD
     value = step.tokens / step.seconds
-    speed = Bounds(value * low, value, value * high)
+    crowded = replace(placement.links, uplinks=placement.uplinks)
+    worst = step_time(job, layout, placement.accelerators, accelerator, crowded, software)
+    speed = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
         speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
@@ -203,6 +209,7 @@ def _predicted(
         memory=accelerator.memory,
         slowed=slowed,
         basis=accelerator.basis,
+        collisions=1 - step.seconds / worst.seconds,
     )
 
 
@@ -349,7 +356,7 @@ def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None
     count = hosts * each
     if accelerator is None:
         return JobPlacement(board, count, hosts, None, (f"speeds of {board.model}",))
-    rail, pod, over, missing = _rails(site, workload.group, each)
+    rail, pod, over, uplinks, missing = _rails(site, workload.group, each)
     links = Links(
         domain=domain,
         link=accelerator.link,
@@ -364,7 +371,7 @@ def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None
     if power is None:
         told = f"power of '{group.product.id}' and TDP of its accelerators, which its 'power_cap' lowers"
         return JobPlacement(board, count, hosts, None, (told,))
-    return JobPlacement(board, count, hosts, links, power=power)
+    return JobPlacement(board, count, hosts, links, power=power, uplinks=uplinks)
 
 
 def _power_share(group: NodeGroupPlan) -> float | None:
@@ -383,10 +390,11 @@ def _power_share(group: NodeGroupPlan) -> float | None:
     return max(left, fact_value(board.min_power) or 0.1 * each) / each
 
 
-def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tuple[str, ...]]:
-    """Return bytes in a second of an accelerator's port, accelerators of a pod, and oversubscription.
+def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, int, tuple[str, ...]]:
+    """Return bytes in a second of an accelerator's port, accelerators of a pod, oversubscription, and uplinks taken by chance.
 
-    The fabric is the one of role ``compute`` that the group hangs on.
+    The fabric is the one of role ``compute`` that the group hangs on. Routes of the fat-tree engine keep shifts apart, adaptive
+    ones avoid what is busy; others, and the equal paths of Ethernet, which a hash chooses from, do neither.
     """
     missing = f"a fabric with role 'compute' to which '{group}' of '{site.name}' is attached"
     for planned in site.fabrics:
@@ -398,15 +406,18 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, tu
                 continue
             gbps = port_rate(hosts)
             if hosts.interfaces is None or gbps is None:
-                return 0.0, 1 << 30, 1.0, (f"ports of '{group}' on the fabric '{planned.name}'",)
+                return 0.0, 1 << 30, 1.0, 0, (f"ports of '{group}' on the fabric '{planned.name}'",)
             rate = gbps / 8 * 1e9
             over = math.prod(
                 max(1.0, oversubscription(layout, tier) or 1.0)
                 for tier in range(len(layout.tiers) - 1)
             )
             pod = layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30
-            return rate * hosts.interfaces / each, pod, over, ()
-    return 0.0, 1 << 30, 1.0, (missing,)
+            engine = planned.fabric.routing_engine or ""
+            apart = engine == "ftree" or engine.startswith("ar_")
+            uplinks = 0 if apart else layout.up_ports(0) or 0
+            return rate * hosts.interfaces / each, pod, over, uplinks, ()
+    return 0.0, 1 << 30, 1.0, 0, (missing,)
 
 
 def with_links(prediction: Prediction, **changes: float) -> StepTime | None:

@@ -65,7 +65,7 @@ class Software:
         recompute_all: every layer is recomputed, whatever the memory.
         jitter: standard deviation of a step between accelerators, as a share of it.
         spread: measured over predicted speed of rows that the fit had not seen, tenth and ninetieth
-            percentile, of ``dense`` models and of those with ``experts``.
+            percentile, of ``dense`` models, of those with ``experts`` and of those of ``images``.
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class Gemm:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """A decoder-only transformer.
+    """A decoder-only transformer, or one that denoises images or videos.
 
     Attributes:
         name: of the model.
@@ -65,6 +66,7 @@ class LanguageModel:
         biased: the products of the experts have biases, which no kernel fuses.
         latent: sizes of latent attention; None for grouped queries.
         predicted: further layers that predict tokens ahead, counted as layers of the last kind.
+        denoises: its tokens are patches that all attend to each other, and to a text by a second attention of each layer.
     """
 
     name: str
@@ -88,6 +90,12 @@ class LanguageModel:
     biased: bool = False
     latent: LatentAttention | None = None
     predicted: int = 0
+    denoises: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return ``images``, ``experts`` or ``dense``, by which ranges of predictions are told."""
+        return "images" if self.denoises else "experts" if self.experts else "dense"
 
     @property
     def matrices(self) -> int:
@@ -165,6 +173,9 @@ class LanguageModel:
             keys = max(self.kv_heads / parts, 1) * self.head_dim
             yield Gemm(tokens, width + 2 * keys, self.hidden)
             yield Gemm(tokens, self.hidden, width)
+            if self.denoises:  # query and output of the attention to the text, whose keys are few
+                yield Gemm(tokens, width, self.hidden)
+                yield Gemm(tokens, self.hidden, width)
             return
         latent = self.latent
         yield Gemm(tokens, latent.query_rank, self.hidden)
@@ -185,8 +196,8 @@ class LanguageModel:
         yield Gemm(tokens, self.hidden, width)
 
     def span(self, sequence: int) -> float:
-        """Return the tokens that a token attends to on average: half of the sequence, or a window."""
-        full = sequence / 2
+        """Return the tokens that a token attends to on average: half of the sequence, all of it, or a window."""
+        full = float(sequence) if self.denoises else sequence / 2
         if not self.window or self.window >= sequence:
             return full
         near = self.window * (1 - self.window / (2 * sequence))
@@ -204,11 +215,13 @@ class LanguageModel:
 
 
 def read_config(name: str, config: Mapping[str, Any]) -> LanguageModel:
-    """Read a ``config.json`` as Hugging Face's Transformers writes it.
+    """Read a ``config.json`` as Hugging Face's Transformers writes it, or Diffusers that of Wan.
 
     Raises:
         UnknownShapeError: a size is missing, or its layers are of a kind that is not counted.
     """
+    if config.get("_class_name") == "WanTransformer3DModel":
+        return _denoising(name, config)
     kinds = set(config.get("layer_types") or ()) | set(config.get("layers_block_type") or ())
     counted = {"full_attention", "sliding_attention", "attention"}
     strange = sorted(kinds - counted)
@@ -262,6 +275,17 @@ def read_config(name: str, config: Mapping[str, Any]) -> LanguageModel:
         latent=latent,
         predicted=config.get("num_nextn_predict_layers") or 0,
     )
+
+
+def _denoising(name: str, config: Mapping[str, Any]) -> LanguageModel:
+    """Return a model of videos; its patches are embedded by, and projected to, a matrix of few columns."""
+    layers, heads = (_size(name, config, key) for key in ("num_layers", "num_attention_heads"))
+    width = _size(name, config, "attention_head_dim")
+    patch = math.prod(config.get("patch_size") or (1,)) * _size(name, config, "in_channels")
+    return LanguageModel(
+        name, layers, heads * width, heads, heads, width, _size(name, config, "ffn_dim"), patch,
+        gated=False, dense_layers=layers, denoises=True,
+    )  # fmt: skip
 
 
 def _size(name: str, config: Mapping[str, Any], key: str) -> int:
