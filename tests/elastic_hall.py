@@ -375,7 +375,8 @@ def elastic_blueprint(lab: Any, name: str, changes: Mapping[str, str]) -> Path:
 def slurm_of(blueprint: Path) -> tuple[str, dict[str, Any]]:
     """Return slurm.conf of a blueprint, and the configuration of the program."""
     plan = load_plan(blueprint, []).plan
-    config = {"sites": elastic_variables(plan)["elastic_sites"]}
+    known = elastic_variables(plan)
+    config = {"sites": known["elastic_sites"], "bursts": known["elastic_bursts"]}
     return render_slurm(plan)["slurm.conf"], config
 
 
@@ -428,3 +429,18 @@ def age_failures(hall: ElasticHall) -> None:
     with journal(hall) as known:
         for one in known["failures"].values():
             one["at"] = 0
+
+
+def kill(hall: ElasticHall, lab: Any, calls: int) -> None:
+    """Kill a program after so many more calls of AWS; begin a sweep where none runs that long."""
+    begun = len(lab.calls())
+
+    def ripe() -> bool:
+        if not hall.running():
+            hall.start("sweep")
+        return len(lab.calls()) >= begun + calls and bool(hall.running())
+
+    hall.wait_for(ripe, f"{calls} calls of AWS")
+    for process in hall.running():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)

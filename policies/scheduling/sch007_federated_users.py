@@ -22,7 +22,7 @@ class FederatedUsers(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message="nothing states which numbers its accounts have",
+                    message="the uids of its accounts are not stated",
                     missing=(Missing("accounts or a directory of all sites", ("users",)),),
                 )
             elif found:
@@ -35,4 +35,4 @@ class FederatedUsers(Policy):
                     fix=f"give '{first.account}' the uid {first.number} at '{site}', and its files to it",
                 )
             else:
-                yield Finding(at, ok=True, message="its accounts have the numbers of the others")
+                yield Finding(at, ok=True, message="its accounts have the uids of the other sites")

@@ -5,10 +5,7 @@ Each instance gets a real slurmd. Nothing is lost, nothing runs twice, and an id
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from elastic_hall import (
     elastic_blueprint,
     elastic_hall,
     journal,
+    kill,
     living,
     own_network,
 )
@@ -216,18 +214,3 @@ def test_500_nodes_with_20_kills_of_the_program_leave_no_orphan_and_none_twice(l
                 each=[lambda: hall.run("sweep")],
             )
             assert max(living(lab).values(), default=1) == 1
-
-
-def kill(hall: ElasticHall, lab: Any, calls: int) -> None:
-    """Kill a program after so many more calls of AWS; begin a sweep where none runs that long."""
-    begun = len(lab.calls())
-
-    def ripe() -> bool:
-        if not hall.running():
-            hall.start("sweep")
-        return len(lab.calls()) >= begun + calls and bool(hall.running())
-
-    hall.wait_for(ripe, f"{calls} calls of AWS")
-    for process in hall.running():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)

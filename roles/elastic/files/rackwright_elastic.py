@@ -190,6 +190,8 @@ class Job:
         self.limit, self.used = seconds_of(limit), seconds_of(used) or 0
         # Tasks of an array have none until they are looked at.
         self.eligible = local_time(eligible) or local_time(submitted)
+        # Slurm's times are whole seconds, in which a script submits many jobs: the number tells their order.
+        self.age = (self.eligible or float("inf"), int(number), int(task) if task.isdigit() else 0)
 
     @property
     def waits(self):
@@ -262,7 +264,7 @@ class Burst:
         room, members = self.room(jobs, now), self.members(jobs)
         waiting = [one for one in members if one.state == "PENDING" and len(one.partitions) > 1]
         if room < 0:
-            for job in sorted(waiting, key=lambda one: one.eligible or now, reverse=True):
+            for job in sorted(waiting, key=lambda one: one.age, reverse=True):
                 say(f"{job.name} goes back to {self.known['partition']}: {self.words()}")
                 self.slurm.send(job, [one for one in job.partitions if one != self.into])
                 room += self.worst(job)
@@ -278,7 +280,7 @@ class Burst:
             and self.into not in one.partitions
             and now - one.eligible >= self.known["wait_s"]
         ]
-        for job in sorted(ready, key=lambda one: one.eligible):
+        for job in sorted(ready, key=lambda one: one.age):
             cost = self.worst(job)
             if job.nodes > free or cost > room:
                 continue

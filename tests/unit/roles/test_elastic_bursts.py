@@ -174,6 +174,20 @@ def test_jobs_that_waited_are_let_in_the_eldest_first_as_far_as_there_are_hosts(
     assert let_in == [2, 3], "four hosts; the fourth job has not waited"
 
 
+def test_jobs_of_one_second_are_let_in_in_the_order_of_their_numbers(
+    run: Any, queue: Queue
+) -> None:
+    """A real squeue lists the jobs of one second with the last one first."""
+    for number in (11, 10, 9, 8):
+        queue.queue.append(QueuedJob(number, 2, HOUR, NOW - 700))
+    run("sweep")
+    let_in = {job.number for job in queue.queue if "gpu-burst" in job.partitions}
+    assert let_in == {8, 9}
+    run("sweep", budget=40.0)
+    let_in = {job.number for job in queue.queue if "gpu-burst" in job.partitions}
+    assert let_in == {8}, "without room, the last goes back first"
+
+
 @pytest.mark.parametrize(
     "changes",
     [
