@@ -31,10 +31,11 @@ NEXT_HEAD = (
     "another head node takes its place, once 'up --replace-head' is given: snapshots are made, it is stopped, and its "
     "data volume is detached, stays as it is and goes to the new one"
 )
+_GROWN = "more instances; where AWS lacks capacity, 'up' keeps those that came, ends with 10, and the group asks again"
 SURPLUS = "'up' terminates no nodes: 'rackwright replace --surplus' drains and ends them before"
 TEMPLATE = (
     "a new version of the launch template: nodes stay what they are until 'rackwright replace --outdated' drains and "
-    "replaces them in turn"
+    "replaces them in turn, and launches first where capacity allows"
 )
 
 
@@ -169,7 +170,7 @@ class AwsNodeGroup(Model):
     count: Annotated[
         Annotated[int, Field(ge=0)] | CountRange,
         PART,
-        OnChange("in place", "more instances", event="grown"),
+        OnChange("in place", _GROWN, event="grown"),
         OnChange("drain", SURPLUS, event="shrunk"),
         OnChange("drain", _LEAVE),
     ]

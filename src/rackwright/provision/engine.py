@@ -465,20 +465,17 @@ def render_json(
     *,
     endpoint: str | None = None,
     nodes: Mapping[str, Any] | None = None,
-    outdated: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
     """Return the outcomes as JSON, schema ``rackwright.stack/v1``.
 
     Args:
         outcomes: what a run did to each stack.
         endpoint: base URL of the embedded AWS.
-        nodes: hosts of each node group with their addresses; None where they are not known.
-        outdated: nodes that are not what their group launches now; None where they are not known.
+        nodes: the fields on instances of node groups; None where they are not known.
     """
     return json_text(
         {
-            "nodes": nodes,
-            "outdated": outdated,
+            **(nodes or dict.fromkeys(("nodes", "outdated", "unhealthy"))),
             "schema": "rackwright.stack/v1",
             "endpoint": endpoint,
             "stacks": [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rackwright.errors import UsageError
 from rackwright.harmless import counted
@@ -23,6 +23,7 @@ from rackwright.provision.outdated import (
     Surplus,
     find_outdated,
     find_surplus,
+    find_unhealthy,
 )
 from rackwright.provision.targets import Target
 
@@ -40,6 +41,7 @@ class Bound:
         outdated: nodes that are not what their group launches now.
         surplus: nodes that the blueprint has no place for.
         protected: instances that their group may not choose any more when it gets smaller.
+        unhealthy: the instance of each host that fails EC2's status checks; empty where it has ended.
     """
 
     namings: tuple[Naming, ...]
@@ -48,6 +50,7 @@ class Bound:
     outdated: tuple[OutdatedNode, ...] = ()
     surplus: tuple[Surplus, ...] = ()
     protected: int = 0
+    unhealthy: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_partial(self) -> bool:
@@ -92,7 +95,14 @@ def read(fleet: Fleet, target: Target) -> Bound:
     groups = aws.groups()
     found = aws.instances(groups)
     namings = tuple(fleet.held(name, found.get(name, ())) for name in fleet.groups)
-    return Bound(namings, 0, 0, _outdated(aws, groups, namings), _surplus(fleet, found))
+    return Bound(
+        namings,
+        0,
+        0,
+        _outdated(aws, groups, namings),
+        _surplus(fleet, found),
+        unhealthy=_unhealthy(groups, namings),
+    )
 
 
 def surplus(fleet: Fleet, target: Target) -> tuple[Surplus, ...]:
@@ -353,7 +363,14 @@ def _bind(
         _outdated(aws, groups, namings),
         _surplus(fleet, found),
         sum(len(ids) for ids in bare.values()),
+        _unhealthy(groups, namings),
     )
+
+
+def _unhealthy(groups: Sequence[ScalingGroup], namings: Sequence[Naming]) -> dict[str, str]:
+    by_name = {group.group: group for group in groups}
+    here = [(naming, by_name[naming.group]) for naming in namings if naming.group in by_name]
+    return {host: one for pair in here for host, one in find_unhealthy(*pair).items()}
 
 
 def _outdated(

@@ -169,6 +169,14 @@ class Surplus:
         return f"'{self.group}' has {self.there:,} nodes and the blueprint wants {self.wanted:,}: {text}"
 
 
+def find_unhealthy(naming: Naming, group: ScalingGroup) -> dict[str, str]:
+    """Return the instance of each host that fails EC2's status checks; empty where it has ended by itself."""
+    there = {one.id for one in (*naming.holders.values(), *naming.unnamed)}
+    ended = len(group.unhealthy & group.members.keys() - there)
+    impaired = {host: one.id for host, one in naming.holders.items() if one.id in group.unhealthy}
+    return impaired | dict.fromkeys(naming.missing[:ended], "")
+
+
 def find_surplus(naming: Naming, instances: Sequence[NodeInstance]) -> Surplus | None:
     """Return the instances that a group has beyond the blueprint; None if there are none.
 

@@ -120,7 +120,11 @@ class Replacing:
             (now,) = (one for one in self.calls.groups() if one.name == group.name)
             naming = self.fleet.held(group.group, self.calls.instances([now]).get(group.group, ()))
             coming = [one for one in naming.unnamed if one.id in now.pending]
-            ready = [one for one in naming.unnamed if one.address and one not in coming]
+            ready = [
+                one
+                for one in naming.unnamed
+                if one.address and one.id not in now.pending | now.unhealthy
+            ]
             # What failed before the group was asked says nothing about what it was asked for.
             newest = self.calls.activities(group.name, 1)
             asked = (one for one in newest if one["ActivityId"] not in before)

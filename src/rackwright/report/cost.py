@@ -13,7 +13,7 @@ from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost.aws import TERMS
 from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice, add_up
-from rackwright.plan.cost.spend import PlannedSpend
+from rackwright.plan.cost.spend import BudgetUse, PlannedSpend
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.plan.cost.weather import WeatherYear
 from rackwright.plan.workload.economy import TokenPrice
@@ -30,11 +30,12 @@ def render_text(
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
     spent: Sequence[PlannedSpend] = (),
+    budgets: Sequence[BudgetUse] = (),
 ) -> str:
     """Return the total, each site with its groups, what is missing, and where the prices come from.
 
     ``tokens`` has what 10¹² tokens of the workloads cost, by site, beside the comparisons; ``years`` has
-    the sites by the hours of a weather file, and ``spent`` what AWS has charged.
+    the sites by the hours of a weather file, ``spent`` what AWS has charged, and ``budgets`` their use.
     """
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = cost_table(summary)
@@ -55,6 +56,7 @@ def render_text(
         lines += ["", *_weather_lines(year)]
     for one in spent:
         lines += ["", *_spent_lines(one)]
+    lines += [_budget_line(use) for use in budgets]
     return "\n".join(lines) + "\n"
 
 
@@ -76,6 +78,7 @@ def render_json(
     tokens: Mapping[str, Sequence[TokenPrice]] | None = None,
     years: Sequence[WeatherYear] = (),
     spent: Sequence[PlannedSpend] = (),
+    budgets: Sequence[BudgetUse] = (),
 ) -> str:
     """Return the whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -108,6 +111,15 @@ def render_json(
         document["weather_years"] = [{**asdict(year), "wue": year.wue} for year in years]
     if spent:
         document["spent"] = [_spent(one) for one in spent]
+        document["budgets"] = [
+            {
+                "field": use.field,
+                "budget": f"{use.budget:f}",
+                "charged": f"{use.charged:f}",
+                "complete": use.complete,
+            }
+            for use in budgets
+        ]
     return json_text(document)
 
 
@@ -126,6 +138,13 @@ def _spent_lines(one: PlannedSpend) -> Iterator[str]:
     yield f"  planned  {least}{_cents(one.most)} USD"
     if one.above is not None and one.above > 0:
         yield f"  {_cents(one.above)} USD more than planned: look for what the plan does not count"
+
+
+def _budget_line(use: BudgetUse) -> str:
+    """Return the charges of all sites on AWS beside the share of a budget for the same days."""
+    charged = f"{'' if use.complete else 'at least '}{_cents(use.charged)} USD"
+    side = "above" if use.exceeded else "of"
+    return f"all sites on AWS: {charged}, {side} {_cents(use.budget)} USD of 'costs.{use.field}'"
 
 
 def _spent(one: PlannedSpend) -> dict[str, Any]:

@@ -174,6 +174,17 @@ def test_up_names_outdated_nodes_and_ends_with_8(
     assert "outdated nodes of train: train-1" in capsys.readouterr().out
 
 
+def test_status_names_nodes_that_fail_the_checks_of_ec2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Bound((a_group(3, 3),), 0, 0, unhealthy={"train-2": "i-2", "train-3": ""})
+    monkeypatch.setattr(nodes, "read", lambda *_args: found)
+    assert run("status") == 0
+    assert "EC2's status checks fail for train-[2-3]" in capsys.readouterr().out
+    assert run("status", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unhealthy"] == {"train-2": "i-2", "train-3": ""}
+
+
 def test_up_lets_no_group_choose_which_nodes_go(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

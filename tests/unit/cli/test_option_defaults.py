@@ -16,8 +16,8 @@ from rackwright.policy.packs.loader import builtin_pack
 JUDGING = frozenset(
     {
         "accept", "all-reduce", "base-ref", "baseline", "exit-zero", "isolated", "layer", "max-failures",
-        "no-baseline", "no-waivers", "only", "outdated", "pack", "reason", "stage", "today", "token-file", "url",
-        "waivers", "wave-limit", "yes",
+        "no-baseline", "no-waivers", "only", "outdated", "pack", "reason", "stage", "today", "token-file", "unhealthy",
+        "url", "waivers", "wave-limit", "yes",
     }
 )  # fmt: skip
 """Options by which less is checked, more is done at once, or something is confirmed."""

@@ -327,6 +327,21 @@ def test_every_call_of_a_replacement_is_interrupted(site: Cloud) -> None:
     assert {"update", "reach", "change", "accept"} < set(interruption.made)
 
 
+def test_a_node_that_fails_the_checks_of_ec2_is_replaced(
+    site: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer()
+    before = site.tags()
+    assert run("--unhealthy", "--yes") == 3
+    site.scaling.set_instance_health(InstanceId=before["train-2"], HealthStatus="Unhealthy")
+    assert run("--unhealthy", "--yes") == 0
+    assert "to be replaced: train-2\n" in capsys.readouterr().err
+    after = site.tags()
+    assert after["train-2"] != before["train-2"]
+    assert {**after, "train-2": ""} == {**before, "train-2": ""}
+    assert run("--unhealthy", "--yes") == 3
+
+
 def test_a_node_beyond_the_count_got_the_name_of_the_node_that_was_replaced(
     site: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:

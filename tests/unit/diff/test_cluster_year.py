@@ -57,7 +57,7 @@ ELASTIC = {"min": 0, "max": 8}
 @pytest.mark.parametrize(
     ("before", "after", "path", "action", "words"),
     [
-        (year(), year(count=12), f"{GROUP}.count", Action.IN_PLACE, "more instances"),
+        (year(), year(count=12), f"{GROUP}.count", Action.IN_PLACE, "ends with 10"),
         (year(count=12), year(), f"{GROUP}.count", Action.DRAIN, "replace --surplus"),
         (year(count=ELASTIC), year(count={"min": 0, "max": 12}), f"{GROUP}.count.max",
          Action.IN_PLACE, "jobs go on"),
@@ -104,3 +104,4 @@ def test_another_type_rolls_and_says_by_which_command() -> None:
     action, reason = foretold(before, after)[f"{GROUP}.type"]
     assert action is Action.ROLLING
     assert "replace --outdated" in reason
+    assert "launches first" in reason

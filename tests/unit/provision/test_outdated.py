@@ -14,6 +14,7 @@ from rackwright.provision.outdated import (
     ScalingGroup,
     find_outdated,
     find_surplus,
+    find_unhealthy,
     outdated_lines,
 )
 
@@ -92,6 +93,16 @@ def test_outdated_nodes_are_told_together_by_what_differs() -> None:
         "outdated nodes of dgx: dgx-[1-3], i-9 (image)",
         "outdated nodes of dgx: dgx-4 (image, subnet)",
     ]
+
+
+def test_impaired_and_ended_instances_are_unhealthy_and_hosts_without_capacity_are_not() -> None:
+    nodes = [node(1, NEW), node(2, NEW)]
+    group = replace(
+        GROUP, members={"i-1": True, "i-2": True, "i-9": True}, unhealthy=frozenset({"i-2", "i-9"})
+    )
+    assert find_unhealthy(held("dgx", 4, nodes), group) == {"dgx-2": "i-2", "dgx-3": ""}
+    lacking = replace(group, members={"i-1": True, "i-2": True}, unhealthy=frozenset())
+    assert find_unhealthy(held("dgx", 4, nodes), lacking) == {}
 
 
 def test_those_go_whose_names_the_blueprint_has_no_more() -> None:

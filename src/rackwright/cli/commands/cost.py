@@ -66,19 +66,20 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--spent",
         action="store_true",
-        help="ask AWS what the sites have cost this month, by their tags; end with 6 if that is unknown",
+        help="ask AWS what the sites have cost this month, by their tags; end with 5 above a budget, 6 if unknown",
     )
     add_todo(parser, "each unset price and rate")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the cost. It informs only: policies CST-001 and CST-002 judge the budget.
+    """Print the cost; 5 if AWS has charged more than a budget. CST-001 and CST-002 compare the plan with budgets.
 
     Raises:
         UsageError: an option has no effect without another one, the file of ``--todo`` is there, or a file
             of ``--weather`` cannot be used.
     """
     from rackwright.plan.cost.comparison import compare
+    from rackwright.plan.cost.spend import budget_uses
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
     from rackwright.plan.workload.economy import AcceleratorUse, token_prices
@@ -105,9 +106,12 @@ def run(arguments: argparse.Namespace) -> int:
     render = render_json if arguments.json else render_text
     years = () if arguments.weather is None else _weather_years(arguments, plan)
     spent = _spent(plan, summary) if arguments.spent else ()
-    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years, spent))
+    budgets = budget_uses(plan.costs, [one.spend for one in spent])
+    sys.stdout.write(render(plan.name, summary, comparisons, tokens, years, spent, budgets))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
+    if any(use.exceeded for use in budgets):
+        return ExitCode.VIOLATION
     unknown = any(one.spend.charged is None for one in spent)
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 

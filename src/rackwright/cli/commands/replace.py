@@ -37,6 +37,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="replace every node that differs from what its group launches now",
     )
     which.add_argument(
+        "--unhealthy",
+        action="store_true",
+        help="replace every node that fails EC2's status checks or whose instance has ended",
+    )
+    which.add_argument(
         "--surplus", action="store_true", help="terminate nodes beyond the count in the blueprint"
     )
     add_gate(parser)
@@ -80,11 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace, plan: Plan) -> None:
     check_replacement(arguments, plan)
-    asked = [bool(arguments.hosts), arguments.outdated, arguments.surplus, arguments.resume]
+    asked = (
+        bool(arguments.hosts),
+        arguments.outdated,
+        arguments.unhealthy,
+        arguments.surplus,
+        arguments.resume,
+    )
     if sum(asked) != 1:
         raise UsageError(
             "name the nodes to replace",
-            hint="one of: names of hosts, --outdated, --surplus, --resume",
+            hint="one of: names of hosts, --outdated, --unhealthy, --surplus, --resume",
         )
     if arguments.resume and arguments.check:
         raise UsageError("--resume continues the change with its original options, without --check")
@@ -103,6 +114,8 @@ def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
         named = {host: one for one, host in each if host is not None}
         return Choice(named, tuple(one for one, host in each if host is None), removed=True)
     _refuse_surplus(found)
+    if arguments.unhealthy:
+        return Choice(found.unhealthy)
     if arguments.outdated:
         ends = {node.host: node.instance for node in found.outdated if node.host is not None}
         if nameless := [node.instance for node in found.outdated if node.host is None]:

@@ -390,14 +390,14 @@ def _render(verb: str, site: Site, outcomes: Sequence[StackOutcome], endpoint: s
 def _as_json(outcomes: Sequence[StackOutcome], target: Target, found: Bound | None) -> str:
     from rackwright.provision.engine import render_json
 
-    if found is None:
-        return render_json(outcomes, endpoint=target.endpoint)
-    return render_json(
-        outcomes,
-        endpoint=target.endpoint,
-        nodes={one.group: one.as_data() for one in found.namings},
-        outdated=[one.as_data() for one in found.outdated],
-    )
+    nodes = None
+    if found is not None:
+        nodes = {
+            "nodes": {one.group: one.as_data() for one in found.namings},
+            "outdated": [one.as_data() for one in found.outdated],
+            "unhealthy": found.unhealthy,
+        }
+    return render_json(outcomes, endpoint=target.endpoint, nodes=nodes)
 
 
 def _hosts(found: Bound | None) -> Iterator[str]:
@@ -411,6 +411,9 @@ def _hosts(found: Bound | None) -> Iterator[str]:
         there = list(one.as_data()["private_ips"])
         text = f": {compress_hostlist(there)}" if there else ""
         yield f"hosts of {one.group}: {len(there):,} of {len(one.hosts):,} with an address{text}"
+    if found.unhealthy:
+        hosts = compress_hostlist(found.unhealthy)
+        yield f"EC2's status checks fail for {hosts}: rackwright replace BLUEPRINT --unhealthy"
     if found.outdated:
         yield from outdated_lines(found.outdated)
         yield "they stay as they are until they are replaced: rackwright replace BLUEPRINT --outdated --waves unit"

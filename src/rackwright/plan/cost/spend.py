@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rackwright.model.cost import HOURS_PER_YEAR, Costs
 from rackwright.plan.cost.summary import CostSummary, SiteCost
 
 
@@ -51,6 +52,46 @@ class PlannedSpend:
         if self.spend.charged is None or self.most is None:
             return None
         return self.spend.charged - self.most
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """Dollars charged for all sites against a budget, for the same days.
+
+    Attributes:
+        field: the budget's field of ``costs``.
+        budget: dollars of the budget for these days.
+        charged: dollars charged for the sites whose charges are known.
+        complete: True if they are known for every site on AWS.
+    """
+
+    field: str
+    budget: Decimal
+    charged: Decimal
+    complete: bool
+
+    @property
+    def exceeded(self) -> bool:
+        """True if the known charges alone are above the budget."""
+        return self.charged > self.budget
+
+
+def budget_uses(costs: Costs | None, spends: Sequence[Spend]) -> list[BudgetUse]:
+    """Return the use of each budget that is set; that of a year is spread evenly over its hours."""
+    if costs is None or not spends:
+        return []
+    hours = spends[0].hours
+    charged = sum((one.charged for one in spends if one.charged is not None), Decimal(0))
+    complete = all(one.charged is not None for one in spends)
+    budgets = {
+        "budget_per_hour": costs.budget_per_hour,
+        "budget_per_year": costs.budget_per_year and costs.budget_per_year / HOURS_PER_YEAR,
+    }
+    return [
+        BudgetUse(name, hourly * hours, charged, complete)
+        for name, hourly in budgets.items()
+        if hourly is not None
+    ]
 
 
 def month_to(day: dt.date) -> tuple[dt.date, dt.date]:

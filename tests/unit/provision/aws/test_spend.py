@@ -14,8 +14,9 @@ import pytest
 from botocore.stub import Stubber
 
 from rackwright.cli import main
+from rackwright.model.cost import Costs
 from rackwright.plan.cost.lines import Amount
-from rackwright.plan.cost.spend import Spend, month_to, planned
+from rackwright.plan.cost.spend import Spend, budget_uses, month_to, planned
 from rackwright.plan.cost.summary import CostSummary, SiteCost
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import targets
@@ -111,6 +112,20 @@ def test_the_plan_is_that_of_the_same_hours() -> None:
     assert (one.least, one.most, one.above) == (Decimal(96), Decimal(480), Decimal(20))
 
 
+def test_charges_of_some_days_against_budgets() -> None:
+    days = (dt.date(2026, 11, 1), dt.date(2026, 11, 3))
+    spends = [Spend("use1", *days, Decimal(500)), Spend("usw2", *days, Decimal(100))]
+    costs = Costs.model_validate(
+        {"budget_per_year": "87600 USD/year", "budget_per_hour": "12.5 USD/h"}
+    )
+    hour, year = budget_uses(costs, spends)
+    assert (hour.budget, hour.charged, hour.exceeded) == (Decimal(600), Decimal(600), False)
+    assert (year.budget, year.exceeded) == (Decimal(480), True)
+    (part, _) = budget_uses(costs, [spends[0], Spend("usw2", *days, None, "no tags")])
+    assert (part.charged, part.complete, part.exceeded) == (Decimal(500), False, False)
+    assert budget_uses(Costs(), spends) == budget_uses(None, spends) == budget_uses(costs, []) == []
+
+
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = Target("aws", tmp_path, {}, None)
@@ -133,6 +148,22 @@ def test_cost_tells_what_was_charged_and_what_was_planned(
     (one,) = json.loads(capsys.readouterr().out)["spent"]
     assert one["charged"] is None
     assert "not active for cost allocation" in one["unknown"]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_charges_above_the_budget_end_with_5(
+    explorer: Stubber, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    layer = tmp_path / "budget.yaml"
+    words = ["cost", str(builtin_pack() / "fixtures/aws.yaml"), "--spent", "--layer", str(layer)]
+    layer.write_text("costs: {budget_per_hour: 1000 USD/h}\n")
+    for charged, code, side in (("1.50", 0, "of"), ("99999999", 5, "above")):
+        tags(explorer, ACTIVE)
+        explorer.add_response("get_cost_and_usage", answer(charged))
+        assert main(words) == code
+        out = capsys.readouterr().out
+        assert f"USD, {side} " in out
+        assert "USD of 'costs.budget_per_hour'\n" in out
 
 
 def test_spent_without_a_site_on_aws_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
