@@ -162,13 +162,13 @@ def test_a_queue_that_waits_gets_hosts_on_aws_and_20_kills_leave_none(lab: Any) 
         hall.wait_for(lambda: len(let_in(hall)) == MOST, "jobs that are let in", each=sweep)
         eldest = set(waiting[:MOST])
         assert let_in(hall) == eldest, "as many as there are hosts"
-        kill_each(hall, lab, "launch", 6)
+        kill_each(hall, lab, "launch", 4)
         hall.wait_for(lambda: on_aws(hall) == eldest, "jobs on AWS", each=work)
         assert set(living(lab)) == BURST_NODES
 
         # Less of the budget is left than hosts and jobs may cost: all on AWS ends, and nothing is launched.
         terms(hall, budget=spent(hall) + 1)
-        kill_each(hall, lab, "stop", 3)
+        kill_each(hall, lab, "stop", 2)
         back = dict.fromkeys(waiting, ("gpu", "PENDING"))
         hall.wait_for(
             lambda: not living(lab) and places(hall) == {first: ("gpu", "RUNNING"), **back},
@@ -184,12 +184,12 @@ def test_a_queue_that_waits_gets_hosts_on_aws_and_20_kills_leave_none(lab: Any) 
 
         terms(hall, budget=BUDGET)
         age_failures(hall)
-        kill_each(hall, lab, "second launch", 6)
+        kill_each(hall, lab, "second launch", 4)
         hall.wait_for(lambda: len(on_aws(hall)) == MOST, "jobs on AWS again", each=work)
         assert set(living(lab)) == BURST_NODES
         (hall.folder / "go").touch()
         hall.wait_for(lambda: len(ended(hall)) == JOBS, "the jobs", each=work)
-        kill_each(hall, lab, "end", 3)
+        kill_each(hall, lab, "end", 2)
         hall.wait_for(
             lambda: hall.states("POWERED_DOWN") >= BURST_NODES and not living(lab),
             "nothing that runs on AWS",
