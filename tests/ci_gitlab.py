@@ -43,7 +43,7 @@ class Pipeline:
 
     def variables(self, name: str, given: Mapping[str, str]) -> dict[str, str]:
         """Variables of a job: the file's, then the job's, then ``given``, which a project has set."""
-        written = {**self._document["variables"], **self.job(name).get("variables", {})}
+        written = {**self._document.get("variables", {}), **self.job(name).get("variables", {})}
         known = {**written, **given}
         for key, text in written.items():
             if key not in given and text.startswith("$"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,8 @@ from pathlib import Path
 
 from forge_fake import FakeForge
 from rackwright import __version__
+from rackwright.files import cache_folder
+from rackwright.locks import turn
 from rackwright.render.ci import write_ci
 from rackwright.team.ci_source import InstallSource, parse_source
 
@@ -20,6 +24,14 @@ BLUEPRINT = "site/blueprint.yaml"
 WHEEL = f"rackwright-{__version__}-py3-none-any.whl"
 SOME_SOURCE = parse_source(f"index:rackwright=={__version__}", [f"sha256:{'0' * 64}"])
 """For tests that install nothing."""
+_PYTHON = """\
+#!/bin/sh
+case "$#/$1/$2/$3" in
+  4/-I/-m/venv) test -e "$4" || {{ mkdir -p "$(dirname "$4")"; exec cp -a {kept} "$4"; }} ;;
+esac
+exec {real} "$@"
+"""
+"""Copies an environment: to install pip in each takes longer than most jobs."""
 _LAUNCHER = """
 import os
 
@@ -107,7 +119,14 @@ def bare_machine(folder: Path) -> dict[str, str]:
     programs, index, home = (folder / name for name in ("bin", "index", "home"))
     for made in (programs, index, home):
         made.mkdir()
-    (programs / "python3").symlink_to(Path(sys.executable).resolve())
+    python = programs / "python3"
+    python.write_text(
+        _PYTHON.format(
+            kept=shlex.quote(str(_kept_environment())),
+            real=shlex.quote(str(Path(sys.executable).resolve())),
+        )
+    )
+    python.chmod(0o755)
     _write_wheel(index)
     mine = str(Path(sys.executable).parent)
     path = [part for part in os.environ["PATH"].split(os.pathsep) if part != mine]
@@ -124,6 +143,20 @@ def bare_machine(folder: Path) -> dict[str, str]:
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(index),
     }
+
+
+def _kept_environment() -> Path:
+    """Return a virtual environment of this Python with nothing but pip in it, made once."""
+    python = Path(sys.executable).resolve()
+    key = hashlib.sha256(f"{python} {sys.version}".encode()).hexdigest()[:12]
+    folder = cache_folder("tests") / f"venv-{key}"
+    with turn(folder.with_suffix(".lock")):
+        if not folder.exists():
+            unfinished = folder.with_suffix(".new")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            subprocess.run([python, "-I", "-m", "venv", unfinished], check=True)
+            unfinished.rename(folder)
+    return folder
 
 
 def _write_wheel(index: Path) -> None:

@@ -18,6 +18,7 @@ import difflib
 import importlib
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -72,7 +73,8 @@ def _unequal(one: Any, other: Any, at: str) -> Iterator[str]:
         for index, (a, b) in enumerate(zip(one, other, strict=False)):
             yield from _unequal(a, b, f"{at}[{index}]")
     elif isinstance(one, float) and isinstance(other, float):
-        if abs(one - other) > TOLERANCE * max(abs(one), abs(other)):
+        same = math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=0.0)
+        if not same and not (math.isnan(one) and math.isnan(other)):
             yield f"{at}: {one!r} became {other!r}"
     elif type(one) is not type(other) or one != other:
         yield f"{at}: {one!r} became {other!r}"
@@ -269,6 +271,8 @@ def main(words: Sequence[str] | None = None) -> int:
             else:
                 _check_out(arguments.after, roots["after"])
             return _compare(roots, folder, arguments.only)
+        except subprocess.CalledProcessError:  # git has said why
+            return 2
         finally:
             for root in roots.values():
                 if root != ROOT and root.exists():

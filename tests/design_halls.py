@@ -343,7 +343,7 @@ LARGE = (
     LargeHall(ten_blocks, "400 positions in 10 blocks, each on three UPSs of 420 kW"),
     LargeHall(fifty_blocks, "2,000 positions in 50 such blocks, five halls"),
     LargeHall(
-        fifty_blocks_in_warm_halls, "the same with 24 air handlers a hall in the place of 60"
+        fifty_blocks_in_warm_halls, "the same with 24 air handlers per hall instead of 60"
     ),
     LargeHall(fifty_blocks_on_a_budget, "the same as fifty blocks, for 150 M USD a year"),
 )

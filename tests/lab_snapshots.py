@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,7 +28,7 @@ from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
 from rackwright_lab import lab as labs
 from rackwright_lab.base import cache_folder, clear, code_digests, make_base, recipe_key
-from rackwright_lab.host import press_power_button, switch_off
+from rackwright_lab.host import switch_off
 from rackwright_lab.lab import HostSpec
 from rackwright_lab.repository import make_repository
 from rackwright_lab.system import run, wait_for
@@ -185,7 +186,8 @@ def freeze(machines: Machines, folder: Path) -> None:
     for host in reversed(hosts):  # the first controller last, so that no other one takes over
         machines.on(host.name, STOP)
     for host in hosts:  # all shut down at the same time
-        press_power_button(host)
+        assert host.supervisor is not None, host.name
+        os.kill(host.supervisor.pid, signal.SIGTERM)
     (folder / "hosts").mkdir()
     for host in hosts:
         switch_off(host)
@@ -286,15 +288,3 @@ PAIR = Configured(
     },
 )
 """Two controllers, which share a folder, and a node."""
-
-SIX = Configured(
-    name="six",
-    network="10.213.99.0/24",
-    hosts=(
-        *(HostSpec(f"gpu-{n}", 8) for n in range(1, 5)),
-        HostSpec("head-1"),
-        HostSpec("login-1"),
-    ),
-    changes={},
-)
-"""The hosts of the template ``lab`` as it is."""

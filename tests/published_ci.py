@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from suites import ROOT
 
@@ -113,6 +116,16 @@ def component() -> str:
     staged = job.replace("  stage: test\n", "  stage: $[[ inputs.stage ]]\n")
     assert staged != job
     return f"{_COMPONENT_HEAD}{shared}{staged.rstrip()}\n"
+
+
+def component_with(**inputs: str) -> str:
+    """The component as GitLab puts it into a pipeline."""
+    head, _, body = COMPONENT.read_text(encoding="utf-8").partition("\n---\n")
+    spec: dict[str, Any] = yaml.safe_load(head)["spec"]["inputs"]
+    for name, entry in spec.items():
+        body = body.replace(f"$[[ inputs.{name} ]]", inputs.get(name) or entry["default"])
+    assert "$[[" not in body
+    return body
 
 
 def texts() -> dict[Path, str]:

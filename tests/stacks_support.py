@@ -32,6 +32,8 @@ class Registered:
     """For its creation, update and deletion."""
     ignore_changes: tuple[str, ...] = ()
     import_id: str = ""
+    secrets: tuple[str, ...] = ()
+    """Names of the inputs that a state has encrypted."""
 
 
 @dataclass
@@ -109,6 +111,12 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
+def _is_secret(value: Any) -> bool:
+    from pulumi.runtime import rpc
+
+    return isinstance(value, dict) and value.get(rpc._special_sig_key) == rpc._special_secret_sig
+
+
 def _closing_loop(method: Callable[..., Any]) -> Callable[..., Any]:
     """``method``, closing the event loop that the SDK opens in its worker thread."""
 
@@ -138,11 +146,12 @@ class RecordingMonitor(mocks.MockMonitor):
 
         if request.type != "pulumi:pulumi:Stack":
             waits = request.customTimeouts
+            given = rpc.deserialize_properties(request.object, keep_unknowns=True)
             self._recording.resources.append(
                 Registered(
                     type=request.type,
                     name=request.name,
-                    inputs=_plain(rpc.deserialize_properties(request.object, keep_unknowns=True)),
+                    inputs=_plain(given),
                     custom=request.custom,
                     parent="" if request.parent.endswith("aws-test-atlas-use1") else request.parent,
                     protect=request.protect,
@@ -151,6 +160,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     timeouts=(waits.create, waits.update, waits.delete),
                     ignore_changes=tuple(request.ignoreChanges),
                     import_id=request.importId,
+                    secrets=tuple(name for name in given if _is_secret(given[name])),
                 )
             )
         return super().RegisterResource(request)

@@ -37,6 +37,10 @@ SETTINGS = (
     "- packs\n",
     "\tpacks: []\n",
     "packs: [{path: rules, digest: abc}]\n",
+    "stage: build\n",
+    "policies: {PWR-006: {enforcement: disabled}}\n",
+    "defaults: {check: {--color: never}}\n",
+    "defaults: {check: {color: null}}\n",
 )
 LAYERS = (
     "",
@@ -69,6 +73,11 @@ LAYERS = (
     "facts: [{product: dgx-h200, field: peak_power, value: 12 kW}]\n",
     "reliability: {repair_time: 1 d}\nreliability: {repair_time: 2 d}\n",
     "layers: [other.yaml]\n",
+    "sites: [{name: sjc1, node_groups: {dgx: {count: 80}}}]\n",
+    "sites: [{name: sjc1, node_groups: [{name: dgx, count: 80}, {name: dgx, count: 90}]}]\n",
+    "sites: [{name: sjc1, fabrics: [{name: compute, rate: 800 Gbps}]}]\n",
+    "sites: [{name: sjc1, halls: [{name: hall-1, trays: {height: 270}}]}]\n",
+    "<<<<<<< HEAD\nowner: a@example.com\n=======\nowner: b@example.com\n>>>>>>> b\n",
 )
 WAIVER_EDITS = (
     ("RACK-005", "RACK-5"),

@@ -1,4 +1,4 @@
-"""AWS-002: placement follows the kind of capacity, in one availability zone."""
+"""AWS-002: placement group and zone match the kind of capacity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.plan.aws.site import GroupPlan
 
 @rule(
     "AWS-002",
-    "Placement follows the kind of capacity, in one zone",
+    "Placement group and zone match the kind of capacity",
     Severity.HIGH,
     since="0.1",
     stage="design",
@@ -52,7 +52,7 @@ def _judge_group(member: GroupPlan, at: Subject) -> Finding:
         return Finding(
             at,
             ok=False,
-            message=f"a capacity block allows no placement group, '{named}' is named",
+            message=f"a capacity block allows no placement group, got '{named}'",
             fix="remove 'placement_group'",
         )
     if group.capacity.kind == "reservation":
@@ -60,7 +60,7 @@ def _judge_group(member: GroupPlan, at: Subject) -> Finding:
         return Finding(
             at,
             ok=False,
-            message=f"the reservation allows {allowed} as placement group, '{named}' is named",
+            message=f"the reservation allows {allowed} as placement group, got '{named}'",
             fix="remove 'placement_group', or record the group the reservation was made in",
         )
     return Finding(
@@ -99,7 +99,7 @@ def _judge_zone(site: AwsSitePlan, member: GroupPlan, at: Subject) -> Finding | 
         return Finding(
             at,
             ok=False,
-            message=f"'{capacity.id}' lies in '{zone}', the cluster's subnet in '{cluster_zone}'",
+            message=f"'{capacity.id}' is in '{zone}', but the cluster's subnet is in '{cluster_zone}'",
             fix=f"name '{zone}' first in 'availability_zones'",
         )
-    return Finding(at, ok=True, message=f"'{capacity.id}' lies in the cluster's zone '{zone}'")
+    return Finding(at, ok=True, message=f"'{capacity.id}' is in the cluster's zone '{zone}'")

@@ -1,4 +1,4 @@
-"""AWS-003: the cluster's subnet has addresses to spare."""
+"""AWS-003: the cluster subnet has spare addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rackwright.plan.missing import of_product
 
 @rule(
     "AWS-003",
-    "The cluster's subnet has addresses to spare",
+    "The cluster subnet has spare addresses",
     Severity.HIGH,
     since="0.1",
     stage="design",

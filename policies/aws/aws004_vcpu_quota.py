@@ -1,4 +1,4 @@
-"""AWS-004: vCPU quotas, as recorded, allow the instances."""
+"""AWS-004: vCPU quotas cover the instances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Row = tuple[str, str, int, int | None]
 
 @rule(
     "AWS-004",
-    "vCPU quotas allow the instances",
+    "vCPU quotas cover the instances",
     Severity.HIGH,
     since="0.1",
     stage="build",

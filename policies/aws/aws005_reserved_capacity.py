@@ -1,4 +1,4 @@
-"""AWS-005: reservations and capacity blocks hold the nodes that are launched into them."""
+"""AWS-005: reserved capacity covers the nodes launched into it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.plan.aws.site import GroupPlan
 
 @rule(
     "AWS-005",
-    "Reserved capacity holds the nodes",
+    "Reserved capacity covers the nodes launched into it",
     Severity.HIGH,
     since="0.1",
     stage="design",

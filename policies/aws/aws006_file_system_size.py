@@ -1,4 +1,4 @@
-"""AWS-006: FSx for Lustre file systems have a size and throughput that exist."""
+"""AWS-006: FSx for Lustre offers the size and throughput of file systems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rackwright.plan.aws.file_systems import fsx
 
 @rule(
     "AWS-006",
-    "File systems have a size and throughput that exist",
+    "FSx for Lustre offers the size and throughput of file systems",
     Severity.HIGH,
     since="0.1",
     stage="design",

@@ -1,4 +1,4 @@
-"""AWS-007: no security group is open to the world."""
+"""AWS-007: no security group is open to the internet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rackwright.plan.aws.security_groups import SecurityRule
 
 @rule(
     "AWS-007",
-    "No security group is open to the world",
+    "No security group is open to the internet",
     Severity.CRITICAL,
     since="0.1",
     stage="design",

@@ -1,4 +1,4 @@
-"""AWS-008: volumes are encrypted and instance metadata needs a token."""
+"""AWS-008: volumes are encrypted and IMDSv2 is required."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENCRYPTION = "encryption of volumes"
 
 @rule(
     "AWS-008",
-    "Volumes are encrypted and metadata needs a token",
+    "Volumes are encrypted and IMDSv2 is required",
     Severity.HIGH,
     since="0.1",
     stage="build",

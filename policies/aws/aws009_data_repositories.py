@@ -1,4 +1,4 @@
-"""AWS-009: a file system has few enough data repositories, none inside another."""
+"""AWS-009: data repositories are within the limit and do not overlap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rackwright.plan.aws.file_systems import fsx
 
 @rule(
     "AWS-009",
-    "File systems have few data repositories, none inside another",
+    "Data repositories are within the limit and do not overlap",
     Severity.MEDIUM,
     since="0.1",
     stage="design",

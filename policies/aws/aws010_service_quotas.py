@@ -1,4 +1,4 @@
-"""AWS-010: service quotas allow interfaces, volumes, file systems, addresses and VPCs."""
+"""AWS-010: service quotas cover interfaces, storage, addresses and VPCs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.plan.aws.quotas import QuotaUse, quota_uses
 
 @rule(
     "AWS-010",
-    "Service quotas allow interfaces, storage, addresses and VPCs",
+    "Service quotas cover interfaces, storage, addresses and VPCs",
     Severity.HIGH,
     since="0.3",
     stage="build",

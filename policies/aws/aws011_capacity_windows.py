@@ -1,4 +1,4 @@
-"""AWS-011: reserved capacity is there on the day that the blueprint is judged for."""
+"""AWS-011: reserved capacity has not expired."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.model.aws_instances import CapacityBlock, Reservation
 
 @rule(
     "AWS-011",
-    "Reserved capacity has not ended",
+    "Reserved capacity has not expired",
     Severity.HIGH,
     since="0.3",
     stage="build",
@@ -54,7 +54,7 @@ class CapacityWindows(Policy):
                 f"end of {capacity.id}, as DescribeCapacityReservations shows it, or 'never'",
                 (*at.path, "ends"),
             )
-            message = f"when '{capacity.id}' ends is not recorded"
+            message = f"the end of '{capacity.id}' is not recorded"
             return Finding(at, ok=None, message=message, missing=(missing,), what=what)
         if ends == "never":
             return Finding(at, ok=True, message=f"'{capacity.id}' has no end", what=what)

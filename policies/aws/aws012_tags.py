@@ -1,4 +1,4 @@
-"""AWS-012: every service takes the tags that are put on what it makes."""
+"""AWS-012: every AWS service accepts the tags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys
 
 @rule(
     "AWS-012",
-    "Every service takes the tags",
+    "Every AWS service accepts the tags",
     Severity.HIGH,
     since="0.3",
     stage="build",

@@ -1,4 +1,4 @@
-"""AWS-013: the names that the stacks make are no longer than AWS lets them be."""
+"""AWS-013: resource names are within the length limits of AWS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rackwright.plan.aws.names import AwsName, resource_names
 
 @rule(
     "AWS-013",
-    "Names are short enough",
+    "Resource names are within the length limits of AWS",
     Severity.HIGH,
     since="0.3",
     stage="design",
@@ -51,5 +51,5 @@ def _measure(site: AwsSitePlan, name: AwsName) -> Measure:
         limit=name.longest,
         unit="characters",
         what=f"length of '{name.name}'",
-        fix=f"shorten {parts}, by {over} characters" if over > 0 else None,
+        fix=f"shorten {parts}, by {over} character{'s'[: over > 1]}" if over > 0 else None,
     )

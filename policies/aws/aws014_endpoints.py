@@ -1,4 +1,4 @@
-"""AWS-014: endpoints are of services that have them, and nodes reach the services that they need."""
+"""AWS-014: nodes reach the AWS services that they need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.plan.aws.endpoints import NEEDED, SERVICES, endpoint_type, is_kn
 
 @rule(
     "AWS-014",
-    "Nodes reach the services that they need",
+    "Nodes reach the AWS services that they need",
     Severity.HIGH,
     since="0.3",
     stage="design",
@@ -50,14 +50,14 @@ def _endpoint(site: AwsSitePlan, service: str, path: FieldPath) -> Finding:
             at, ok=True, message=f"'{service}' is reached by a {kind} endpoint", what=what
         )
     if near := difflib.get_close_matches(service, sorted(SERVICES), n=1, cutoff=0.8):
-        message = f"'{service}' is no service with an endpoint"
+        message = f"AWS has no endpoint for '{service}'"
         return Finding(at, ok=False, message=message, fix=f"write '{near[0]}'", what=what)
     missing = Missing(
         f"whether {site.region} has an endpoint of '{service}', as "
         "'aws ec2 describe-vpc-endpoint-services' lists them",
         path,
     )
-    message = f"'{service}' is no service that is known here"
+    message = f"'{service}' is not a known service"
     return Finding(at, ok=None, message=message, missing=(missing,), advisory=True, what=what)
 
 
@@ -72,6 +72,6 @@ def _reach(site: AwsSitePlan, path: FieldPath) -> Finding:
         at,
         ok=False,
         message=f"without a NAT gateway and an endpoint nodes do not reach {named}",
-        fix=f"add {', '.join(lacking)} to 'endpoints', or make a NAT gateway",
+        fix=f"add {', '.join(lacking)} to 'endpoints', or add a NAT gateway",
         what=what,
     )

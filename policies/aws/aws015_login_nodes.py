@@ -1,4 +1,4 @@
-"""AWS-015: users get in when a login node is lost."""
+"""AWS-015: users can log in after the loss of a login node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Su
 
 @rule(
     "AWS-015",
-    "Users get in when a login node is lost",
+    "Users can log in after the loss of a login node",
     Severity.MEDIUM,
     since="0.3",
     stage="design",

@@ -1,4 +1,4 @@
-"""AWS-016: Slurm's state and its database outlive the head node."""
+"""AWS-016: Slurm's state and database survive the loss of the head node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HOUR, _DAY = 3_600, 86_400
 
 @rule(
     "AWS-016",
-    "Slurm's state and its database outlive the head node",
+    "Slurm's state and database survive the loss of the head node",
     Severity.HIGH,
     since="0.4",
     stage="build",
@@ -49,18 +49,18 @@ class StateOfHeadNodes(Policy):
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"{told} lie on a root volume and go with the instance",
+                    message=f"{told} are on a root volume and are lost with the instance",
                     fix="give 'head' a 'data_volume', and run 'rackwright configure'",
                 )
             elif volume.snapshots is None:
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"{told} lie on a volume of which no snapshots are made",
+                    message=f"{told} are on a volume without snapshots",
                     fix="leave out 'snapshots: null' of 'data_volume'",
                 )
             else:
-                message = f"{told} lie on a data volume with snapshots"
+                message = f"{told} are on a data volume with snapshots"
                 yield Finding(at, ok=True, message=message)
                 every, keep = volume.snapshots.every, volume.snapshots.keep
                 yield Measure(
@@ -68,7 +68,7 @@ class StateOfHeadNodes(Policy):
                     value=every / _HOUR,
                     limit=self.longest,
                     unit="h",
-                    what="time between two snapshots",
+                    what="snapshot interval",
                     fix=f"set 'every' of 'snapshots' to {self.longest} h or less",
                 )
                 yield Measure(
@@ -76,7 +76,7 @@ class StateOfHeadNodes(Policy):
                     value=every * keep / _DAY,
                     limit=self.least_days,
                     unit="d",
-                    what="time that snapshots reach back",
+                    what="retention of snapshots",
                     sense="at_least",
                     fix=f"set 'keep' of 'snapshots' to {-(-self.least_days * _DAY // int(every))} or more",
                 )

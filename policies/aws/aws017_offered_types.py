@@ -77,7 +77,7 @@ def _finding(site: AwsSitePlan, name: str, instance_type: str, path: FieldPath) 
     at, where = Subject(name, (*path, "type")), f"'{instance_type}' in {site.region}"
     zone = network.availability_zones[0]
     offered, own = record.zone_ids(instance_type, site.region), network.zone_ids.get(zone)
-    told = f"as EC2 told on {record.date}"
+    told = f"according to EC2 on {record.date}"
     if offered is None:
         missing = f"offerings of {where}: 'aws ec2 describe-instance-type-offerings' shows them"
         return Finding(at, ok=None, message=f"whether EC2 offers {where}", missing=(missing,))
@@ -87,7 +87,7 @@ def _finding(site: AwsSitePlan, name: str, instance_type: str, path: FieldPath) 
             at,
             ok=False,
             message=f"EC2 does not offer {where}, {told}",
-            fix=f"take another type, or another region: {regions}",
+            fix=f"choose another type, or another region: {regions}",
         )
     ids = ", ".join(sorted(offered))
     if own is None and offered != record.all_zone_ids(site.region):

@@ -1,4 +1,4 @@
-"""AWS-018: images fit their instances."""
+"""AWS-018: images match their instance types."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Host = AwsNodeGroup | AwsServer
 
 @rule(
     "AWS-018",
-    "Images fit their instances",
+    "Images match their instance types",
     Severity.HIGH,
     since="0.4",
     stage="build",
@@ -125,8 +125,8 @@ def _kernel(
         yield Finding(
             at,
             ok=False,
-            message=f"the software versions pin the kernel {kernel}, and '{spec.image}' names a newer image "
-            "from time to time: its hosts would be refused",
+            message=f"the software versions pin the kernel {kernel}, but '{spec.image}' may name a newer "
+            "image later, whose hosts 'configure' rejects",
             fix="name an AMI id, or a parameter with a date, that has this kernel",
             what="kernel",
         )
@@ -134,8 +134,8 @@ def _kernel(
         yield Finding(
             at,
             ok=False,
-            message=f"the software versions pin the kernel {kernel}, and '{spec.image}' starts {image.kernel}: "
-            "its hosts would be refused",
+            message=f"the software versions pin the kernel {kernel}, but '{spec.image}' boots {image.kernel}: "
+            "'configure' rejects its hosts",
             fix=f"name an image that has this kernel, or pin {image.kernel}",
             what="kernel",
         )

@@ -51,7 +51,7 @@ class WayIn(Policy):
             return Finding(
                 at,
                 ok=False,
-                message="no one says as whom Ansible logs in: 'access' has no 'user'",
+                message="the login user of Ansible is not set: 'access' has no 'user'",
                 fix=f"set 'access.user', which is {accounts} for these images",
             )
         if access.key_pair is not None or access.connect == _PUSHED or self.images_have_keys:
@@ -62,7 +62,7 @@ class WayIn(Policy):
                 at,
                 ok=False,
                 message=f"no key opens '{stock[0]}': 'access' has no 'key_pair', and Session Manager and jump "
-                "hosts carry SSH, which asks for one",
+                "hosts carry SSH, which needs one",
                 fix="set 'access.key_pair'",
             )
         lacking = Missing("a key pair, or an image with keys of its own", (*at.path, "key_pair"))

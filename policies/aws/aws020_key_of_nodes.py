@@ -1,4 +1,4 @@
-"""AWS-020: Auto Scaling may use the key of node volumes."""
+"""AWS-020: Auto Scaling may use the encryption key of node volumes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HOW = {
 
 @rule(
     "AWS-020",
-    "Auto Scaling may use the key of node volumes",
+    "Auto Scaling may use the encryption key of node volumes",
     Severity.HIGH,
     since="0.4",
     stage="build",

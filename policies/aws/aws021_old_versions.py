@@ -1,4 +1,4 @@
-"""AWS-021: buckets do not keep every old version without a word."""
+"""AWS-021: buckets have a lifecycle for old versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY = 86_400  # s
 
 @rule(
     "AWS-021",
-    "Buckets do not keep every old version without a word",
+    "Buckets have a lifecycle for old versions",
     Severity.MEDIUM,
     since="0.4",
     stage="build",
@@ -39,10 +39,10 @@ class OldVersions(Policy):
                     yield Finding(
                         at,
                         ok=False,
-                        message=f"each file of '{bucket}' that is overwritten or deleted is kept and paid for, without "
-                        "end: the bucket has versions and no lifecycle",
+                        message=f"overwritten and deleted files of '{bucket}' are kept and paid for indefinitely: "
+                        "the bucket has versioning but no lifecycle",
                         fix="set 'keep_versions: 30 d' of its data repositories, or 'forever'",
                     )
                 else:
-                    how = "for ever, on purpose" if kept == "forever" else f"{kept / _DAY:g} days"
+                    how = "forever, as declared" if kept == "forever" else f"{kept / _DAY:g} days"
                     yield Finding(at, ok=True, message=f"old versions are kept {how}")

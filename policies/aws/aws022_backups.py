@@ -1,4 +1,4 @@
-"""AWS-022: files without a backup are stated."""
+"""AWS-022: file systems have a backup or are declared as scratch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rackwright.plan.aws.file_systems import fsx
 
 @rule(
     "AWS-022",
-    "Files without a backup are stated",
+    "File systems have a backup or are declared as scratch",
     Severity.HIGH,
     since="0.4",
     stage="build",
@@ -50,7 +50,7 @@ class Backups(Policy):
                         at,
                         ok=False,
                         message=f"FSx makes no backup of '{system.name}', which has data repositories: files outside "
-                        f"{linked} are in no bucket and go with the file system",
+                        f"{linked} are in no bucket and are lost with the file system",
                         fix="set 'scratch: true' if they may be lost, link '/', or keep them on a file system without "
                         "data repositories",
                     )

@@ -1,4 +1,4 @@
-"""AWS-023: elastic nodes can join, and stay longer than they boot."""
+"""AWS-023: elastic nodes can join, and stay up longer than they take to boot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PUBLIC = "ssm:/aws/service/"
 
 @rule(
     "AWS-023",
-    "Elastic nodes can join, and stay longer than they boot",
+    "Elastic nodes can join, and stay up longer than they take to boot",
     Severity.HIGH,
     since="0.4",
     stage="build",

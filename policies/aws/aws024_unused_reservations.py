@@ -1,4 +1,4 @@
-"""AWS-024: reserved instances are launched."""
+"""AWS-024: all reserved instances are used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.model.units import Percent
 
 @rule(
     "AWS-024",
-    "Reserved instances are launched",
+    "All reserved instances are used",
     Severity.MEDIUM,
     since="0.4",
     stage="design",
@@ -51,7 +51,7 @@ class UnusedReservations(Policy):
                     value=unused,
                     limit=self.most_unused,
                     unit="%",
-                    what=f"share of {identity} that is paid for and never launched",
+                    what=f"share of {identity} paid for and never launched",
                     contributors=tuple(
                         Contributor(group.spec.name, group.spec.most, 1) for group in groups
                     ),

@@ -1,4 +1,4 @@
-"""AWS-025: users find the login nodes where they were."""
+"""AWS-025: login nodes keep their address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rackwright.api import Finding, Plan, Policy, Profile, Severity, Subject, ru
 
 @rule(
     "AWS-025",
-    "Users find the login nodes where they were",
+    "Login nodes keep their address",
     Severity.MEDIUM,
     since="0.5",
     stage="design",

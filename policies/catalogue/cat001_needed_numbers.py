@@ -1,4 +1,4 @@
-"""CAT-001: the numbers that budgets rest on are known for every product in use."""
+"""CAT-001: products in use have the numbers that budgets need."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NEEDED: dict[type[Entry], tuple[str, ...]] = {
 
 @rule(
     "CAT-001",
-    "Products in use have the numbers that budgets rest on",
+    "Products in use have the numbers that budgets need",
     Severity.HIGH,
     since="0.1",
     stage="concept",

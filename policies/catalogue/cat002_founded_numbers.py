@@ -1,4 +1,4 @@
-"""CAT-002: numbers in use are founded, not estimated."""
+"""CAT-002: numbers in use are not estimates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.plan.audit.catalogue_usage import used_entries
 
 @rule(
     "CAT-002",
-    "Numbers in use are founded, not estimated",
+    "Numbers in use are not estimates",
     Severity.HIGH,
     since="0.1",
     stage="concept",

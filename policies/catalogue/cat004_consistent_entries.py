@@ -1,4 +1,4 @@
-"""CAT-004: catalogue entries in use do not contradict themselves."""
+"""CAT-004: catalogue entries in use are consistent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CORDLESS = frozenset({"hardwired", "busbar"})
 
 @rule(
     "CAT-004",
-    "Catalogue entries in use do not contradict themselves",
+    "Catalogue entries in use are consistent",
     Severity.HIGH,
     since="0.1",
     stage="concept",

@@ -1,4 +1,4 @@
-"""CAT-005: numbers in use were read in a document."""
+"""CAT-005: numbers in use come from a document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNOPENED = frozenset({Confidence.COMMON, Confidence.EXAMPLE})
 
 @rule(
     "CAT-005",
-    "Numbers in use were read in a document",
+    "Numbers in use come from a document",
     Severity.MEDIUM,
     since="0.4",
     stage="build",

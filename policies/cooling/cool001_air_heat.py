@@ -1,4 +1,4 @@
-"""COOL-001: the air handlers of a hall carry its heat with one of them lost."""
+"""COOL-001: air handlers carry the heat of a hall with one unit lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 @rule(
     "COOL-001",
-    "Air handlers carry the heat of a hall with one of them lost",
+    "Air handlers carry the heat of a hall with one unit lost",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",

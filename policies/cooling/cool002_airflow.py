@@ -1,4 +1,4 @@
-"""COOL-002: the air handlers of a hall move enough air with one of them lost."""
+"""COOL-002: air handlers move enough air with one unit lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 @rule(
     "COOL-002",
-    "Air handlers move enough air with one of them lost",
+    "Air handlers move enough air with one unit lost",
     Severity.HIGH,
     since="0.1",
     stage="concept",

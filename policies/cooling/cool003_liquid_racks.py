@@ -1,4 +1,4 @@
-"""COOL-003: liquid-cooled devices stand in liquid-cooled racks, and their heat is split."""
+"""COOL-003: liquid-cooled devices are in liquid-cooled racks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
 
 @rule(
     "COOL-003",
-    "Liquid-cooled devices stand in liquid-cooled racks",
+    "Liquid-cooled devices are in liquid-cooled racks",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",
@@ -70,7 +70,7 @@ def _mode(device: RackDevice, rack: RackKind, at: Subject) -> Finding:
     return Finding(
         at,
         ok=False,
-        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{rack.mode}'",
+        message=f"{entry} needs liquid ({medium}), but its rack has cooling mode '{rack.mode}'",
         fix="put the racks on a loop: 'cooling: {mode: liquid, loop: …}'",
     )
 
@@ -81,14 +81,14 @@ def _immersed(device: RackDevice, rack: RackKind, at: Subject) -> Finding:
         return Finding(
             at,
             ok=False,
-            message=f"{entry} ({device.medium}) is not made for immersion, its rack is a tank",
+            message=f"{entry} ({device.medium}) is not made for immersion, but its rack is a tank",
             fix="choose a product whose maker allows it ('medium: immersion'), or put it in a rack",
         )
     if rack.mode != "immersion":
         return Finding(
             at,
             ok=False,
-            message=f"{entry} needs immersion, its rack has cooling mode '{rack.mode}'",
+            message=f"{entry} needs immersion, but its rack has cooling mode '{rack.mode}'",
             fix="put it in a tank: 'cooling: {mode: immersion, loop: …}'",
         )
     return Finding(at, ok=True, message=f"{entry} is made for immersion and is in a tank")

@@ -1,4 +1,4 @@
-"""COOL-004: the CDUs of a loop carry its heat and flow with one of them lost."""
+"""COOL-004: CDUs carry the heat and flow of a loop with one unit lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 @rule(
     "COOL-004",
-    "CDUs carry the heat and flow of a loop with one of them lost",
+    "CDUs carry the heat and flow of a loop with one unit lost",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",

@@ -1,4 +1,4 @@
-"""COOL-008: the quick connectors stand the flow, temperature and pressure of the loop."""
+"""COOL-008: quick connectors are rated for flow, temperature and pressure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "COOL-008",
-    "Quick connectors stand flow, temperature and pressure",
+    "Quick connectors are rated for flow, temperature and pressure",
     Severity.MEDIUM,
     since="0.1",
     stage="design",

@@ -1,4 +1,4 @@
-"""COOL-009: racks with liquid detect leaks and shut themselves off."""
+"""COOL-009: racks with liquid detect leaks and shut off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.plan.racks.contributors import subject
 
 @rule(
     "COOL-009",
-    "Racks with liquid detect leaks and shut themselves off",
+    "Racks with liquid detect leaks and shut off",
     Severity.HIGH,
     since="0.1",
     stage="design",

@@ -1,4 +1,4 @@
-"""COOL-010: the facility stays inside its PUE budget and its utility contract."""
+"""COOL-010: the facility stays within its PUE budget and utility contract."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.racks import excess
 
 @rule(
     "COOL-010",
-    "The facility stays inside its PUE budget and utility contract",
+    "The facility stays within its PUE budget and utility contract",
     Severity.MEDIUM,
     since="0.1",
     stage="concept",

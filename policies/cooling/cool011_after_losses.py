@@ -42,13 +42,13 @@ class CoolingAfterLosses(Policy):
 
 def _stage(site: SitePlan, stage: CoolingStage) -> Measure:
     value, limit = stage.lost_heat_w, stage.lost_capacity_w
-    what = f"heat load of the {stage.kind}, whatever source is lost,"
-    fix = provide(value, "W", f"{stage.kind} that carry")
+    what = f"heat load of the {stage.kind} after the loss of any one source"
+    fix = provide(value, "W", stage.kind)
     if stage.lost is not None:
         taken = f"{stage.lost_units:,} of {stage.units:,} units"
         what = f"heat load of the {stage.kind} after losing '{stage.lost}', which takes {taken},"
         fix = (
-            "let units hang on different sources ('supplies'), give them a second source "
+            "feed units from different sources ('supplies'), give them a second source "
             f"('fed_by'), or {fix} after the loss"
         )
     return Measure(

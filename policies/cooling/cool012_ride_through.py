@@ -1,4 +1,4 @@
-"""COOL-012: air, coolant and water hold the heat until cooling is back on generators."""
+"""COOL-012: temperatures stay within limits until cooling restarts on generators."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _SUBJECTS = {
     "water": "facility water {}",
 }
 _STOPPED = {
-    "flow": "time in which all CDUs that are needed stand still",
-    "air": "time without air handlers, or water in them",
+    "flow": "time without the CDUs that the load needs",
+    "air": "time without air handlers or their water",
     "coolant": "time without facility water",
-    "water": "time in which nothing takes the heat of the water",
+    "water": "time without heat rejection",
 }
 
 
 @rule(
     "COOL-012",
-    "The heat is held until cooling is back on generators",
+    "Temperatures stay within limits until cooling restarts on generators",
     Severity.CRITICAL,
     since="0.3",
     stage="design",

@@ -1,4 +1,4 @@
-"""COOL-013: the heat leaves the site on the hottest day that it is designed for."""
+"""COOL-013: heat rejection suffices on the design day with one unit lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.policy.helpers.remediation import provide
 
 @rule(
     "COOL-013",
-    "Heat leaves the site on its design day with one unit lost",
+    "Heat rejection suffices on the design day with one unit lost",
     Severity.HIGH,
     since="0.3",
     stage="design",
@@ -55,7 +55,7 @@ def _units(site: SitePlan, stage: CoolingStage) -> Measure:
         limit=limit,
         unit="W",
         what=f"heat load of the {stage.kind}, the largest of {stage.units:,} units lost,",
-        fix=provide(value, "W", "units that carry, without the largest,")
+        fix=f"{provide(value, 'W', 'units')} without the largest"
         if is_over(value, limit)
         else None,
         missing=missing_of_stage(site, stage),
@@ -72,7 +72,7 @@ def _rating(site: SitePlan, row: OutdoorUnits) -> Measure:
         value=value,
         limit=limit,
         unit="°C",
-        what=f"{row.bulb} of the design day, where their capacity holds,",
+        what=f"{row.bulb} of the design day, against the temperature of their rating,",
         fix=fix,
         missing=row.missing,
     )
@@ -86,7 +86,7 @@ def _supply(site: SitePlan, row: UncooledWater) -> Measure:
         value=value,
         limit=limit,
         unit="°C",
-        what=f"facility temperature, which is no less than the {row.bulb} of the design day,",
+        what=f"facility water temperature, against the {row.bulb} of the design day,",
         sense="at_least",
         fix=f"plan with 'facility_temperature' above {limit:g} °C, or cool the water by chillers"
         if cold

@@ -1,4 +1,4 @@
-"""COOL-015: the heat is held through dips of the voltage and changes of sources."""
+"""COOL-015: temperatures stay within limits through voltage dips and source transfers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _SUBJECTS = {
     "water": "facility water {}",
 }
 _STOPPED = {
-    "flow": "time in which CDUs that are needed stand still",
-    "air": "time without air handlers, or water in them",
+    "flow": "time without the CDUs that the load needs",
+    "air": "time without air handlers or their water",
     "coolant": "time without facility water",
-    "water": "time in which nothing takes the heat of the water",
+    "water": "time without heat rejection",
 }
 
 
 @rule(
     "COOL-015",
-    "The heat is held through dips of the voltage and changes of sources",
+    "Temperatures stay within limits through voltage dips and source transfers",
     Severity.CRITICAL,
     since="0.4",
     stage="design",
@@ -63,7 +63,7 @@ class Dips(Policy):
         limit = self.still if row.buffer == "flow" else row.holds_s
         at_least = ""
         if value is None and is_over(row.least_gap_s, limit):
-            value, at_least = row.least_gap_s, " at least"
+            value, at_least = row.least_gap_s, "lower bound of the "
         event = "after a dip of the utility's voltage"
         if row.cause == "transfer":
             event = "while they change to another source"
@@ -72,7 +72,7 @@ class Dips(Policy):
             value=value,
             limit=limit,
             unit="s",
-            what=f"{_STOPPED[row.buffer]}{at_least} {event},",
+            what=f"{at_least}{_STOPPED[row.buffer]} {event}",
             fix="feed as many of them as are needed through UPSs, from different sources ('supplies'), state what "
             "they ride through ('rides_through'), or provide more air, coolant or water"
             if is_over(value, limit)

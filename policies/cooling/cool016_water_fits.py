@@ -1,4 +1,4 @@
-"""COOL-016: water is colder than what it is to cool."""
+"""COOL-016: water is colder than the air or coolant that it cools."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from rackwright.policy.helpers.racks import is_over
 
 _WORDS = {
     "coil": (
-        "water in the coils, which the air that they supply has to be warmer than,",
+        "water in the coils, against the air that they supply,",
         "supply colder water",
     ),
     "class": (
-        "facility water, of the class that it is declared as,",
-        "declare the class that it has",
+        "facility water, against its declared class,",
+        "declare the actual class",
     ),
     "door": (
-        "water in the doors, which the air behind the racks has to be warmer than,",
-        "supply colder water to the doors, which take no heat otherwise",
+        "water in the doors, against the air behind the racks,",
+        "supply colder water to the doors",
     ),
 }
 """Words for the measure and for the fix, by the kind of fit."""
@@ -38,7 +38,7 @@ _WORDS = {
 
 @rule(
     "COOL-016",
-    "Water is colder than what it is to cool",
+    "Water is colder than the air or coolant that it cools",
     Severity.HIGH,
     since="0.4",
     stage="design",

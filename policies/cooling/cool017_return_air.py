@@ -1,4 +1,4 @@
-"""COOL-017: air handlers carry the heat at the air that returns to them."""
+"""COOL-017: air handlers carry the heat at the actual return temperature."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.policy.helpers.remediation import provide
 
 @rule(
     "COOL-017",
-    "Air handlers carry the heat at the air that returns to them",
+    "Air handlers carry the heat at the actual return temperature",
     Severity.HIGH,
     since="0.4",
     stage="design",
@@ -56,15 +56,15 @@ def _hall(site: SitePlan, row: HallLoad, handler: str) -> Measure:
     elif limit is None and row.air_capacity_n1_w is None:
         place = (*site.path, "altitude")
         missing.append(Missing(f"'altitude' of the site '{site.name}'", place))
-    air = "" if row.return_c is None else f" with air of {row.return_c:.1f} °C"
+    air = "" if row.return_c is None else f", with return air of {row.return_c:.1f} °C"
     return Measure(
         Subject(f"{site.name} hall {row.hall}", (*row.path, "air")),
         value=value,
         limit=limit,
         unit="W",
-        what=f"heat in the air that all but one {handler} carry{air}, rated at {row.rated_return_c:g} °C,"
+        what=f"heat into the air, one {handler} lost{air}, rated at {row.rated_return_c:g} °C,"
         if row.rated_return_c is not None
-        else f"heat in the air that all but one {handler} carry{air}",
+        else f"heat into the air, one {handler} lost{air},",
         fix=f"{provide(value, 'W', 'air handlers')}, or contain the aisles and let the air warm up more"
         if is_over(value, limit)
         else None,

@@ -28,7 +28,7 @@ class Freezing(Policy):
                     value=row.coldest_c,
                     limit=row.freezes_c,
                     unit="°C",
-                    what="air of the coldest day, in which what flows through them freezes,",
+                    what="outdoor air on the coldest day, against the freezing point of the fluid,",
                     sense="at_least",
                     fix="fill the circuit with more glycol ('freezing_point'), or drain or heat the units "
                     "('freeze_protected')"

@@ -1,4 +1,4 @@
-"""COOL-019: water that has stored heat still cools."""
+"""COOL-019: water still cools at the end of its allowed warming."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "COOL-019",
-    "Water that has stored heat still cools",
+    "Water still cools at the end of its allowed warming",
     Severity.CRITICAL,
     since="0.5",
     stage="design",
@@ -29,8 +29,8 @@ class WarmedWater(Policy):
                     value=row.water_c,
                     limit=row.limit_c,
                     unit="°C",
-                    what=f"temperature of the {'coolant' if plates else 'water in the coils'} after "
-                    "the circuit has warmed up as far as it may",
+                    what=f"temperature of the {'coolant' if plates else 'water in the coils'} "
+                    "at the end of the allowed warming",
                     fix="state a smaller 'warming' of the circuit, or supply colder water"
                     if is_over(row.water_c, row.limit_c)
                     else None,

@@ -1,4 +1,4 @@
-"""COOL-020: dry coolers and towers supply water that is warmer than the air that cools it."""
+"""COOL-020: dry coolers and towers have a realistic approach temperature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rackwright.model.units import Kelvin
 
 @rule(
     "COOL-020",
-    "Dry coolers and towers leave a difference to the air outside",
+    "Dry coolers and towers have a realistic approach temperature",
     Severity.HIGH,
     since="0.5",
     stage="design",

@@ -1,4 +1,4 @@
-"""COOL-021: machines ride through no longer than their flywheels and capacitors last."""
+"""COOL-021: stated ride-through times are realistic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rackwright.model.units import Seconds
 
 @rule(
     "COOL-021",
-    "Machines ride through no longer than their own stores last",
+    "Stated ride-through times are realistic",
     Severity.HIGH,
     since="0.5",
     stage="design",
@@ -35,6 +35,6 @@ class RideThroughClaims(Policy):
                     value=row.rides_through,
                     limit=self.longest,
                     unit="s",
-                    what="time without power that they are stated to cool through",
+                    what="stated ride-through time",
                     fix="name the UPS that feeds them in 'fed_by', or state a time of their data sheet",
                 )

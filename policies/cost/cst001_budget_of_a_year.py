@@ -1,4 +1,4 @@
-"""CST-001: a year of all sites stays inside the budget."""
+"""CST-001: the yearly cost of all sites stays within the budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.policy.helpers.budgets import measure_budget
 
 @rule(
     "CST-001",
-    "A year of all sites stays inside the budget",
+    "The yearly cost of all sites stays within the budget",
     Severity.HIGH,
     since="0.2",
     stage="concept",

@@ -1,4 +1,4 @@
-"""CST-002: an hour of all sites stays inside the budget."""
+"""CST-002: the hourly cost of all sites stays within the budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.policy.helpers.budgets import measure_budget
 
 @rule(
     "CST-002",
-    "An hour of all sites stays inside the budget",
+    "The hourly cost of all sites stays within the budget",
     Severity.HIGH,
     since="0.2",
     stage="concept",

@@ -55,7 +55,7 @@ def _judge(comparison: RentComparison) -> Measure:
         value=value,
         limit=None if limit is None else float(limit),
         unit="USD/year",
-        what="cost of owning, where renting is the limit,",
+        what="cost of owning, against renting,",
         contributors=tuple(
             Contributor(match.instance, match.instances, match.line.micros / 1e6 / match.instances)
             for match in comparison.matches

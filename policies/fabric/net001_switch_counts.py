@@ -1,4 +1,4 @@
-"""NET-001: a fabric has the switches that its size asks for, evenly cabled."""
+"""NET-001: a fabric has enough switches for its size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rackwright.policy.helpers.fabrics import (
 
 @rule(
     "NET-001",
-    "A fabric has the switches that its size asks for",
+    "A fabric has enough switches for its size",
     Severity.HIGH,
     since="0.2",
     stage="concept",
@@ -32,7 +32,7 @@ class SwitchCounts(Policy):
         """Yield a measure for each tier, and a finding about the cables between two tiers."""
         for found in fabrics_of(plan):
             if found.layout is None:
-                yield unattached(found, "whether the fabric has switches enough")
+                yield unattached(found, "whether the fabric has enough switches")
                 continue
             yield from _counts(found, found.layout)
             if len(found.layout.tiers) > 1:

@@ -68,7 +68,7 @@ def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measur
         value=value,
         limit=limit,
         unit="to 1",
-        what="bandwidth downwards over upwards of the busiest switch",
+        what="oversubscription of the busiest switch",
         fix=fix,
         missing=_missing(layout, found.path, tier),
     )

@@ -1,4 +1,4 @@
-"""NET-004: no cable is longer than its part reaches."""
+"""NET-004: cables are within the reach of their transceivers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 @rule(
     "NET-004",
-    "Cables are no longer than their parts reach",
+    "Cables are within the reach of their transceivers",
     Severity.HIGH,
     since="0.2",
     stage="design",

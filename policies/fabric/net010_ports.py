@@ -1,4 +1,4 @@
-"""NET-010: every port holds one cable, and no cable, host or tier hangs in the air."""
+"""NET-010: every port has one cable and every cable has two ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rackwright.policy.helpers.fabrics import (
 
 @rule(
     "NET-010",
-    "Every port holds one cable and every cable has two ends",
+    "Every port has one cable and every cable has two ends",
     Severity.HIGH,
     since="0.2",
     stage="design",
@@ -55,7 +55,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
             limit=use.radix,
             unit="ports",
             what=f"number of ports in use of the busiest {tier.type}",
-            fix=f"take {use.used - use.radix} cables off each, or split them over more switches"
+            fix=f"remove {use.used - use.radix} cables from each, or split them over more switches"
             if over and use.used is not None
             else None,
             missing=missing,
@@ -68,7 +68,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
                 limit=use.uplinks,
                 unit="ports",
                 what=f"number of uplink ports in use of the busiest {tier.type}",
-                fix=f"take {-spare} cables off each" if spare < 0 else None,
+                fix=f"remove {-spare} cables from each" if spare < 0 else None,
             )
 
 
@@ -82,7 +82,7 @@ def _hosts(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
             value=None if missing else without,
             limit=0,
             unit="hosts",
-            what=f"number of hosts that find no port on tier '{layout.tiers[0].name}'",
+            what=f"number of hosts without a port on tier '{layout.tiers[0].name}'",
             fix=_place_them(layout, index, placed) if without and not missing else None,
             missing=missing,
         )
@@ -163,7 +163,7 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
     )
     if missing or hosts.endpoints is None:
         missing += () if hosts.endpoints is not None else unknown_ports(layout, found.path)
-        yield Finding(at, ok=None, message="whether there are cables enough", missing=missing)
+        yield Finding(at, ok=None, message="whether there are enough cables", missing=missing)
         return
     total = sum(link.count or 0 for _, link in kinds)
     yield Finding(
@@ -184,9 +184,9 @@ def _of_some_kind(at: Subject, layout: Layout, index: int) -> Finding:
     return Finding(
         at,
         ok=not bare,
-        message=f"{bare:,} of {total:,} cables are of no kind in 'links'"
+        message=f"{bare:,} of {total:,} cables match no kind in 'links'"
         if bare
-        else f"each of {total:,} cables is of a kind in 'links'",
+        else f"each of {total:,} cables matches a kind in 'links'",
         fix="list cables for the other value of 'same_rack' too" if bare else None,
     )
 

@@ -1,4 +1,4 @@
-"""NET-012: neither a feed nor a switch takes the whole path of a node with it."""
+"""NET-012: switches have two feeds and nodes have two switches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.fabrics import (
 
 @rule(
     "NET-012",
-    "Switches hang on two feeds and nodes on two switches",
+    "Switches have two feeds and nodes have two switches",
     Severity.MEDIUM,
     since="0.2",
     stage="design",
@@ -64,7 +64,7 @@ class RedundantPaths(Policy):
             value=feeds,
             limit=self.feeds,
             unit="feeds",
-            what=f"number of feeds that the worst-fed {entry} hangs on",
+            what=f"number of feeds of the worst-fed {entry}",
             sense="at_least",
             fix=f"feed each {entry} from {self.feeds} feeds of its rack" if short else None,
             missing=()
@@ -87,7 +87,7 @@ class RedundantPaths(Policy):
             value=None if missing else leaves,
             limit=self.switches,
             unit="switches",
-            what="number of switches that the worst-connected node is on",
+            what="number of switches of the worst-connected node",
             sense="at_least",
             fix=f"connect each node to {self.switches} switches: 'rails: true' and as many "
             "'interfaces' and switches"

@@ -1,4 +1,4 @@
-"""NET-013: one leaf holds only a share of a scalable unit."""
+"""NET-013: the loss of a leaf affects only part of a scalable unit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.policy.helpers.fabrics import (
 
 @rule(
     "NET-013",
-    "The loss of a leaf takes only a share of a scalable unit",
+    "The loss of a leaf affects only part of a scalable unit",
     Severity.MEDIUM,
     since="0.2",
     stage="concept",

@@ -1,4 +1,4 @@
-"""NET-014: partitions, VLANs, addresses, BGP numbers and MTUs of fabrics are in order."""
+"""NET-014: fabric addresses and keys are unique, and MTUs are correct."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 @rule(
     "NET-014",
-    "Numbers and addresses of fabrics are unique, and their MTU is as meant",
+    "Fabric addresses and keys are unique, and MTUs are correct",
     Severity.HIGH,
     since="0.2",
     stage="design",

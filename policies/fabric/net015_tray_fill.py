@@ -1,4 +1,4 @@
-"""NET-015: trays hold the cables that lie in them."""
+"""NET-015: cable trays are not overfilled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHOWN = 5
 
 @rule(
     "NET-015",
-    "Trays hold the cables that lie in them",
+    "Cable trays are not overfilled",
     Severity.MEDIUM,
     since="0.3",
     stage="design",

@@ -1,4 +1,4 @@
-"""NET-016: lossless Ethernet that is declared is set on hosts."""
+"""NET-016: declared flow control is configured on the hosts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(
-    "NET-016", "Declared flow control reaches the hosts", Severity.HIGH, since="0.4", stage="build"
+    "NET-016",
+    "Declared flow control is configured on the hosts",
+    Severity.HIGH,
+    since="0.4",
+    stage="build",
 )
 class RoceReachesHosts(Policy):
     """A fabric with flow control or congestion marking states how hosts mark its traffic."""
@@ -36,7 +40,7 @@ def _judge(found: FabricAt) -> Finding:
         return Finding(
             found.at(),
             ok=False,
-            message=f"{words} is declared, and no host marks traffic for it: 'roce' is not set",
+            message=f"{words} is declared, but no host marks traffic for it: 'roce' is not set",
             fix="give the fabric 'roce: {dscp: 26, priority: 3}', with the code point and the "
             "priority that its switches are set to",
         )

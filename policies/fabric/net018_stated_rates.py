@@ -1,4 +1,4 @@
-"""NET-018: no port is said to run faster than it can."""
+"""NET-018: stated port rates do not exceed those of the product."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached
 
 @rule(
     "NET-018",
-    "Stated rates of ports are within those of their product",
+    "Stated port rates do not exceed those of the product",
     Severity.HIGH,
     since="0.5",
     stage="design",

@@ -1,4 +1,4 @@
-"""IAC-002: one change takes a bounded share of the nodes out of service."""
+"""IAC-002: a change takes only a limited share of nodes out of service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.api import (
 
 @rule(
     "IAC-002",
-    "One change takes a bounded share of the nodes out of service",
+    "A change takes only a limited share of nodes out of service",
     Severity.HIGH,
     since="0.2",
     stage="run",

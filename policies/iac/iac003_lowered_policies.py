@@ -45,8 +45,8 @@ class LoweredPolicies(Policy):
             yield Finding(
                 at,
                 ok=bool(owner),
-                message=f"'{owner}' answers for it"
+                message=f"'{owner}' is its owner"
                 if owner
-                else f"no owner is named who answers for {policy} being {setting.enforcement}",
+                else f"{policy} is {setting.enforcement} without an owner",
                 fix="name a person or a team as its 'owner', or as that of the blueprint",
             )

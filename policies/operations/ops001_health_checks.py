@@ -1,4 +1,4 @@
-"""OPS-001: health checks come from the blueprint and drain what is broken."""
+"""OPS-001: health checks are generated and drain broken nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Xid = Annotated[int, Field(gt=0, lt=1000)]
 
 @rule(
     "OPS-001",
-    "Health checks come from the blueprint and drain what is broken",
+    "Health checks are generated and drain broken nodes",
     Severity.HIGH,
     since="0.2",
     stage="build",
@@ -63,8 +63,7 @@ class HealthChecks(Policy):
                 yes="health checks are generated from the blueprint",
                 no="health checks are not generated from the blueprint",
                 missing=Missing("'health_checks' in 'operations'", (*path, "health_checks")),
-                fix="generate them, so that they know what a node should have, and set "
-                "'health_checks: true'",
+                fix="generate them from the blueprint, and set 'health_checks: true'",
             )
             yield from self._judge_xids(
                 Subject(f"{plan.name} drained Xids", (*path, "drain_on_xids")),
@@ -98,19 +97,19 @@ class HealthChecks(Policy):
         yield Finding(
             Subject(f"{at.name} of the hardware", at.path),
             ok=not lacking,
-            message=f"nodes are not drained for Xid {_join(lacking)}, a fault of the hardware"
+            message=f"nodes are not drained for Xid {_join(lacking)}, a hardware fault"
             if lacking
-            else "nodes are drained for every fault of the hardware",
+            else "nodes are drained for every hardware fault",
             fix=f"add {_join(lacking)} to 'drain_on_xids'",
         )
         wrong = [xid for xid in self.user_xids if xid in given]
         yield Finding(
             Subject(f"{at.name} of users", at.path),
             ok=not wrong,
-            message=f"nodes are drained for Xid {_join(wrong)}, which a user's program causes"
+            message=f"nodes are drained for Xid {_join(wrong)}, which user programs cause"
             if wrong
-            else "nodes are drained for no mistake of a user",
-            fix=f"take {_join(wrong)} out of 'drain_on_xids'",
+            else "nodes are not drained for faults of user programs",
+            fix=f"remove {_join(wrong)} from 'drain_on_xids'",
         )
 
 

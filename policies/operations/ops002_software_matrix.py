@@ -1,4 +1,4 @@
-"""OPS-002: the versions of drivers, kernel modules and libraries fit together."""
+"""OPS-002: driver, kernel module and library versions are compatible."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from rackwright.plan.software.versions import SiteSoftware, at_least, numbers, u
 
 @rule(
     "OPS-002",
-    "Versions of drivers, kernel modules and libraries fit together",
+    "Driver, kernel module and library versions are compatible",
     Severity.HIGH,
     since="0.2",
     stage="build",
@@ -72,7 +72,7 @@ class SoftwareMatrix(Policy):
                     message="whether versions fit together",
                     missing=(
                         Missing(
-                            f"a bill for '{name}' in 'operations.software'",
+                            f"an entry for '{name}' in 'operations.software'",
                             ("operations", "software"),
                         ),
                     ),

@@ -1,4 +1,4 @@
-"""OPS-003: every product has a firmware baseline that is enforced."""
+"""OPS-003: every product has an enforced firmware baseline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rackwright.policy.helpers.attestation import declared
 
 @rule(
     "OPS-003",
-    "Every product has a firmware baseline that is enforced",
+    "Every product has an enforced firmware baseline",
     Severity.MEDIUM,
     since="0.2",
     stage="build",

@@ -1,4 +1,4 @@
-"""OPS-004: new nodes run under load before they take jobs."""
+"""OPS-004: new nodes are burnt in before they take jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rackwright.policy.helpers.attestation import declared
 
 @rule(
     "OPS-004",
-    "New nodes run under load before they take jobs",
+    "New nodes are burnt in before they take jobs",
     Severity.MEDIUM,
     since="0.2",
     stage="build",
@@ -64,8 +64,8 @@ class BurnIn(Policy):
             yield declared(
                 at,
                 value=burn_in.facility_informed if burn_in else None,
-                yes="the facility team knows when nodes are burnt in",
-                no="the facility team does not know when nodes are burnt in",
+                yes="the facility team is informed about burn-ins",
+                no="the facility team is not informed about burn-ins",
                 missing=Missing(
                     "'facility_informed' in 'operations.burn_in'", (*path, "facility_informed")
                 ),
@@ -86,7 +86,7 @@ class BurnIn(Policy):
             value=result.duration / 3600,
             limit=self.least_hours,
             unit="h",
-            what="load that was run",
+            what="time under load in the recorded burn-in",
             sense="at_least",
             fix="run 'rackwright burn-in' for longer, and state its result",
         )

@@ -1,4 +1,4 @@
-"""OPS-005: software versions are those of the site's accelerators."""
+"""OPS-005: software versions match the site's accelerators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = {"nvidia": "NVIDIA", "amd": "AMD", "aws": "AWS"}
 
 @rule(
     "OPS-005",
-    "Software versions are those of the site's accelerators",
+    "Software versions match the site's accelerators",
     Severity.HIGH,
     since="0.4",
     stage="build",

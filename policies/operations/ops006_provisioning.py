@@ -1,4 +1,4 @@
-"""OPS-006: hosts are provisioned from files with checksums, by controllers that have addresses."""
+"""OPS-006: provisioned hosts have BMC addresses and files with checksums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rackwright.plan.naming.controllers import controller_addresses
 
 @rule(
     "OPS-006",
-    "Provisioned hosts have controllers with addresses, and files with checksums",
+    "Provisioned hosts have BMC addresses and files with checksums",
     Severity.HIGH,
     since="0.4",
     stage="build",

@@ -1,4 +1,4 @@
-"""OPS-007: health checks look at nodes that run jobs, too."""
+"""OPS-007: health checks also run on busy nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BUSY = frozenset({"ALLOC", "MIXED"})
 
 @rule(
     "OPS-007",
-    "Health checks look at busy nodes",
+    "Health checks also run on busy nodes",
     Severity.MEDIUM,
     since="0.5",
     stage="design",

@@ -1,4 +1,4 @@
-"""PERF-002: a workload reaches its target of tokens a day."""
+"""PERF-002: a workload reaches its target of tokens per day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.plan.workload.changes import changes
 
 @rule(
     "PERF-002",
-    "A workload reaches its target of tokens a day",
+    "A workload reaches its target of tokens per day",
     Severity.HIGH,
     since="0.4",
     stage="design",

@@ -52,6 +52,6 @@ class Oversubscription(Policy):
             unit="%",
             what="share of a step lost to oversubscription",
             sense="at_most",
-            fix="more uplinks, or the hosts of the job in one scalable unit" if lost else None,
+            fix="add uplinks, or place the hosts of the job in one scalable unit" if lost else None,
             missing=() if lost is not None else tuple(Missing(*one) for one in found.lacking),
         )

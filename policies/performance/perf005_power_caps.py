@@ -51,6 +51,6 @@ class PowerCaps(Policy):
             unit="%",
             what="share of the speed lost to a power cap",
             sense="at_most",
-            fix="a higher 'power_cap', or fewer hosts without one" if lost else None,
+            fix="raise 'power_cap', or use fewer hosts without one" if lost else None,
             missing=() if lost is not None else tuple(Missing(*one) for one in found.lacking),
         )

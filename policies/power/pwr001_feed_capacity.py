@@ -39,7 +39,7 @@ class FeedCapacity(Policy):
                     value=value,
                     limit=limit,
                     unit="W",
-                    what="load that the busiest line implies",
+                    what="load implied by the busiest line",
                     contributors=shares,
                     fix=either(
                         hold(fewer),

@@ -1,4 +1,4 @@
-"""PWR-002: the surviving circuits carry the load after any single feed or PDU is lost."""
+"""PWR-002: the remaining circuits carry a rack after the loss of a feed or PDU."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @rule(
     "PWR-002",
-    "The other circuits carry a rack after one feed or PDU is lost",
+    "The remaining circuits carry a rack after the loss of a feed or PDU",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",
@@ -74,7 +74,7 @@ def _measure(site: SitePlan, room: CircuitRoom, rack: RackClass, row: CircuitAft
         value=value,
         limit=limit,
         unit="W",
-        what=f"load that the busiest line implies after losing {row.lost_kind} {row.lost}",
+        what=f"load implied by the busiest line after losing {row.lost_kind} {row.lost}",
         contributors=shares,
         fix=either(
             hold(fewer),

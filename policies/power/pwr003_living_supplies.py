@@ -1,4 +1,4 @@
-"""PWR-003: enough power supplies live after any single feed or PDU is lost."""
+"""PWR-003: devices keep enough power supplies after the loss of a feed or PDU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.racks import MOST_FEEDS
 
 @rule(
     "PWR-003",
-    "Devices keep enough power supplies after one feed or PDU is lost",
+    "Devices keep enough power supplies after the loss of a feed or PDU",
     Severity.HIGH,
     since="0.1",
     stage="concept",
@@ -48,7 +48,7 @@ class LivingSupplies(Policy):
         alive, needed = row.alive, row.needed_full
         known_degraded = row.state == "degraded" and facts.degraded_power_w is not None
         if self.accept_degraded and known_degraded:
-            text = f"{alive} living supplies after losing {row.lost}: degraded, which is accepted"
+            text = f"{alive} supplies left after losing {row.lost}: degraded, as 'accept_degraded' allows"
             return Finding(at, ok=True, message=text)
         missing = []
         if needed is None:
@@ -66,7 +66,7 @@ class LivingSupplies(Policy):
             value=alive,
             limit=needed,
             unit="power supplies",
-            what=f"living power supplies of each node after losing {row.lost}{note}",
+            what=f"power supplies left in each node after losing {row.lost}{note}",
             sense="at_least",
             fix=_fix(alive, needed, facts.psu_count),
             missing=tuple(missing),
@@ -79,12 +79,12 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
         return None
     spare = count - needed
     if spare <= 0:
-        return f"none of the {count} supplies is spare; choose a product with spare ones"
+        return f"choose a product with spare power supplies; none of these {count} is spare"
     feeds = -(-count // spare)
     if feeds > MOST_FEEDS:
         return (
-            f"choose a product with more than {spare} of {count} supplies spare: with these the loss "
-            f"of a feed is survived from {feeds} feeds on, and racks have {MOST_FEEDS} at most"
+            f"choose a product with more spare supplies than {spare} of {count}: this one survives the loss "
+            f"of a feed only with {feeds} feeds, and racks have at most {MOST_FEEDS}"
         )
     return (
         f"spread the {count} supplies over {feeds} feeds, so that each loss takes {spare} at most"

@@ -1,4 +1,4 @@
-"""PWR-004: breakers protect PDUs, and no outlet or branch is loaded beyond its continuous rating."""
+"""PWR-004: breakers, branches and outlets are rated for their load."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.racks import unknown_draw, without_inlet
 
 @rule(
     "PWR-004",
-    "Breakers, branches and outlets fit what is plugged in",
+    "Breakers, branches and outlets are rated for their load",
     Severity.HIGH,
     since="0.1",
     stage="design",

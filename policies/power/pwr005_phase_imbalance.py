@@ -58,7 +58,7 @@ class PhaseImbalance(Policy):
             value=value,
             limit=self.fail_percent if worst or unknown else self.warn_percent,
             unit="%",
-            what="deviation of the busiest or idlest line from the mean, of what a line carries,",
+            what="phase imbalance, as a share of what one line carries,",
             fix="start each rack's PDU on another line than its neighbour's",
             missing=tuple(missing),
             advisory=not worst and not unknown,

@@ -1,4 +1,4 @@
-"""PWR-006: rows, halls, every source above the racks and the contract stay inside their budgets."""
+"""PWR-006: sources, rows and halls stay within their power budgets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from rackwright.policy.helpers.remediation import a_source, either, place_fewer,
 
 @rule(
     "PWR-006",
-    "Sources, rows and halls stay inside their power budgets",
+    "Sources, rows and halls stay within their power budgets",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",
@@ -64,7 +64,7 @@ class SourceBudgets(Policy):
                 yield measure_contract(
                     site,
                     Subject(f"{site.name} contract", (*site.path, "power", "contract")),
-                    "power of the facility (IT power × PUE), of what the utility has contracted",
+                    "power of the facility (IT power × PUE), against the utility contract,",
                 )
 
 
@@ -114,7 +114,7 @@ def _idle(row: SourceLoad, at: Subject) -> Finding:
         at,
         ok=False,
         message=f"'{row.source}' feeds nothing: no rack and no other source names it",
-        fix="name it in the 'fed_by' or the 'feeds' of what hangs on it, or take it out",
+        fix="name it in 'fed_by' or 'feeds' of the equipment behind it, or remove it",
         advisory=True,
         what="something hangs on the source",
     )

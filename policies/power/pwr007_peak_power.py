@@ -1,4 +1,4 @@
-"""PWR-007: short peaks of synchronous jobs stay inside what sources survive."""
+"""PWR-007: peaks of synchronous jobs stay within the overload window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rackwright.policy.helpers.remediation import provide
 
 @rule(
     "PWR-007",
-    "Peaks of synchronous jobs stay inside the overload window",
+    "Peaks of synchronous jobs stay within the overload window",
     Severity.MEDIUM,
     since="0.1",
     stage="design",

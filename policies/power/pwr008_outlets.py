@@ -1,4 +1,4 @@
-"""PWR-008: each PDU has the outlets that the rack needs."""
+"""PWR-008: PDUs have enough outlets for their racks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.racks import uncounted, without_inlet
 
 @rule(
     "PWR-008",
-    "PDUs have the outlets that racks need",
+    "PDUs have enough outlets for their racks",
     Severity.MEDIUM,
     since="0.1",
     stage="design",

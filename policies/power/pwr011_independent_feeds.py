@@ -60,11 +60,11 @@ def _measure(
         for a, b in combinations(sorted(feeds), 2)
         for lost in sorted(needed.get(feeds[a], set()) & needed.get(feeds[b], set()))
     }
-    what, fix = "number of sources that two feeds cannot do without", None
+    what, fix = "number of sources shared by two feeds", None
     if shared:
         lost, (a, b) = min(shared.items())
-        what = f"{what} (feeds {a} and {b} die with '{lost}')"
-        fix = f"feed {b} from a source that lives without '{lost}'"
+        what = f"{what} (feeds {a} and {b} go down with '{lost}')"
+        fix = f"feed {b} from a source that does not depend on '{lost}'"
     return Measure(
         at,
         value=None if unsure and not shared else len(shared),

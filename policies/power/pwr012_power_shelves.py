@@ -1,4 +1,4 @@
-"""PWR-012: shelves carry the rack without one supply, or one feed; batteries outlast the start."""
+"""PWR-012: power shelves are N+1 and bridge the start of generators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MARGIN_S = 10.0
 
 @rule(
     "PWR-012",
-    "Power shelves are N+1 and bridge the generators' start",
+    "Power shelves are N+1 and bridge the start of generators",
     Severity.HIGH,
     since="0.1",
     stage="design",
@@ -89,7 +89,7 @@ def _after_loss(site: SitePlan, rack: RackClass, shelves: ShelfSet) -> Measure:
         limit=carried_without(rating, on_feeds, lost),
         unit="W",
         what=f"power on {left} × {shelves.shelf} with feed {shelves.feeds[lost]} lost",
-        fix="hang the shelves on two feeds or more"
+        fix="connect the shelves to two feeds or more"
         if needed is None
         else f"install {needed} shelves of this type, as many on each feed",
         missing=() if power is not None else unknowns(site, "power_w", [rack]),

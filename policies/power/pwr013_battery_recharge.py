@@ -1,4 +1,4 @@
-"""PWR-013: what feeds a UPS carries the charging of its batteries beside its load."""
+"""PWR-013: sources carry the recharging of batteries after an outage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rackwright.policy.helpers.remediation import a_source, provide
 
 @rule(
     "PWR-013",
-    "Sources carry the charging of batteries after an outage",
+    "Sources carry the recharging of batteries after an outage",
     Severity.HIGH,
     since="0.3",
     stage="design",

@@ -54,7 +54,7 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
     if limit is None:
         missing.append(site.power.tree.unsaid(row.source, "step_load"))
     fix = (
-        f"connect loads in more steps ('start_step'), let UPSs take theirs back little by little "
+        f"connect loads in more steps ('start_step'), let UPSs take their load back gradually "
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"
     )
     return Measure(

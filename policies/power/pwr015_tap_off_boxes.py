@@ -72,13 +72,13 @@ def _load(site: SitePlan, row: TapOffLoad) -> Measure:
         missing += (_unsaid(row.path[:-1], "circuit"),)
     after = f" after losing {row.worst_lost}" if row.worst_lost else ""
     of_racks = f" of {row.racks} racks" if row.racks > 1 else ""
-    fewer = f"hang fewer than {row.racks} racks on a box" if row.racks > 1 else None
+    fewer = f"connect fewer than {row.racks} racks to a box" if row.racks > 1 else None
     return Measure(
         subject(site, row.rack, f"feed {row.feed}", row.path),
         value=value,
         limit=limit,
         unit="W",
-        what=f"load that the busiest line of the tap-off box{of_racks} implies{after}",
+        what=f"load implied by the busiest line of the tap-off box{of_racks}{after}",
         contributors=shares,
         fix=either(fewer, provide(value, "W", "a tap-off box")) if over else None,
         missing=missing,

@@ -1,4 +1,4 @@
-"""PWR-016: what is in front of a short circuit stands its current."""
+"""PWR-016: breakers, busways and PDUs are rated for the fault current."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.policy.helpers.remediation import provide
 
 @rule(
     "PWR-016",
-    "Breakers, busways and PDUs stand the fault current at their place",
+    "Breakers, busways and PDUs are rated for the fault current",
     Severity.CRITICAL,
     since="0.3",
     stage="design",
@@ -59,9 +59,9 @@ def _place(site: SitePlan, row: FaultCurrent) -> Measure:
         value=row.current_a,
         limit=row.rating_a,
         unit="A",
-        what="largest current of a short circuit of three phases",
+        what="largest three-phase short-circuit current",
         fix=f"{provide(row.current_a, 'A', f'{what} with a short-circuit rating')}, or a transformer "
-        "of more impedance, or state the 'conductors' and the 'fault_current' of a study"
+        "with a higher impedance, or state the 'conductors' and the 'fault_current' of a study"
         if over
         else None,
         missing=missing,

@@ -1,4 +1,4 @@
-"""PWR-017: conductors leave devices the voltage that they need."""
+"""PWR-017: voltage drop leaves devices enough voltage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_CORD = frozenset({"hardwired", "busbar"})
 
 @rule(
     "PWR-017",
-    "Conductors leave devices the voltage that they need",
+    "Voltage drop leaves devices enough voltage",
     Severity.HIGH,
     since="0.3",
     stage="design",
@@ -59,7 +59,7 @@ class VoltageDrops(Policy):
                     value=row.drop_percent,
                     limit=self.most_percent,
                     unit="%",
-                    what="drop of the voltage under the worst load",
+                    what="voltage drop under the worst load",
                     fix="use conductors of a larger cross-section, or shorter ones",
                     missing=_missing(site, below, row),
                 )
@@ -93,7 +93,7 @@ class VoltageDrops(Policy):
             unit="V",
             what="lowest voltage at an outlet, with drop and tolerance",
             sense="at_least",
-            fix="use conductors of a larger cross-section, or a supply of less tolerance",
+            fix="use conductors of a larger cross-section, or a supply with a smaller tolerance",
             missing=each_once((*of_drop, *unsaid, *no_least)),
         )
         yield Measure(
@@ -102,7 +102,7 @@ class VoltageDrops(Policy):
             limit=None if most is None else most * (1 + self.device_percent / 100),
             unit="V",
             what="highest voltage at an outlet, with tolerance",
-            fix="choose a lower supply voltage, or a supply of less tolerance",
+            fix="choose a lower supply voltage, or a supply with a smaller tolerance",
             missing=each_once((*unsaid, *no_most)),
         )
 

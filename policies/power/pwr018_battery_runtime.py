@@ -60,7 +60,7 @@ class BatteryRuntime(Policy):
             value=row.runtime_s,
             limit=limit,
             unit="s",
-            what="time that the batteries carry the load",
+            what="battery runtime at this load",
             sense="at_least",
             fix=provide(limit, "s", "batteries for this load"),
             missing=each_once(missing),

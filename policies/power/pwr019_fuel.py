@@ -1,4 +1,4 @@
-"""PWR-019: fuel of generators lasts as long as it should."""
+"""PWR-019: generators have fuel for the required time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.plan.records.power import Autonomy
 
 @rule(
     "PWR-019",
-    "Fuel of generators lasts as long as it should",
+    "Generators have fuel for the required time",
     Severity.MEDIUM,
     since="0.3",
     stage="design",
@@ -58,7 +58,7 @@ class Fuel(Policy):
             value=None if row.runtime_s is None else row.runtime_s / 3600,
             limit=self.least_hours,
             unit="h",
-            what="time that the fuel lasts at full capacity",
+            what="fuel runtime at full capacity",
             sense="at_least",
             fix=fix,
             missing=missing,

@@ -1,4 +1,4 @@
-"""PWR-020: conductors carry what their breaker lets through."""
+"""PWR-020: breakers protect the conductors behind them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "PWR-020",
-    "Conductors carry what their breaker lets through",
+    "Breakers protect the conductors behind them",
     Severity.CRITICAL,
     since="0.4",
     stage="design",
@@ -45,14 +45,14 @@ def _line(site: SitePlan, row: LineRating) -> Measure:
         at = subject(site, row.rack, f"feed {row.feed}", row.path)
     limit, basis = row.protects_a, "by the site's cabling"
     if row.carries_a is None and is_over(row.breaker_a, row.highest_a):
-        limit, basis = row.highest_a, "by the highest of all tables"
+        limit, basis = row.highest_a, "by the highest value of any standard's table"
     carried = ""
     if row.carries_a is not None and limit is not None:
         carried = f", which carry {row.carries_a:,.0f} A"
         if row.highest_a is not None and is_over(row.carries_a, row.highest_a):
-            basis = "by statement, at most a quarter above the highest of all tables"
+            basis = "as stated, capped at 125 % of the highest value of any standard's table"
     elif row.carries_a is None and row.highest_a is not None and limit is None:
-        carried = f", which carry {row.highest_a:,.0f} A at most in any table,"
+        carried = f", which carry at most {row.highest_a:,.0f} A by any standard's table,"
     fix = None
     if is_over(row.breaker_a, limit):
         fix = f"provide conductors that carry {row.breaker_a:,.0f} A where they are laid, or a breaker of {limit:,.0f} A at most"

@@ -1,4 +1,4 @@
-"""PWR-021: the least fault trips the breaker of each circuit."""
+"""PWR-021: the lowest fault current trips the breaker of each circuit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "PWR-021",
-    "The least fault trips the breaker of each circuit",
+    "The lowest fault current trips the breaker of each circuit",
     Severity.CRITICAL,
     since="0.4",
     stage="design",
@@ -46,8 +46,8 @@ class LeastFault(Policy):
                     value=value,
                     limit=limit,
                     unit="A",
-                    what="least current of a fault at the end of the circuit, where "
-                    f"{trip:g} times its rating opens the breaker{when},",
+                    what="lowest fault current at the end of the circuit, against a breaker that trips"
+                    f"{when} at {trip:g} times its rating,",
                     sense="at_least",
                     fix="provide thicker or shorter conductors, a supply with a higher fault current, "
                     "or a breaker that trips at less ('trip')"

@@ -41,7 +41,7 @@ class Selectivity(Policy):
                     value=row.breaker_a,
                     limit=limit,
                     unit="A",
-                    what=f"breaker below one of {row.above_a:,.0f} A, at a ratio of {self.ratio:g},",
+                    what=f"breaker below a breaker of {row.above_a:,.0f} A, at a ratio of {self.ratio:g},",
                     fix="take a smaller breaker or a larger one above it, or show their selectivity by "
                     "the maker's tables and lower 'ratio'"
                     if is_over(row.breaker_a, limit)

@@ -1,4 +1,4 @@
-"""PWR-023: power shelves get the voltage and the phases that they are made for."""
+"""PWR-023: power shelves get the voltage and phases that they are rated for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rackwright.plan.records.products import ShelfSet
 
 @rule(
     "PWR-023",
-    "Power shelves get the voltage and the phases that they are made for",
+    "Power shelves get the voltage and phases that they are rated for",
     Severity.CRITICAL,
     since="0.4",
     stage="design",
@@ -57,7 +57,7 @@ def _feed(
             value=feed.voltage_v,
             limit=limit,
             unit="V",
-            what=f"voltage of the circuit, with the {'lowest' if sense == 'at_least' else 'highest'} "
+            what=f"voltage of the circuit, against the {'lowest' if sense == 'at_least' else 'highest'} "
             f"input of {shelf},",
             sense="at_least" if sense == "at_least" else "at_most",
             fix=f"feed the shelves from a source of {limit:g} V at {sense.replace('_', ' ')}, or choose "

@@ -1,4 +1,4 @@
-"""PWR-024: switchgear and devices stand the altitude of the site."""
+"""PWR-024: switchgear and devices are rated for the altitude of the site."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HIGHEST_M = 3_050.0
 
 @rule(
     "PWR-024",
-    "Switchgear and devices stand the altitude of the site",
+    "Switchgear and devices are rated for the altitude of the site",
     Severity.HIGH,
     since="0.4",
     stage="design",
@@ -96,7 +96,7 @@ def _measure(
         value=value,
         limit=limit,
         unit="m",
-        what=f"altitude of the site, for which {what} must be rated,",
+        what=f"altitude of the site, against the rating of {what},",
         fix=fix if is_over(value, limit) else None,
         missing=missing,
     )

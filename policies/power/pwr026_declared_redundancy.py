@@ -1,4 +1,4 @@
-"""PWR-026: sources without redundancy do not go down when another source is lost."""
+"""PWR-026: sources without redundancy are not overloaded when another source is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rackwright.policy.helpers.remediation import a_source, provide
 
 @rule(
     "PWR-026",
-    "Sources without redundancy do not go down when another source is lost",
+    "Sources without redundancy are not overloaded when another source is lost",
     Severity.HIGH,
     since="0.4",
     stage="design",

@@ -1,4 +1,4 @@
-"""PWR-027: power caps are no lower than nodes can keep."""
+"""PWR-027: power caps are achievable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "PWR-027",
-    "Power caps are no lower than nodes can keep",
+    "Power caps are achievable",
     Severity.HIGH,
     since="0.4",
     stage="design",
@@ -56,7 +56,7 @@ def _group(site: SitePlan, group: NodeGroupPlan, cap: float) -> Measure:
         value=cap,
         limit=limit,
         unit="W",
-        what="power cap of a unit, of which the rest of it and its accelerators at their lowest limit need",
+        what="power cap of a unit, against its draw with accelerators at their lowest limit,",
         sense="at_least",
         fix=f"set 'power_cap' to {format_quantity(limit, 'W')} or more"
         if limit is not None and is_over(limit, cap)

@@ -94,7 +94,7 @@ class Swing(Policy):
             value=value,
             limit=limit,
             unit="W",
-            what=f"{what}, up and down in each of its steps,",
+            what=f"{what} in each step",
             fix=f"{provide(value, 'W', 'batteries or load banks that take the swing')} and state the "
             "'swing_limit' with them, or hold the power of nodes up ('power_floor')"
             if is_over(value, limit)

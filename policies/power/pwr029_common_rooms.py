@@ -60,10 +60,10 @@ def _measure(site: SitePlan, rack: RackClass, shared: dict[str, list[str]]) -> M
         for name in above
         if tree.sources[name].room is None and tree.sources[name].kind != "utility"
     )
-    what, fix = "number of rooms and routes that two feeds cannot do without", None
+    what, fix = "number of rooms and routes shared by two feeds", None
     if shared:
         place, feeds = min(shared.items())
-        what = f"{what} (feeds {' and '.join(feeds)} die with '{place}')"
+        what = f"{what} (feeds {' and '.join(feeds)} go down with '{place}')"
         fix = f"move one of the paths out of '{place}'"
     return Measure(
         subject(site, rack),

@@ -1,4 +1,4 @@
-"""PWR-030: what no transformer parts has one voltage."""
+"""PWR-030: a circuit has the voltage of its source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rackwright.plan.records.power import VoltageZone
 
 @rule(
     "PWR-030",
-    "A circuit has the voltage of what feeds it",
+    "A circuit has the voltage of its source",
     Severity.CRITICAL,
     since="0.5",
     stage="design",

@@ -1,4 +1,4 @@
-"""PWR-031: conductors and PDUs stand the air around them."""
+"""PWR-031: cables and PDUs are rated for the air around them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.plan.records.facility import HallLoad
 
 @rule(
     "PWR-031",
-    "Conductors and PDUs stand the air around them",
+    "Cables and PDUs are rated for the air around them",
     Severity.HIGH,
     since="0.5",
     stage="design",
@@ -66,7 +66,7 @@ class AirAroundGear(Policy):
                 value=cabling.ambient,
                 limit=inlet,
                 unit="°C",
-                what="warmest air that the cables are sized for, in a hall whose air is no colder,",
+                what="ambient temperature that the cables are sized for, against the air of the hall,",
                 sense="at_least",
                 fix=f"size the cables for an 'ambient' of {inlet:g} °C, or that of the hot aisle",
             )

@@ -1,4 +1,4 @@
-"""PWR-032: the stated overload of a UPS is one that UPSs have."""
+"""PWR-032: the stated overload of a UPS is realistic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rackwright.api import (
 
 @rule(
     "PWR-032",
-    "The stated overload of a UPS is one that UPSs have",
+    "The stated overload of a UPS is realistic",
     Severity.HIGH,
     since="0.5",
     stage="design",
@@ -48,7 +48,7 @@ class OverloadOfUps(Policy):
                     value=row.overload_w,
                     limit=None if rated is None else rated * self.most_percent / 100,
                     unit="W",
-                    what="overload that it is to carry for a minute",
+                    what="stated overload for one minute",
                     fix="state the overload of its data sheet, or its 'product'",
                     missing=()
                     if rated is not None

@@ -1,4 +1,4 @@
-"""PWR-033: conductors are no smaller than their material and their number allow."""
+"""PWR-033: conductors have the minimum size for their material and number."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEAST_ALUMINIUM_MM2 = {"nec": 3.31, "iec": 10.0}
 
 @rule(
     "PWR-033",
-    "Conductors are no smaller than their material and number allow",
+    "Conductors have the minimum size for their material and number",
     Severity.HIGH,
     since="0.5",
     stage="design",

@@ -1,4 +1,4 @@
-"""PWR-034: racks live through a failure while another source is maintained."""
+"""PWR-034: racks survive a failure during maintenance of another source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rackwright.plan.racks.contributors import subject
 
 @rule(
     "PWR-034",
-    "Racks live through a failure while another source is maintained",
+    "Racks survive a failure during maintenance of another source",
     Severity.HIGH,
     since="0.5",
     stage="concept",
@@ -83,8 +83,8 @@ def _rack(site: SitePlan, rack: RackClass, living: int, lost: Sequence[str]) -> 
         value=None if unfed else living,
         limit=1,
         unit="feeds",
-        what="fewest living feeds" + (f" with {' and '.join(lost)} out" if lost else ""),
+        what="lowest number of working feeds" + (f" with {' and '.join(lost)} out" if lost else ""),
         sense="at_least",
-        fix="feed the rack from a third system, or give its sources another parent",
+        fix="feed the rack from a third system, or give its sources another parent in 'fed_by'",
         missing=unfed,
     )

@@ -68,6 +68,6 @@ def _homeless(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
         yield Finding(
             Subject(f"{at.name} {entry}", path),
             ok=False,
-            message=f"{len(heights)} × {entry} of {heights[0]:g} U have no free place in one piece",
+            message=f"{len(heights)} × {entry} of {heights[0]:g} U have no contiguous free place",
             fix=f"place {len(heights)} fewer {entry} in a rack, or change 'start_unit'",
         )

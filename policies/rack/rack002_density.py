@@ -1,4 +1,4 @@
-"""RACK-002: a rack draws no more than its place in the hall allows."""
+"""RACK-002: a rack stays within its power density limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
 
 @rule(
     "RACK-002",
-    "A rack draws no more than its place in the hall allows",
+    "A rack stays within its power density limit",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",

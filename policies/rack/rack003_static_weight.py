@@ -1,4 +1,4 @@
-"""RACK-003: a rack carries the weight of its content."""
+"""RACK-003: a rack carries the weight of its contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
 
 @rule(
     "RACK-003",
-    "A rack carries the weight of its content",
+    "A rack carries the weight of its contents",
     Severity.CRITICAL,
     since="0.1",
     stage="concept",

@@ -65,14 +65,16 @@ def _judge(device: RackDevice, rack: str, at: Subject) -> Finding:
         return Finding(
             at,
             ok=None,
-            message=f"air passes the rack {rack}; it is not stated how it passes {entry}",
+            message=f"air flows through the rack {rack}; the direction of {entry} is not stated",
             missing=(Missing(f"{entry}: airflow direction", *ways),),
         )
     if own in {rack, "passive"}:
-        return Finding(at, ok=True, message=f"air passes {entry} {own}, the rack {rack}")
+        return Finding(
+            at, ok=True, message=f"air flows through {entry} {own}, and through the rack {rack}"
+        )
     return Finding(
         at,
         ok=False,
-        message=f"air passes {entry} {own}, but the rack {rack}",
+        message=f"air flows through {entry} {own}, but through the rack {rack}",
         fix=f"order {entry} with the airflow {rack}, or mount it the other way round",
     )

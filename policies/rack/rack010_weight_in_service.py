@@ -1,4 +1,4 @@
-"""RACK-010: racks and floors carry racks with cables, manifolds and coolant."""
+"""RACK-010: racks and floors carry the weight in service, with cables, manifolds and coolant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Place = Literal["rack", "caster", "area"]
 
 @rule(
     "RACK-010",
-    "Racks and floors carry racks with cables, manifolds and coolant",
+    "Racks and floors carry the weight in service, with cables, manifolds and coolant",
     Severity.CRITICAL,
     since="0.3",
     stage="design",

@@ -1,4 +1,4 @@
-"""RACK-011: racks come to their hall."""
+"""RACK-011: racks fit through the delivery route to their hall."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rackwright.plan.racks.contributors import subject, unknowns
 
 @rule(
     "RACK-011",
-    "Racks come to their hall",
+    "Racks fit through the delivery route to their hall",
     Severity.HIGH,
     since="0.3",
     stage="build",
@@ -46,12 +46,12 @@ class Delivery(Policy):
     def _rack(self, site: SitePlan, rack: RackClass) -> Iterator[Measure]:
         at, row = subject(site, rack), rack.kind.delivery
         shorter = "have the rack shipped without its crate, or in parts"
-        lighter = "install devices after the rack stands, or take another way"
+        lighter = "install devices after the rack stands, or choose another route"
         for value, limit, unit, what, fix, own, way in (
-            (row.height_m, row.way_height_m, "m", "height on the way", shorter, "height", "height"),
-            (row.width_m, row.way_width_m, "m", "width on the way", shorter, "width", "width"),
-            (row.weight_kg, row.way_rating_kg, "kg", "weight on the way", lighter, "weight", "rating"),
-            (row.caster_kg, row.way_rolling_kg, "kg", "weight on a caster on the way", lighter, "weight", "rolling"),
+            (row.height_m, row.way_height_m, "m", "height on the delivery route", shorter, "height", "height"),
+            (row.width_m, row.way_width_m, "m", "width on the delivery route", shorter, "width", "width"),
+            (row.weight_kg, row.way_rating_kg, "kg", "weight on the delivery route", lighter, "weight", "rating"),
+            (row.caster_kg, row.way_rolling_kg, "kg", "weight on a caster on the delivery route", lighter, "weight", "rolling"),
         ):  # fmt: skip
             missing = list(_unsaid_of_rack(site, rack, value, own))
             if limit is None:
@@ -71,8 +71,8 @@ class Delivery(Policy):
             value=slope,
             limit=self.most_slope,
             unit="%",
-            what="slope of the steepest ramp on the way",
-            fix="take a way with a lift, or a longer ramp",
+            what="slope of the steepest ramp on the delivery route",
+            fix="choose a route with a lift, or a longer ramp",
             missing=() if slope is not None else (_of_way(rack, "slope"),),
         )
 

@@ -1,4 +1,4 @@
-"""RACK-012: cables bend behind devices no tighter than they may."""
+"""RACK-012: cables have room to bend behind devices."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Plug:
 
 @rule(
     "RACK-012",
-    "Cables bend behind devices no tighter than they may",
+    "Cables have room to bend behind devices",
     Severity.MEDIUM,
     since="0.3",
     stage="design",

@@ -1,4 +1,4 @@
-"""RACK-013: the floor carries the racks without aisles that their weight does not reach."""
+"""RACK-013: the floor carries the racks with a realistic share of the aisles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rackwright.policy.helpers.remediation import provide
 
 @rule(
     "RACK-013",
-    "The floor carries the racks without aisles that their weight does not reach",
+    "The floor carries the racks with a realistic share of the aisles",
     Severity.CRITICAL,
     since="0.4",
     stage="design",

@@ -1,4 +1,4 @@
-"""RACK-014: aisles are wide enough to work in and to draw out the deepest device."""
+"""RACK-014: aisles are wide enough to work in and to pull out the deepest device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rackwright.policy.helpers.racks import is_over
 
 @rule(
     "RACK-014",
-    "Aisles are wide enough to work in and to draw out the deepest device",
+    "Aisles are wide enough to work in and to pull out the deepest device",
     Severity.HIGH,
     since="0.4",
     stage="design",

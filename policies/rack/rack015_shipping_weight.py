@@ -1,4 +1,4 @@
-"""RACK-015: racks weigh no less on their way than the empty rack."""
+"""RACK-015: shipping weight is at least that of the empty rack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.plan.racks.contributors import subject
 
 @rule(
     "RACK-015",
-    "Racks weigh no less on their way than the empty rack",
+    "Shipping weight is at least that of the empty rack",
     Severity.MEDIUM,
     since="0.5",
     stage="build",
@@ -32,7 +32,7 @@ class ShippingWeight(Policy):
                     value=row.weight_kg,
                     limit=row.empty_kg,
                     unit="kg",
-                    what="weight on the way, of which the empty rack alone is the least,",
+                    what="weight on the delivery route, against the empty rack,",
                     sense="at_least",
                     fix="state the weight of the rack with its content and its transport",
                     missing=()

@@ -1,4 +1,4 @@
-"""REL-001: spare hosts stand by for those that are being repaired."""
+"""REL-001: spare hosts replace hosts under repair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rackwright.plan.reliability.failures import DAY, GroupHosts, daily_rate, sp
 
 @rule(
     "REL-001",
-    "Spare hosts stand by for those that are being repaired",
+    "Spare hosts replace hosts under repair",
     Severity.MEDIUM,
     since="0.2",
     stage="run",

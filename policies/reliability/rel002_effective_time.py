@@ -1,4 +1,4 @@
-"""REL-002: large jobs spend their time on steps that count."""
+"""REL-002: large jobs lose little time to failures and checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rackwright.plan.reliability.failures import (
 
 @rule(
     "REL-002",
-    "Large jobs spend their time on steps that count",
+    "Large jobs lose little time to failures and checkpoints",
     Severity.HIGH,
     since="0.2",
     stage="design",
@@ -36,7 +36,7 @@ class EffectiveTime(Policy):
             yield Finding(
                 Subject(plan.name, ("reliability",) if plan.reliability else ()),
                 ok=None,
-                message="how much of its time the largest job spends on steps that count",
+                message="how much time the largest job loses to failures and checkpoints",
                 missing=(Missing("'jobs' in 'reliability'", ("reliability", "jobs")),),
             )
 

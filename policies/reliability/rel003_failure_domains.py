@@ -1,4 +1,4 @@
-"""REL-003: no single loss takes much of a node group, or all controllers of a kind."""
+"""REL-003: no single loss takes out a large share of a node group."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONTROL = ("head", "management")
 
 @rule(
     "REL-003",
-    "No single loss takes much of a node group",
+    "No single loss takes out a large share of a node group",
     Severity.MEDIUM,
     since="0.2",
     stage="design",
@@ -75,7 +75,7 @@ class SpreadDomains(Policy):
             value=loss.share,
             limit=self.most_lost,
             unit="%",
-            what=f"share of {noun} that goes with one {loss.group}",
+            what=f"share of {noun} lost with one {loss.group}",
             contributors=shares,
             fix=_fix(loss, self.most_lost),
             missing=loss.missing,
@@ -92,7 +92,7 @@ class SpreadDomains(Policy):
             value=None if taken is None else 100 * taken / tray.of,
             limit=self.most_lost,
             unit="%",
-            what="share of the group that goes with one compute tray",
+            what="share of the group lost with one compute tray",
             contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
             fix="use more trays"
             if tray.block is None

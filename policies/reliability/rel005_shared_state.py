@@ -60,7 +60,7 @@ def _judge(at: Subject, state: StateStorage) -> Finding:
             at,
             ok=False,
             message=f"{state.server} serves the state and is a controller: its loss takes both",
-            fix="serve the state from a host that is no controller",
+            fix="serve the state from a host that is not a controller",
         )
     return Finding(
         at, ok=True, message=f"{count} controllers share {state.folder} on {state.mount}"

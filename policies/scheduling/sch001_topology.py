@@ -1,4 +1,4 @@
-"""SCH-001: Slurm's topology is that of the fabric."""
+"""SCH-001: Slurm's topology matches the fabric."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from rackwright.plan.slurm.cluster import SlurmCluster
 from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
 
 
-@rule(
-    "SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2", stage="design"
-)
+@rule("SCH-001", "Slurm's topology matches the fabric", Severity.HIGH, since="0.2", stage="design")
 class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
 
@@ -89,7 +87,7 @@ def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
         _at(cabled),
         ok=False,
         message=(
-            f"Slurm knows no topology, though the fabric '{cabled.fabric}' has "
+            f"Slurm has no topology, although the fabric '{cabled.fabric}' has "
             f"{cabled.units:,} sets of leaves"
         ),
         fix="use the topology 'tree'",
@@ -113,7 +111,7 @@ def _judge_written(slurm: SlurmCluster) -> Iterator[Measure | Finding]:
         yield Finding(
             at,
             ok=None,
-            message="a tree is written by hand and the fabric's own cannot be told",
+            message="the handwritten tree cannot be compared with the fabric",
             missing=(Missing("where every host is cabled", *places),),
         )
         return
@@ -125,7 +123,7 @@ def _judge_written(slurm: SlurmCluster) -> Iterator[Measure | Finding]:
         value=len(found.hosts),
         limit=0,
         unit="hosts",
-        what="the number on other switches than their cables lead to",
+        what="number of hosts on a switch that they are not cabled to",
         fix=fix,
     )
     yield Measure(
@@ -133,6 +131,6 @@ def _judge_written(slurm: SlurmCluster) -> Iterator[Measure | Finding]:
         value=found.above,
         limit=0,
         unit="switches",
-        what="the number that join other hosts than the fabric's upper tiers",
+        what="number of switches that join other hosts than the upper tiers of the fabric",
         fix=remedy,
     )

@@ -1,4 +1,4 @@
-"""SCH-002: Slurm counts the accelerators, CPUs and memory that the hosts have."""
+"""SCH-002: Slurm's node definitions match the hardware."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from rackwright.api import (
 from rackwright.plan.slurm.nodes import NodeSet
 
 
-@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2", stage="design")
+@rule(
+    "SCH-002",
+    "Slurm's node definitions match the hardware",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class SlurmResources(Policy):
     """Slurm's resources of a host equal the catalogue: accelerators exactly, the rest at most."""
 
@@ -35,7 +41,7 @@ def _judge_gres(nodes: NodeSet) -> Finding:
         return Finding(
             at,
             ok=None,
-            message=f"the accelerators of {nodes.entry} are no whole number for each host",
+            message=f"{nodes.entry} has no whole number of accelerators per host",
             missing=(
                 Missing(
                     f"accelerators of one host of {nodes.entry}",
@@ -49,7 +55,7 @@ def _judge_gres(nodes: NodeSet) -> Finding:
         return Finding(
             at,
             ok=enough,
-            message=f"the GPUs and instances of a host are made of {nodes.least_gpus} GPUs or more; "
+            message=f"the GPUs and instances of a host need {nodes.least_gpus} GPUs or more; "
             f"the catalogue has {nodes.known_gres.count}",
             fix=None
             if enough
@@ -63,7 +69,7 @@ def _judge_gres(nodes: NodeSet) -> Finding:
     return Finding(
         at,
         ok=False,
-        message=f"Slurm counts {nodes.gres} in a host, the catalogue has {known}",
+        message=f"Slurm counts {nodes.gres} in a host, but the catalogue has {known}",
         fix=f"{remedy} in 'scheduler.nodes', or correct the catalogue entry '{nodes.entry}'",
     )
 

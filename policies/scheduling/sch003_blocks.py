@@ -1,4 +1,4 @@
-"""SCH-003: base blocks of Slurm divide the NVLink domains."""
+"""SCH-003: Slurm blocks fit the NVLink domains."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from rackwright.plan.slurm.nodes import NodeSet
 from rackwright.plan.slurm.topology import TOPOLOGY, base_block
 
 
-@rule(
-    "SCH-003", "Base blocks divide the NVLink domains", Severity.HIGH, since="0.2", stage="design"
-)
+@rule("SCH-003", "Slurm blocks fit the NVLink domains", Severity.HIGH, since="0.2", stage="design")
 class SlurmBlocks(Policy):
     """The base size divides a unit, except spares; larger sizes double it and fit the cluster."""
 
@@ -45,7 +43,9 @@ class SlurmBlocks(Policy):
                 what = "one size of a block for units that differ"
                 place = (*TOPOLOGY, "block_sizes")
             missing = (Missing(what, place),)
-            yield Finding(at, ok=None, message=f"not known: {what}", missing=missing)
+            yield Finding(
+                at, ok=None, message="whether base blocks fit the NVLink domains", missing=missing
+            )
             return
         if nodes.unit_hosts == 1:
             yield Finding(
@@ -64,7 +64,7 @@ class SlurmBlocks(Policy):
             value=base,
             limit=nodes.unit_hosts,
             unit="hosts",
-            what="the base size of a block",
+            what="base size of a block",
             fix=fitting,
         )
         if base <= nodes.unit_hosts:
@@ -73,7 +73,7 @@ class SlurmBlocks(Policy):
                 value=nodes.unit_hosts % base,
                 limit=self.most_left_over,
                 unit="hosts",
-                what="what the base size leaves over of a unit",
+                what="hosts of a unit left over by the base size",
                 fix=fitting,
             )
 
@@ -101,6 +101,6 @@ def _judge_sizes(
         value=max(sizes),
         limit=hosts,
         unit="hosts",
-        what="the largest size of a block",
+        what="largest size of a block",
         fix=f"choose from {allowed}",
     )

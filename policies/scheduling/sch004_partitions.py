@@ -36,7 +36,7 @@ def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[
         yield Finding(
             at,
             ok=False,
-            message=f"it names '{entry.unknown[0]}', which is no group of compute nodes",
+            message=f"it names '{entry.unknown[0]}', which is not a group of compute nodes",
             fix=did_you_mean(entry.unknown[0], known) or f"name one of: {', '.join(known)}",
         )
         return
@@ -57,7 +57,7 @@ def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[
             value=job_seconds(partition.default_time),
             limit=longest,
             unit="s",
-            what="the time of a job that asks for none",
+            what="default time of a job",
             fix=f"lower 'default_time' to {partition.max_time}",
             suggest=Suggestion((*entry.path, "default_time"), partition.max_time),
         )
@@ -85,10 +85,10 @@ def _judge_default(label: str, partitions: Sequence[PartitionSets]) -> Finding:
         return Finding(at, ok=True, message=f"a job that names none goes to '{names[0]}'")
     first = partitions[0].partition.name
     if not names:
-        message = "none is the default: a job that names no partition is refused"
+        message = "no partition is the default: Slurm rejects jobs that name none"
         return Finding(at, ok=False, message=message, fix=f"write 'default: true' at '{first}'")
     others = ", ".join(f"'{name}'" for name in names[1:])
-    message = f"{len(names)} say that they are the default; Slurm takes the last"
+    message = f"{len(names)} partitions are marked as default; Slurm takes the last"
     return Finding(at, ok=False, message=message, fix=f"remove 'default' from {others}")
 
 
@@ -101,7 +101,7 @@ def _judge_tiers(label: str, scheduler: Scheduler, partitions: Sequence[Partitio
         return Finding(
             at,
             ok=False,
-            message=f"'{equal[0]}' and '{equal[1]}' share hosts on one tier: neither gives way",
+            message=f"'{equal[0]}' and '{equal[1]}' share hosts on one tier: neither preempts the other",
             fix=f"give '{equal[1]}' another 'priority_tier'",
         )
-    return Finding(at, ok=True, message="partitions that share hosts stand on different tiers")
+    return Finding(at, ok=True, message="partitions that share hosts have different tiers")

@@ -1,4 +1,4 @@
-"""SCH-005: jobs that state no time limit have one."""
+"""SCH-005: jobs without a stated time limit have a default."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rackwright.api import Finding, Plan, Policy, Severity, Subject, Suggestion,
 
 @rule(
     "SCH-005",
-    "Jobs without a stated time have a default",
+    "Jobs without a stated time limit have a default",
     Severity.MEDIUM,
     since="0.4",
     stage="design",
@@ -26,9 +26,9 @@ class DefaultTimes(Policy):
             yield Finding(
                 at,
                 ok=limited,
-                message=f"a job without a stated time has {partition.default_time or partition.max_time}"
+                message=f"a job without a time limit gets {partition.default_time or partition.max_time}"
                 if limited
-                else "a job without a stated time runs for ever: back-fill has nothing to plan with",
-                fix=None if limited else "give it a 'default_time', like 0-04:00:00",
+                else "a job without a time limit runs forever: backfill cannot plan around it",
+                fix=None if limited else "set 'default_time', like 0-04:00:00",
                 suggest=None if limited else Suggestion(at.path, "0-04:00:00"),
             )

@@ -1,4 +1,4 @@
-"""SCH-006: Slurm counts what the kernel of a host reports."""
+"""SCH-006: Slurm's node definitions match what slurmd reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BYTES_OF_A_PAGE = 64
 
 @rule(
     "SCH-006",
-    "Slurm counts what the kernel of a host reports",
+    "Slurm's node definitions match what slurmd reports",
     Severity.HIGH,
     since="0.4",
     stage="build",
@@ -57,7 +57,7 @@ class ReportedHardware(Policy):
             value=None if nodes.memory is None else nodes.memory / 1024,
             limit=limit / 1024,
             unit="GiB",
-            what="memory that a kernel can report, less what it describes its pages in",
+            what="memory of a host in Slurm, against the most that its kernel reports,",
             fix=fix if over else None,
         )
 
@@ -69,7 +69,7 @@ def _judge_shape(nodes: NodeSet, at: Subject) -> Finding:
         return Finding(
             at,
             ok=None,
-            message="every CPU is a core to Slurm, threads as well: two jobs may share a core",
+            message="Slurm takes every CPU thread for a core: two jobs may share a core",
             missing=(
                 Missing(
                     f"sockets and threads of a core of {nodes.entry}",
@@ -79,17 +79,19 @@ def _judge_shape(nodes: NodeSet, at: Subject) -> Finding:
             ),
         )
     sockets = "sockets, " if nodes.bare_threads is None else ""
-    return Finding(at, ok=True, message=f"Slurm is told {sockets}cores and threads")
+    return Finding(at, ok=True, message=f"Slurm knows {sockets}cores and threads")
 
 
 def _judge_detection(packages: str, at: Subject) -> Finding:
     if packages != "distribution":
         return Finding(
-            at, ok=True, message=f"NVIDIA's library is asked, with packages of '{packages}'"
+            at,
+            ok=True,
+            message=f"GPUs are detected by NVIDIA's library, with packages of '{packages}'",
         )
     return Finding(
         at,
         ok=False,
-        message="the distribution's slurmd is built without NVIDIA's library, and ends at its start",
-        fix="write 'detect: nvidia', from Slurm 24.11 on, or take packages that are built with it: 'packages'",
+        message="the distribution's slurmd is built without NVIDIA's library, and exits at startup",
+        fix="write 'detect: nvidia', from Slurm 24.11 on, or use packages that are built with it: 'packages'",
     )

@@ -23,7 +23,7 @@ class FederatedUsers(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message="nothing states which numbers its accounts have",
+                    message="the uids of its accounts are not stated",
                     missing=(Missing("accounts or a directory of all sites", ("users",)),),
                 )
             elif found:
@@ -45,4 +45,4 @@ class FederatedUsers(Policy):
                     fix=f"give '{one.account}' a uid of its own at every site, and its files to it",
                 )
             else:
-                yield Finding(at, ok=True, message="its accounts have the numbers of the others")
+                yield Finding(at, ok=True, message="its accounts have the uids of the other sites")

@@ -36,9 +36,9 @@ class FederatedPrefixes(Policy):
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"{own} meets {its} of '{other}': slurmctld of one reaches a host of the other",
-                    fix=f"give '{site.site}' a prefix apart from {its}",
+                    message=f"{own} overlaps {its} of '{other}': slurmctld of one reaches a host of the other",
+                    fix=f"give '{site.site}' a prefix that does not overlap {its}",
                 )
             else:
                 prefixes = ", ".join(map(str, site.prefixes))
-                yield Finding(at, ok=True, message=f"{prefixes} belongs to it alone")
+                yield Finding(at, ok=True, message=f"{prefixes} is used by this site only")

@@ -1,4 +1,4 @@
-"""SCH-009: releases of Slurm may federate."""
+"""SCH-009: Slurm releases are compatible within a federation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, ru
 from rackwright.plan.federation.checks import release_fits
 
 
-@rule("SCH-009", "Releases of Slurm may federate", Severity.HIGH, since="0.4", stage="design")
+@rule(
+    "SCH-009",
+    "Slurm releases are compatible within a federation",
+    Severity.HIGH,
+    since="0.4",
+    stage="design",
+)
 class FederatedReleases(Policy):
     """slurmdbd is at least as new as every slurmctld, and still reads its messages."""
 
@@ -21,7 +27,7 @@ class FederatedReleases(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message=f"no list of releases says where {names} belongs",
+                    message=f"not in the list of Slurm releases: {names}",
                     missing=(Missing("a release of Slurm that exists", entry.path),),
                 )
             elif entry.fits:

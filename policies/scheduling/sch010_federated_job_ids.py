@@ -1,4 +1,4 @@
-"""SCH-010: job ids leave room for the federation."""
+"""SCH-010: job ids stay within the range of a federation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from rackwright.plan.federation.checks import LARGEST_LOCAL, job_ids
 
 
 @rule(
-    "SCH-010", "Job ids leave room for the federation", Severity.HIGH, since="0.4", stage="design"
+    "SCH-010",
+    "Job ids stay within the range of a federation",
+    Severity.HIGH,
+    since="0.4",
+    stage="design",
 )
 class FederatedJobIds(Policy):
     """Job ids of a cluster fit into the 26 bits that a federation leaves them."""

@@ -1,4 +1,4 @@
-"""SCH-011: data reaches a site before its jobs."""
+"""SCH-011: data reaches a site in time for its jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from rackwright.plan.federation.wan import Copy, copies, lines, missing_of
 
 
 @rule(
-    "SCH-011", "Data reaches a site before its jobs", Severity.MEDIUM, since="0.4", stage="design"
+    "SCH-011",
+    "Data reaches a site in time for its jobs",
+    Severity.MEDIUM,
+    since="0.4",
+    stage="design",
 )
 class DataFollowsJobs(Policy):
     """Copying a data set to a site that lacks it takes less time than jobs are worth waiting for."""

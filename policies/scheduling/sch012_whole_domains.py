@@ -28,7 +28,12 @@ class WholeDomains(Policy):
                     what += f" of {nodes.entry}"
                     place = (*TOPOLOGY, "block_sizes" if known else "plugin")
                     missing = (Missing(what, place),)
-                    yield Finding(at, ok=None, message=f"not known: {what}", missing=missing)
+                    yield Finding(
+                        at,
+                        ok=None,
+                        message="whether base blocks fit the NVLink domains",
+                        missing=missing,
+                    )
                 elif nodes.unit_hosts > 1:
                     yield Measure(
                         at,

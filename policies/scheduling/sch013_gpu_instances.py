@@ -1,4 +1,4 @@
-"""SCH-013: instances of divided GPUs fit on the GPUs of a host."""
+"""SCH-013: MIG instances fit on the GPUs of a host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.plan.slurm.nodes import NodeSet
 
 @rule(
     "SCH-013",
-    "Instances of divided GPUs fit on the GPUs of a host",
+    "MIG instances fit on the GPUs of a host",
     Severity.HIGH,
     since="0.5",
     stage="design",

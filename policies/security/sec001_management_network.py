@@ -1,4 +1,4 @@
-"""SEC-001: management controllers are out of the reach of jobs and users."""
+"""SEC-001: jobs and users cannot reach management controllers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.policy.helpers.attestation import declared
 
 @rule(
     "SEC-001",
-    "Management controllers are out of the reach of jobs and users",
+    "Jobs and users cannot reach management controllers",
     Severity.CRITICAL,
     since="0.2",
     stage="build",

@@ -1,4 +1,4 @@
-"""SEC-002: no device keeps its maker's password, and none shares one."""
+"""SEC-002: default passwords are replaced, and each device has its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.policy.helpers.attestation import declared
 
 @rule(
     "SEC-002",
-    "No device keeps its maker's password, and none shares one",
+    "Default passwords are replaced, and each device has its own",
     Severity.CRITICAL,
     since="0.2",
     stage="build",
@@ -26,8 +26,8 @@ class Credentials(Policy):
             yield declared(
                 Subject(f"{site.name} makers' passwords", path),
                 value=security.default_credentials_replaced if security else None,
-                yes="no device answers to its maker's password",
-                no="devices answer to their maker's password",
+                yes="default passwords are replaced",
+                no="devices still have their default passwords",
                 missing=Missing(
                     "'default_credentials_replaced' in the site's 'security'",
                     (*path, "default_credentials_replaced"),
@@ -39,11 +39,11 @@ class Credentials(Policy):
                 Subject(f"{site.name} shared passwords", path),
                 value=security.credentials_per_device if security else None,
                 yes="no two devices share a password",
-                no="devices share a password: who reads one holds them all",
+                no="devices share a password: reading one reveals all of them",
                 missing=Missing(
                     "'credentials_per_device' in the site's 'security'",
                     (*path, "credentials_per_device"),
                 ),
-                fix="let the store of secrets make a password for each device, and set "
+                fix="let the secret store generate a password for each device, and set "
                 "'credentials_per_device: true'",
             )

@@ -1,4 +1,4 @@
-"""SEC-003: InfiniBand is managed by the holders of its keys only."""
+"""SEC-003: InfiniBand management requires keys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SETTINGS = (
 
 @rule(
     "SEC-003",
-    "InfiniBand is managed by the holders of its keys only",
+    "InfiniBand management requires keys",
     Severity.HIGH,
     since="0.2",
     stage="build",
@@ -90,7 +90,7 @@ class FabricKeys(Policy):
                 Subject(f"{name} {field.replace('_', ' ')}", path),
                 value=getattr(keys, field) if keys else None,
                 yes=meaning,
-                no=f"it is not so that {meaning}",
+                no=f"declared as false: {meaning}",
                 missing=Missing(f"'{field}' in the site's 'security.infiniband'", (*path, field)),
                 fix=f"set '{setting}' in the subnet manager, and '{field}: true'",
             )

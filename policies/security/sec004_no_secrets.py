@@ -1,4 +1,4 @@
-"""SEC-004: a blueprint holds no secret."""
+"""SEC-004: a blueprint contains no secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Su
 
 @rule(
     "SEC-004",
-    "A blueprint holds no secret",
+    "A blueprint contains no secrets",
     Severity.CRITICAL,
     since="0.2",
     stage="concept",
@@ -25,8 +25,8 @@ class NoSecrets(Policy):
             yield Finding(
                 Subject(f"{plan.name} {place.name}", place.path),
                 ok=False,
-                message=f"the blueprint holds what looks like {place.kind}",
-                fix="revoke it, keep its successor in a store of secrets, and refer to it there",
+                message=f"the blueprint contains what looks like {place.kind}",
+                fix="revoke it, keep the new one in a secret store, and refer to it there",
             )
         if not found:
             at = Subject(plan.name, ())

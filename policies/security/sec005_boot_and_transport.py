@@ -35,8 +35,8 @@ class BootAndTransport(Policy):
             yield declared(
                 Subject(f"{site.name} management controllers", path),
                 value=security.management_tls if security else None,
-                yes="controllers are spoken to by TLS with checked certificates",
-                no="controllers are spoken to without TLS, or their certificates are not checked",
+                yes="management controllers use TLS with checked certificates",
+                no="management controllers do not use TLS, or their certificates are not checked",
                 missing=Missing(
                     "'management_tls' in the site's 'security'", (*path, "management_tls")
                 ),

@@ -1,4 +1,4 @@
-"""SITE-001: what spans sites has a line for it, and enough is left when a site is lost."""
+"""SITE-001: jobs across sites have a link, and the cluster survives the loss of a site."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rackwright.plan.reliability.interconnect import (
 
 @rule(
     "SITE-001",
-    "What spans sites has a line for it, and a site may be lost",
+    "Jobs across sites have a link, and the cluster survives the loss of a site",
     Severity.HIGH,
     since="0.2",
     stage="concept",
@@ -55,14 +55,14 @@ def _judge_span(
         yield Finding(
             at,
             ok=False,
-            message=f"the {span.name} runs on '{one}' and '{other}', and no line joins them",
+            message=f"the {span.name} runs on '{one}' and '{other}', but no link connects them",
             fix=f"declare it in 'interconnects'{_least(span.need)}, or keep to one site",
         )
     elif span.need is None:
         known = not line.missing
         names = ", ".join(line.names)
         verb = "is known" if known else "can carry it"
-        text = f"the line between them ({names}) {verb}"
+        text = f"the link between them ({names}) {verb}"
         message = text if known else f"whether {text}"
         yield Finding(at, ok=True if known else None, message=message, missing=line.missing)
     else:
@@ -129,7 +129,7 @@ def _judge_loss(plan: Plan) -> Iterator[Measure]:
         value=100 * (total - hosts[largest]) / total,
         limit=wanted,
         unit="%",
-        what="share of the compute hosts that is left when the largest site is lost",
+        what="share of the compute hosts left after the loss of the largest site",
         sense="at_least",
         contributors=tuple(
             Contributor(f"hosts of {site}", count, 100 / total)

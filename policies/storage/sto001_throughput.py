@@ -1,4 +1,4 @@
-"""STO-001: file systems move what jobs ask of them."""
+"""STO-001: file systems deliver the throughput that jobs need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ UNIT = "MB/s"
 
 
 @rule(
-    "STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2", stage="design"
+    "STO-001",
+    "File systems deliver the throughput that jobs need",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
 )
 class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""

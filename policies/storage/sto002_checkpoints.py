@@ -1,4 +1,4 @@
-"""STO-002: a checkpoint is written in the time it may take."""
+"""STO-002: checkpoints are written within the allowed time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rackwright.policy.helpers.remediation import either, provide
 
 @rule(
     "STO-002",
-    "A checkpoint is written in the time it may take",
+    "Checkpoints are written within the allowed time",
     Severity.HIGH,
     since="0.2",
     stage="design",

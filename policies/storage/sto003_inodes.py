@@ -1,4 +1,4 @@
-"""STO-003: the metadata targets hold the files."""
+"""STO-003: metadata targets have enough inodes for the files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ from rackwright.model.storage import MetadataTargets
 from rackwright.plan.storage.filesystem import FileSystem, files_of_target
 
 
-@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2", stage="design")
+@rule(
+    "STO-003",
+    "Metadata targets have enough inodes for the files",
+    Severity.HIGH,
+    since="0.2",
+    stage="design",
+)
 class Inodes(Policy):
     """The files that are expected fit on the metadata targets."""
 

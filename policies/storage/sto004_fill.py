@@ -1,4 +1,4 @@
-"""STO-004: object targets stay below the fill at which they slow down."""
+"""STO-004: object targets stay below the fill level at which they slow down."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rackwright.plan.storage.filesystem import FileSystem, fsx_capacity
 
 @rule(
     "STO-004",
-    "Object targets stay below the fill at which they slow down",
+    "Object targets stay below the fill level at which they slow down",
     Severity.MEDIUM,
     since="0.2",
     stage="design",

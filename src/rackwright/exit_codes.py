@@ -21,14 +21,14 @@ class ExitCode(IntEnum):
     VIOLATION = 5
     """A mandatory policy failed; the same number as Pulumi's policy violation."""
     UNKNOWN = 6
-    """A mandatory policy could not be decided because a number is missing."""
+    """The result of a mandatory policy is unknown because a number is missing."""
     WAIVER = 7
     """Waiver or baseline hygiene failed."""
     OUTDATED = 8
-    """What was asked is done, and nodes run that are not what the blueprint says: they are named."""
+    """The command is done, but running nodes differ from the blueprint; the output lists them."""
     CONFLICT = 9
-    """What was asked is done, and files hold conflicts that a person has to decide."""
+    """The command is done, but files have conflicts to resolve."""
     PARTIAL = 10
-    """What was asked is done in part: hosts have no instance, since AWS has no capacity for them now."""
+    """The command is partly done: some hosts have no instance, because AWS has no capacity now."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

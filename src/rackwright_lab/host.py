@@ -126,17 +126,10 @@ def switch_on(host: LabHost) -> None:
     process.write(host.folder / "supervisor.json")
 
 
-def press_power_button(host: LabHost) -> None:
-    """Ask the host to shut down, without waiting for it."""
-    supervisor = host.supervisor
-    if supervisor is not None and supervisor.alive:
-        os.kill(supervisor.pid, signal.SIGTERM)
-
-
-def switch_off(host: LabHost) -> None:
-    """Shut the host down as its power button would; its disk stays."""
+def switch_off(host: LabHost, within_s: float = SHUTDOWN_S) -> None:
+    """Shut the host down as its power button would, and pull its plug after a while; its disk stays."""
     if (supervisor := host.supervisor) is not None:
-        supervisor.end(timeout_s=SHUTDOWN_S)
+        supervisor.end(timeout_s=within_s)
     (host.folder / "supervisor.json").unlink(missing_ok=True)
     for group in cgroups(host.namespace):
         wait_for(lambda group=group: _end_group(group), 10.0)  # type: ignore[misc]
@@ -144,7 +137,7 @@ def switch_off(host: LabHost) -> None:
 
 def remove(host: LabHost) -> None:
     """Take away everything that is left of the host, running or not."""
-    switch_off(host)
+    switch_off(host, within_s=0.0)  # nobody reads its disk again
     run("ip", "link", "delete", host.link, check=False)
     run("ip", "netns", "delete", host.namespace, check=False)
     if host.root.is_mount():

@@ -259,8 +259,6 @@ def down(lab: Lab) -> tuple[str, ...]:
         return ()
     with _exclusive(lab):
         removed = lab.hosts()
-        for host in removed:  # all shut down at the same time
-            hosts.press_power_button(host)
         for host in removed:
             hosts.remove(host)
         stop(lab.folder)

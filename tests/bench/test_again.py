@@ -1,4 +1,4 @@
-"""Six hosts configured again, with nothing to change, beside a play that only collects their facts."""
+"""Hosts configured again, with nothing to change, beside a play that only collects their facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab_snapshots import SIX, configured_machines
+from lab_snapshots import SLURM, configured_machines
 
 pytestmark = [
     pytest.mark.bench,
@@ -19,9 +19,9 @@ pytestmark = [
 RUNS = int(os.environ.get("RACKWRIGHT_BENCH_RUNS", "3"))
 
 
-def test_six_hosts_with_nothing_to_change(tmp_path: Path) -> None:
+def test_hosts_with_nothing_to_change(tmp_path: Path) -> None:
     configured, collected, changed = [], [], []
-    with configured_machines(tmp_path, "six", "10.213.98.0/24", SIX) as machines:
+    with configured_machines(tmp_path, "again", "10.213.98.0/24", SLURM) as machines:
         machines.rackwright("configure")  # Prometheus is told the addresses of this lab
         for _ in range(RUNS):
             made = json.loads(machines.rackwright("configure", "--json"))
@@ -30,9 +30,9 @@ def test_six_hosts_with_nothing_to_change(tmp_path: Path) -> None:
             began = time.monotonic()
             assert machines.play([{"hosts": "all", "gather_facts": True}]).code == 0
             collected.append(time.monotonic() - began)
-    assert changed == [[]] * len(SIX.hosts) * RUNS
+    assert changed == [[]] * len(SLURM.hosts) * RUNS
     again, facts = statistics.median(configured), statistics.median(collected)
     print(
-        f"\n6 hosts with nothing to change, medians of {RUNS} runs: {again:.0f} s; "
+        f"\n{len(SLURM.hosts)} hosts with nothing to change, medians of {RUNS} runs: {again:.0f} s; "
         f"their facts alone take {facts:.0f} s: {again / facts:.1f} times"
     )

@@ -123,6 +123,10 @@ class Lab:
         """Limit the instances of types (``p5_48xlarge``) that there are; None for no end of them."""
         self._post("capacity", {"us-east-1": {k.replace("_", "."): v for k, v in types.items()}})
 
+    def take_back(self, instance: str, *, end: bool = False) -> None:
+        """Give notice of a spot instance, or end it."""
+        self._post("spot", {"us-east-1": {"ids": [instance], "end": end}})
+
     def pace(self, **settings: float) -> None:
         """Let things take time, as they do on AWS; without settings, none at all."""
         self._post("pace", settings)

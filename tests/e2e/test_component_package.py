@@ -1,4 +1,4 @@
-"""The component package: its schema by Pulumi's own tools, and a program of YAML on the embedded AWS."""
+"""The component package: its schema by Pulumi's own tools, programs of YAML and TypeScript on the embedded AWS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from language_hosts_support import yaml_host
+from language_hosts_support import node_host, write_typescript, yaml_host
+from npm_tools import installed
 from plain_pulumi import Pulumi, pulumi_of
 from rackwright.resources import bundled
 
@@ -98,6 +99,24 @@ def test_a_program_of_yaml_uses_the_package(
     assert json.loads(pulumi(project, "stack", "output", "--json").stdout)["vpc"] == vpc["VpcId"]
     again = pulumi(project, "preview", "--expect-no-changes").stdout
     assert "unchanged" in again
+
+
+def test_a_program_of_typescript_uses_the_package(lab: Any, package: Path, tmp_path: Path) -> None:
+    pulumi = pulumi_of(lab, node_host())
+    source = installed("typescript_consumer")
+    project = tmp_path / "consumer"
+    shutil.copytree(source, project, ignore=shutil.ignore_patterns("node_modules"))
+    (project / "node_modules").symlink_to(source / "node_modules")
+    write_typescript(
+        pulumi(tmp_path, "package", "get-schema", str(package)).stdout, project / "sdk"
+    )
+    pulumi(project, "stack", "init", "typescript")
+    pulumi(project, "config", "set", "aws:region", "us-east-1")
+    blueprint = os.path.relpath(lab.blueprint("typescript"), project)
+    pulumi(project, "config", "set", "blueprint", blueprint)
+    foreseen = pulumi(project, "preview").stdout
+    for kind in ("ec2:Vpc", "fsx:LustreFileSystem", "autoscaling:Group"):
+        assert f"aws:{kind}" in foreseen
 
 
 def test_a_blueprint_that_is_refused_declares_nothing(

@@ -264,4 +264,3 @@ def test_the_next_head_node_has_the_state_of_a_snapshot(heads: Heads) -> None:
     assert heads.on(NEXT, "stat -c %u /var/lib/mysql") != owners
     assert wait_for(lambda: "UP" in heads.on(NEXT, "scontrol ping"), 300, 1)
     assert heads.on(NEXT, "squeue --noheader --format='%i %j'") == f"{job} kept"
-    assert heads.play(NEXT, "data_volume", *EVERY).changed == 0

@@ -52,8 +52,6 @@ def state(cluster: Machines, job: str) -> str:
 
 
 def test_hosts_of_debian_13_become_a_cluster_whose_jobs_are_accounted(cluster: Machines) -> None:
-    made = json.loads(cluster.rackwright("configure", "--json"))
-    assert [task for host in made["hosts"].values() for task in host["changed"]] == []
     assert "0 things would change" in cluster.rackwright("configure", "--check")
     versions = cluster.on("head-1", "slurmctld -V; slurmdbd -V; mariadbd --version")
     assert versions.count("24.11.") == 2, versions

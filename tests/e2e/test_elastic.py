@@ -36,13 +36,19 @@ def network() -> Iterator[None]:
         yield
 
 
-def hall_of(lab: Any, most: int) -> tuple[ElasticHall, Path]:
+def hall_of(lab: Any, most: int, *, spot: bool = False) -> tuple[ElasticHall, Path]:
     """Provision a cluster with elastic nodes, and return its controller, which is not started yet."""
     changes = {"count: 2": f"count: {{min: 0, max: {most}}}"}
+    if spot:
+        changes["kind: on-demand"] = "kind: spot, max_price: 25 USD/h"
+        changes["L-417A185B: 4096"] = "L-C4BD4855: 8192"
     if most == LARGEST:  # 33 interfaces of each would only keep the embedded AWS busy
         changes["type: p5.48xlarge"] = "type: m7i.4xlarge\n        efa: false"
         changes["L-1216C47A: 1024"] = "L-1216C47A: 100000"
     blueprint = elastic_blueprint(lab, f"elastic{most}", changes)
+    if spot:
+        text = blueprint.read_text().replace("default: true", "default: true, spot: true")
+        blueprint.write_text(text)
     lab.run("up", blueprint, "--target", "local", "--yes")
     hall = elastic_hall(lab, blueprint)
     if most == LARGEST:
@@ -127,6 +133,61 @@ def test_an_instance_that_ends_by_itself_takes_its_node_down_and_its_job_runs_ag
         assert "has ended" in hall.nodes()[name]["Reason"]
         assert " PD " in hall.call("squeue", "--noheader")
         assert not living(lab)
+
+
+def test_a_spot_instance_with_notice_is_drained_and_its_job_runs_on_another_node(lab: Any) -> None:
+    hall, _ = hall_of(lab, NODES + 2, spot=True)
+    with hall:
+        hall.call("sbatch", "-N1", "-o/dev/null", "-D/tmp", "--wrap=sleep 600")
+        hall.wait_for(
+            lambda: " R " in hall.call("squeue", "--noheader"), "the job", each=[hall.join]
+        )
+        (name,) = hall.states("MIXED")
+        (held,) = lab.client("ec2").describe_instances(
+            Filters=[
+                {"Name": "tag:rackwright:host", "Values": [name]},
+                {"Name": "instance-state-name", "Values": ["running"]},
+            ]
+        )["Reservations"]
+        instance = held["Instances"][0]
+        assert instance["InstanceLifecycle"] == "spot"
+        lab.take_back(instance["InstanceId"])
+        hall.run("sweep")
+        assert "DRAIN" in hall.nodes()[name]["State"]
+        assert "AWS takes the spot instance back" in hall.nodes()[name]["Reason"]
+        hall.wait_for(lambda: " R " not in hall.call("squeue", "--noheader"), "the queue")
+
+        lab.take_back(instance["InstanceId"], end=True)
+        with journal(hall) as known:
+            known["launches"].get(name, {})["at"] = 0  # it was launched long ago
+        hall.run("sweep")
+        # Slurm waits two minutes before a job that was queued again may start.
+        hall.call("scontrol", "update", "JobId=1", "StartTime=now")
+        hall.wait_for(
+            lambda: " R " in hall.call("squeue", "--noheader"),
+            "the job on another node",
+            each=[hall.join],
+        )
+        assert instance["InstanceId"] not in set(running(lab))
+        age_failures(hall)
+        hall.run("sweep")
+        hall.wait_for(lambda: name not in hall.states("DRAIN"), "the node", each=[hall.join])
+        assert not hall.states("DOWN")
+
+
+def running(lab: Any) -> list[str]:
+    """Return the ids of the instances that run."""
+    pages = (
+        lab.client("ec2")
+        .get_paginator("describe_instances")
+        .paginate(Filters=[{"Name": "instance-state-name", "Values": ["running"]}])
+    )
+    return [
+        one["InstanceId"]
+        for page in pages
+        for held in page["Reservations"]
+        for one in held["Instances"]
+    ]
 
 
 @pytest.mark.soak

@@ -371,7 +371,16 @@ def held_in(
             process.kill()
 
 
-@pytest.mark.parametrize("operation", ["CreateVpc", "CreateLaunchTemplate"])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "CreateVpc",
+        pytest.param(
+            "CreateLaunchTemplate",
+            marks=pytest.mark.soak(reason="a second place; killed runs have six"),
+        ),
+    ],
+)
 def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> None:
     cluster = f"killed-{operation.lower()}"
     blueprint = lab.blueprint(cluster)

@@ -17,8 +17,12 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 TARGET = re.compile(r"\bmake ([\w-]+)")
 PYTEST = ".venv/bin/pytest "
-FEWER = '-m "not sweep and not hypothesis" '
-"""Leaves out what tries thousands of variants: no recipe adds one, and `make test` runs them on the same revision."""
+LONG = ("interrupted_starts", "replace", "todo", "wrong_inputs")
+"""Tests of verbs that are there already, among the slowest of the folder: they know of no other verb."""
+FEWER = '-m "not sweep and not hypothesis" ' + "".join(
+    f"--ignore=tests/unit/cli/test_{name}.py " for name in LONG
+)
+"""Leaves these out, and what tries thousands of variants: no recipe adds one, and `make test` runs all on the same revision."""
 
 
 def git(*words: str) -> list[str]:
@@ -80,6 +84,7 @@ def test_a_rule_is_added_as_contributing_says(clone: Clone) -> None:
 
 
 def test_a_product_is_added_as_contributing_says(clone: Clone) -> None:
+    add_one_of_each_kind(clone.folder / "inventory/catalog")
     assert clone.follow("Add a product") == 7
     code, printed = clone.run("rackwright check site/blueprint.yaml")
     assert code == 5
@@ -92,17 +97,15 @@ def test_a_product_is_added_as_contributing_says(clone: Clone) -> None:
     assert clone.run("rackwright check site/blueprint.yaml")[0] == 0
 
 
-def test_a_product_of_each_kind_leaves_the_tests_of_the_catalogue_green(clone: Clone) -> None:
-    """A copied switch, PDU or cable turned tests red that listed all products."""
-    folders = sorted((clone.folder / "inventory/catalog").iterdir())
+def add_one_of_each_kind(catalogue: Path) -> None:
+    """Copy a product of each kind: a switch, PDU or cable turned tests red that listed all products."""
+    folders = sorted(catalogue.iterdir())
     assert len(folders) > 10
     for folder in folders:
         first = sorted(folder.glob("*.yaml"))[0]
         text, name = first.read_text("utf-8"), f"example-{folder.name}"
         text = re.sub(r"^id: .*$", f"id: {name}", text, count=1, flags=re.MULTILINE)
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    code, printed = clone.run(".venv/bin/pytest -q tests/unit/catalog")
-    assert code == 0, printed
 
 
 def test_a_field_and_a_variable_are_added_as_contributing_says(clone: Clone) -> None:
@@ -111,4 +114,4 @@ def test_a_field_and_a_variable_are_added_as_contributing_says(clone: Clone) -> 
 
 
 def test_a_verb_is_added_as_contributing_says(clone: Clone) -> None:
-    assert clone.follow("Add a verb") == 2
+    assert clone.follow("Add a command") == 2

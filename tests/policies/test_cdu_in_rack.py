@@ -102,7 +102,7 @@ def test_one_cdu_with_a_pump_lost_needs_no_number_of_a_second_one() -> None:
 def losses(changes: Changes | None = None, patches: Patches | None = None) -> dict[str, object]:
     """Percent of the servers that each loss takes."""
     found = DESIGN.judged("REL-003", changes, {CDU: patches or {}})
-    return {r.what.removeprefix("share of the group that goes with one "): r.value for r in found}
+    return {r.what.removeprefix("share of the group lost with one "): r.value for r in found}
 
 
 def test_the_loss_of_a_cdu_takes_its_rack_and_that_of_a_pump_may() -> None:

@@ -26,7 +26,7 @@ def judged(design: Design, what: str, changes: Changes | None = None, **paramete
     [
         ("height", "height", "2300 mm", "2299 mm"),
         ("width", "width", "600 mm", "599 mm"),
-        ("weight on the way", "rating", "200 kg", "199 kg"),
+        ("weight on the delivery route", "rating", "200 kg", "199 kg"),
         ("caster", "rolling", "50 kg", "49 kg"),
         ("slope", "slope", "8.3 %", "8.4 %"),
     ],
@@ -41,7 +41,7 @@ def test_each_place_on_the_way(what: str, field: str, passing: str, failing: str
 
 @pytest.mark.parametrize(
     ("what", "field"),
-    [("height", "height"), ("width", "width"), ("weight on the way", "weight"), ("caster", "weight")],
+    [("height", "height"), ("width", "width"), ("weight on the delivery route", "weight"), ("caster", "weight")],
 )  # fmt: skip
 def test_what_nobody_says_of_a_rack_is_unknown(what: str, field: str) -> None:
     result = judged(AIR, what, {(*SHIPPING, field): None})
@@ -68,7 +68,7 @@ def test_a_product_that_is_a_whole_rack_weighs_what_it_does_in_its_place(
             "slope": "0 %",
         },
     }
-    result = judged(LIQUID, "weight on the way", changes)
+    result = judged(LIQUID, "weight on the delivery route", changes)
     assert (result.outcome, result.value) == (PASS, weight)
     assert judged(LIQUID, "caster", changes).value == weight / 4
 

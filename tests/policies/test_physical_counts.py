@@ -47,7 +47,7 @@ def test_no_fix_asks_for_more_feeds_than_people_build(tmp_path: Path) -> None:
     found = judged(tmp_path, layer, "PWR-003")
     result = next(r for name, r in found.items() if "dgx" in name)
     assert result.outcome is Outcome.FAIL
-    assert "choose a product with more than 1 of 6 supplies spare" in result.fix
+    assert "choose a product with more spare supplies than 1 of 6" in result.fix
 
 
 def test_a_fix_asks_for_feeds_that_people_build(tmp_path: Path) -> None:

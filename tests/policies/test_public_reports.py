@@ -108,7 +108,7 @@ def settings(text: str) -> tuple[str, str]:
 
 def all_of_the_memory(folder: Path) -> object:
     path = edited(folder, "slurm", settings("memory: 2048 GiB"))
-    return judged(path, "SCH-006", "memory that a kernel can report")
+    return judged(path, "SCH-006", "memory of a host in Slurm")
 
 
 def library_without_support(folder: Path) -> object:
@@ -319,7 +319,7 @@ REPORTS = (
     Report("aws/aws-parallelcluster/issues/1517", memory_of_p5, pytest.approx(0.95, abs=1e-6)),
     Report("clusterinthecloud/terraform/issues/11", all_of_the_memory, {"2048 of 2016"}),
     Report("NVIDIA/deepops/issues/1214", library_without_support,
-           {"the distribution's slurmd is built without NVIDIA's library, and ends at its start"}),
+           {"the distribution's slurmd is built without NVIDIA's library, and exits at startup"}),
     Report("ComputeCanada/magic_castle/issues/361", instances_of_two_profiles,
            ("gpu:h100:4,gpu:h100_1g.10gb:14,gpu:h100_3g.40gb:4", True, False)),
     Report("NVIDIA/deepops/issues/1195", cores_of_gpus, (["Cores=0-55", "Cores=56-111"], False)),

@@ -81,6 +81,11 @@ def test_the_root_component_carries_the_blueprint(declare: Record) -> None:
     assert (root.inputs["kind"], root.inputs["site"]) == ("aws-network", "use1")
 
 
+def test_the_state_of_one_site_showed_the_plan_of_all(declare: Record) -> None:
+    """S7: it is encrypted in a state, which more people read than the blueprint."""
+    assert declare("aws-network", a_plan()).one("Cluster").secrets == ("spec",)
+
+
 def test_every_resource_has_a_parent_and_the_clusters_tags(declare: Record) -> None:
     seen = declare("aws-network", a_plan()).resources
     seen += declare("aws-storage", a_plan(file_systems=(a_file_system(),))).resources

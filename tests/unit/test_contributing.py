@@ -89,7 +89,7 @@ def test_the_role_to_begin_with_has_the_files_of_tasks_that_are_named() -> None:
 
 
 def test_every_verb_has_what_the_steps_ask_for() -> None:
-    asked = re.findall(r"`(\w+)\((?:[\w, ]+)\)`", section("Add a verb"))
+    asked = re.findall(r"`(\w+)\((?:[\w, ]+)\)`", section("Add a command"))
     assert asked == ["configure", "run"]
     for module, summary in cli.VERBS.values():
         code = (ROOT / "src" / f"{module.replace('.', '/')}.py").read_text("utf-8")

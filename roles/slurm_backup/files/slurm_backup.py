@@ -98,7 +98,7 @@ WRITERS = {"database": write_database, "state": write_state}
 
 
 def restore(kind, target, path):
-    """Put a copy in the place of what is there; where that was kept."""
+    """Replace the file with a copy; return the path of the saved original."""
     check_stopped(DAEMONS[kind])
     return {"database": restore_database, "state": restore_state}[kind](target, path)
 

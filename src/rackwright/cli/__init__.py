@@ -11,11 +11,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from rackwright import __version__
-from rackwright.cli.options.defaults import with_defaults
+from rackwright.cli.options.defaults import parse, parse_words
 from rackwright.cli.options.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
@@ -217,6 +217,9 @@ OPTIONS = {
 ONE_TREE = frozenset({"check", "cost"})
 """Verbs that make one tree, print it and end: of millions of objects, 3,000 are in circles."""
 
+WRITE_LAYERS = frozenset({"burn-in", "discover"})
+"""Verbs that write layers of the blueprint, and write them again."""
+
 MOST_ERRORS = 50
 """Most mistakes of a blueprint that are shown."""
 
@@ -341,24 +344,17 @@ def _run(words: list[str], *, ends: bool) -> int:
         from rackwright.cli.options.examples import add_examples
 
         add_examples(parser, verb)
+        arguments_of_verb = parse_words(parser, rest)
     else:
-        rest = with_defaults(parser, verb, rest, VERBS)
-    arguments_of_verb = _parsed(parser, rest)
+        arguments_of_verb = parse(parser, verb, rest, VERBS)
+    if getattr(arguments_of_verb, "output", None):
+        from rackwright.cli.options.outputs import refuse_replaced_inputs
+
+        refuse_replaced_inputs(arguments_of_verb, layers=verb not in WRITE_LAYERS)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))
     with _no_search_for_circles(ends=ends):
         return int(module.run(arguments_of_verb))
-
-
-def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """Return the arguments of a verb, also where an optional place is behind options."""
-    found, left = parser.parse_known_args(words)
-    if not left:
-        return found
-    if "--" not in words and not any(word.startswith("-") for word in left):
-        with suppress(TypeError):  # of a verb with actions
-            return parser.parse_intermixed_args(words)
-    return parser.parse_args(words)
 
 
 @contextmanager

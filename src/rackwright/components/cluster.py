@@ -54,7 +54,9 @@ class Cluster(pulumi.ComponentResource):
         protect: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        props = {"kind": kind, "site": args.plan.name, "spec": dict(spec)}
+        root = {"kind": kind, "site": args.plan.name}
+        # The blueprint describes every site, and the readers of one site's state need not see the others.
+        props = {**root, "spec": pulumi.Output.secret(dict(spec))}
         super().__init__("rackwright:cluster:Cluster", args.prefix, props, opts)
         self._args = args
         self._lookup = lookup
@@ -65,7 +67,7 @@ class Cluster(pulumi.ComponentResource):
         else:
             self.exports = self._nodes()
         self._parameter(kind.removeprefix("aws-"), self.exports)
-        self.register_outputs({**props, **self.exports})
+        self.register_outputs({**root, **self.exports})
 
     def _network(self, *, protect: bool) -> dict[str, Any]:
         options = pulumi.ResourceOptions(parent=self)

@@ -50,6 +50,8 @@ class Dimension:
     offsets: dict[str, Decimal] | None = None
     usual: str | None = None
     """The unit in which people say it, where that is not the canonical one."""
+    also: tuple[str, ...] = ()
+    """Further units that a bare number is likely to be in."""
 
     def parse(self, text: str) -> float:
         """Return the value of ``text`` in the canonical unit.
@@ -100,7 +102,7 @@ class Dimension:
         """
         if self.unit == "%" and 0 < float(number.replace("_", "").replace(",", "")) <= 1:
             number = f"{(Decimal(number) * 100).normalize():f}"
-        units = [unit for unit in (self.usual, self.unit) if unit]
+        units = [unit for unit in (self.usual, self.unit, *self.also) if unit]
         return " or ".join(f"'{number} {unit}'" for unit in units)
 
     def _meant(self, number: str, unit: str) -> str:
@@ -275,7 +277,7 @@ APPARENT_POWER = Dimension(
     "apparent power", "VA", _factors(VA="1", kVA="1e3", MVA="1e6"), usual="kVA"
 )
 VOLTAGE = Dimension("voltage", "V", _factors(V="1", kV="1e3"))
-CURRENT = Dimension("current", "A", _factors(A="1", mA="1e-3", kA="1e3"))
+CURRENT = Dimension("current", "A", _factors(A="1", mA="1e-3", kA="1e3"), also=("kA",))
 MASS = Dimension("mass", "kg", {**_factors(kg="1", g="1e-3", t="1e3"), "lb": Decimal("0.45359237")})
 LENGTH = Dimension(
     "length",
@@ -285,6 +287,7 @@ LENGTH = Dimension(
         "ft": Decimal("0.3048"),
         "in": Decimal("0.0254"),
     },
+    also=("mm",),
 )
 VOLUME = Dimension("volume", "m3", _factors(m3="1", L="1e-3") | {"m³": Decimal(1)})
 CROSS_SECTION = Dimension(

@@ -29,7 +29,7 @@ from rackwright.policy.api import (
 )
 from rackwright.policy.exception_report import BaselineState, ExceptionReport, Lowered, Permission
 from rackwright.policy.excess import Mark, beyond
-from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
+from rackwright.policy.policy_sets import STRICTEST, Regime, Standing, released_words
 from rackwright.policy.policy_sets import standing as standing_of
 from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import OpenQuestion, Remedies
@@ -282,9 +282,18 @@ def _fix(item: Measure | Finding, outcome: Outcome, remedies: Remedies) -> str |
     return item.fix if outcome is Outcome.FAIL else None
 
 
+_QUESTIONS = tuple(
+    f"{word} "
+    for word in ("whether", "how", "which", "what", "where", "at which", "for which", "on which")
+)
+"""Words with which rules begin the message of a result that is unknown."""
+
+
 def _finding_sentence(item: Measure | Finding) -> str:
     text = item.message if isinstance(item, Finding) else item.what
     if item.outcome is Outcome.UNKNOWN and item.missing:
+        if text.startswith(_QUESTIONS):
+            text = f"cannot tell {text}"
         return f"{text}: not known: {'; '.join(item.missing)}"
     return text
 
@@ -313,7 +322,7 @@ def _sentence(measure: Measure, outcome: Outcome) -> str:
 
 def fingerprint(policy: str, subject: Subject, what: str) -> str:
     """Return sixteen hex digits that name a rule and a subject, by names and never by position."""
-    text = f"{policy}\n{subject.name}\n{what}"
+    text = f"{policy}\n{subject.name}\n{released_words(policy, what)}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

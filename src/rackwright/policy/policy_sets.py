@@ -8,10 +8,12 @@ in a later set as well (``mandatory_since``).
 A profile says how much depends on a cluster; what hurts people or machines is mandatory in all.
 A stage says how far its design is: facts that are needed later may be unknown until then, while a
 failure blocks at every stage.
+Baselines and waivers recognize a measure by the words with which its rule was released.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -125,3 +127,121 @@ def is_preview(policy: Policy | type[Policy], policy_set: str) -> bool:
     if policy.since not in SETS:
         return False
     return SETS.index(policy.since) > SETS.index(policy_set)
+
+
+_RELEASED_WORDS: Mapping[str, Mapping[str, str]] = {
+    "AWS-016": {
+        "^snapshot interval$": "time between two snapshots",
+        "^retention of snapshots$": "time that snapshots reach back",
+    },
+    "AWS-024": {"(?<!that is) paid for and": " that is paid for and"},
+    "COOL-011": {" after the loss of any one source$": ", whatever source is lost,"},
+    "COOL-012": {
+        "without the CDUs that the load needs": "in which all CDUs that are needed stand still",
+        "handlers or their water": "handlers, or water in them",
+        "without heat rejection": "in which nothing takes the heat of the water",
+    },
+    "COOL-013": {
+        "against the temperature of their rating": "where their capacity holds",
+        "water temperature, against the": "temperature, which is no less than the",
+    },
+    "COOL-015": {
+        "without the CDUs that the load needs": "in which CDUs that are needed stand still",
+        "handlers or their water": "handlers, or water in them",
+        "without heat rejection": "in which nothing takes the heat of the water",
+        "^lower bound of the (.*) (after a|while they) ": r"\1 at least \2 ",
+        "(?<!,)$": ",",
+    },
+    "COOL-016": {
+        "against the (air.*),$": r"which the \1 has to be warmer than,",
+        "against its declared class": "of the class that it is declared as",
+    },
+    "COOL-017": {
+        "^heat into the air, one (.*?) lost": r"heat in the air that all but one \1 carry",
+        ", with return air of": " with air of",
+        "(?<! °C),$": "",
+        "(carry with air of [^,]*),$": r"\1",
+    },
+    "COOL-018": {
+        "^outdoor air on the coldest day, .*": "air of the coldest day, in which what flows through them freezes,"
+    },
+    "CST-004": {"against renting": "where renting is the limit"},
+    "NET-002": {"^oversubscription": "bandwidth downwards over upwards"},
+    "NET-010": {"hosts without a port": "hosts that find no port"},
+    "NET-012": {
+        "feeds of the worst-fed (.*)": r"feeds that the worst-fed \1 hangs on",
+        "switches of the worst-connected node": "switches that the worst-connected node is on",
+    },
+    "OPS-004": {
+        "^time under load in the recorded burn-in$": "load that was run",
+        "is informed about burn-ins$": "knows when nodes are burnt in",
+    },
+    "PWR-001": {"load implied by the busiest line": "load that the busiest line implies"},
+    "PWR-002": {"load implied by the busiest line": "load that the busiest line implies"},
+    "PWR-003": {"supplies left in each node": "supplies of each node", "^power": "living power"},
+    "PWR-005": {
+        "^phase imbalance.*": "deviation of the busiest or idlest line from the mean, of what a line carries,"
+    },
+    "PWR-006": {"against the utility contract,$": "of what the utility has contracted"},
+    "PWR-011": {
+        "shared by two feeds": "that two feeds cannot do without",
+        "go down with": "die with",
+    },
+    "PWR-015": {
+        "^load implied by (the busiest line of the tap-off box(?: of \\d+ racks)?)": r"load that \1 implies"
+    },
+    "PWR-016": {"three-phase short-circuit current": "current of a short circuit of three phases"},
+    "PWR-017": {"^voltage drop": "drop of the voltage"},
+    "PWR-018": {"^battery runtime at this load$": "time that the batteries carry the load"},
+    "PWR-019": {"^fuel runtime": "time that the fuel lasts"},
+    "PWR-020": {
+        "as stated, capped at 125 % of the highest value": "by statement, at most a quarter above the highest",
+        "by the highest value": "by the highest",
+        "the highest of any standard's table": "the highest of all tables",
+        "at most (.*) A by any standard's table": r"\1 A at most in any table",
+    },
+    "PWR-021": {
+        "^lowest fault current": "least current of a fault",
+        "against a breaker that trips( at once)? at (.*) times its rating,": r"where \2 times its rating opens the breaker\1,",
+    },
+    "PWR-022": {"below a breaker of": "below one of"},
+    "PWR-023": {"circuit, against the": "circuit, with the"},
+    "PWR-024": {"against the rating of (.*),$": r"for which \1 must be rated,"},
+    "PWR-027": {
+        "against its draw with .*": "of which the rest of it and its accelerators at their lowest limit need"
+    },
+    "PWR-028": {" in each step$": ", up and down in each of its steps,"},
+    "PWR-029": {
+        "shared by two feeds": "that two feeds cannot do without",
+        "go down with": "die with",
+    },
+    "RACK-011": {"on the delivery route": "on the way"},
+    "REL-003": {" lost with one ": " that goes with one "},
+    "SCH-001": {
+        "^number of hosts on a switch that .*": "the number on other switches than their cables lead to",
+        "^number of switches that join other hosts than the upper tiers of the fabric": "the number that join other hosts than the fabric's upper tiers",
+    },
+    "SCH-003": {
+        "^(base|largest) size": r"the \1 size",
+        "^hosts of a unit left over by the base size$": "what the base size leaves over of a unit",
+    },
+    "SCH-004": {"^default time of a job$": "the time of a job that asks for none"},
+    "SCH-006": {
+        "^memory of a host in Slurm, .*": "memory that a kernel can report, less what it describes its pages in"
+    },
+    "SEC-002": {"^default passwords are replaced$": "no device answers to its maker's password"},
+    "SEC-005": {
+        "^management controllers use TLS with": "controllers are spoken to by TLS with",
+    },
+    "SITE-001": {
+        "left after the loss of the largest site": "that is left when the largest site is lost"
+    },
+}
+"""Patterns in reworded measures of released rules, and the words at the release."""
+
+
+def released_words(policy: str, what: str) -> str:
+    """Return what a rule measures in the words with which the rule was released."""
+    for pattern, released in _RELEASED_WORDS.get(policy, {}).items():
+        what = re.sub(pattern, released, what)
+    return what

@@ -18,6 +18,7 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint, install_origin
 from rackwright.files import state_folder
+from rackwright.page.pdf import find_browser
 from rackwright.provision.tools import aws_provider, find_pulumi, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
 from rackwright.provision.tools.folder import AWS_PROVIDER
@@ -37,6 +38,7 @@ PURPOSES: Mapping[str, str] = {
     "configure": "configure and verify hosts",
     "design": "find the best layout of a facility",
     "workbook": "write XLSX files",
+    "pdf": "print pages",
     "repair": "repair faulty nodes",
     "power": "take part in OpenADR events",
 }
@@ -81,6 +83,7 @@ def run_doctor(purposes: Iterable[str] = PURPOSES) -> list[Check]:
         "configure": (_ansible,),
         "design": (partial(_module, "ortools", "design"),),
         "workbook": (partial(_module, "openpyxl", "workbook"),),
+        "pdf": (_browser,),
         "repair": (partial(_module, "transitions", "nodelife"),),
         "power": (partial(_module, "openleadr", "openadr"),),
     }
@@ -98,6 +101,13 @@ def _module(name: str, extra: str) -> Check:
         return Check(name, "fail", "not installed", install_hint(extra))
     distribution = name.replace("_", "-")
     return Check(name, "ok", importlib.metadata.version(distribution))
+
+
+def _browser() -> Check:
+    try:
+        return Check("chromium", "ok", find_browser())
+    except RackwrightError as error:
+        return Check("chromium", "fail", "not found", error.hint)
 
 
 def _python() -> Check:

@@ -15,7 +15,7 @@ from rackwright.locks import exclusive
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.model import Plan
-from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls
+from rackwright.provision.aws.fleet_calls import Fleet, FleetCalls, failure_of
 from rackwright.provision.naming import Naming, NodeInstance, assigned, record_changes
 from rackwright.provision.outdated import (
     OutdatedNode,
@@ -70,6 +70,11 @@ def fleet_in(plan: Plan, name: str) -> Fleet:
         zone=planned.network.dns_zone,
         groups={group.spec.name: group.spec.least for group in planned.groups},
         digits={group.spec.name: group.spec.name_digits for group in planned.groups},
+        reserved=frozenset(
+            group.spec.name
+            for group in planned.groups
+            if group.spec.capacity.kind in ("reservation", "capacity-block")
+        ),
         servers=(
             *(host for servers in planned.servers for host in servers.names),
             *(host for group in planned.groups for host in group.elastic_names),
@@ -164,11 +169,32 @@ def launch_failures(fleet: Fleet, target: Target) -> list[str]:
     return lines
 
 
+Answers = Mapping[str, tuple[ScalingGroup, frozenset[str]]]
+"""The settings of node groups at one time, each with the id of its newest activity."""
+
+
+def answers(fleet: Fleet, target: Target) -> Answers:
+    """Return the settings of the node groups that exist, and their newest activities.
+
+    Raises:
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    aws = FleetCalls(fleet, target)
+    return {
+        group.group: (
+            group,
+            frozenset(one["ActivityId"] for one in aws.activities(group.name, 1)),
+        )
+        for group in aws.groups()
+    }
+
+
 def launch(
     fleet: Fleet,
     target: Target,
     *,
     say: Callable[[str], None],
+    before: Answers,
     timeout: float = LAUNCH_TIMEOUT,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
@@ -179,6 +205,7 @@ def launch(
         fleet: the node groups.
         target: where they are.
         say: takes lines about the progress.
+        before: answers from before the groups were changed.
         timeout: seconds after which it waits no longer.
         sleep: waits, in seconds.
         clock: tells the time, in seconds.
@@ -191,7 +218,8 @@ def launch(
     while True:
         done = bind(fleet, target, say=say)
         lacking = [naming.group for naming in done.namings if naming.as_data()["missing"]]
-        failures = [aws.last_failure(group, newest=True) for group in lacking]
+        groups = {group.group: group for group in aws.groups()} if lacking else {}
+        failures = [_refused(aws, groups.get(group), before.get(group)) for group in lacking]
         # An answer may be older than what was asked for just now, so it counts when it is there again.
         refused = refused + 1 if all(failures) else 0
         if not lacking or refused > 1 or clock() >= end:
@@ -199,6 +227,24 @@ def launch(
         if refused == 0:
             say(f"hosts: waiting for instances of {', '.join(lacking)}")
         sleep(LAUNCH_PAUSE)
+
+
+def _refused(
+    aws: FleetCalls, group: ScalingGroup | None, before: tuple[ScalingGroup, frozenset[str]] | None
+) -> bool:
+    """Return True if AWS has refused what a group asks for, or there is no group."""
+    if group is None:
+        return True
+    failed = [one for one in aws.activities(group.name, 1) if failure_of(one) is not None]
+    if before is None or _question(before[0]) == _question(group):
+        return bool(failed)
+    # The group asks for something else now, and its old failure says nothing about that.
+    return any(one["ActivityId"] not in before[1] for one in failed)
+
+
+def _question(group: ScalingGroup) -> tuple[object, ...]:
+    """Return the settings by which a group launches."""
+    return group.minimum, group.maximum, group.template, group.subnets
 
 
 def release_servers(fleet: Fleet, target: Target) -> list[str]:

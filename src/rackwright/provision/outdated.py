@@ -45,6 +45,8 @@ class ScalingGroup:
         members: its instances that are not about to leave it; true for those that it may not choose
             when it gets smaller.
         unhealthy: those of them that EC2 calls impaired or gone. Nothing replaces them by itself.
+        maximum: instances that it has at most.
+        pending: members that do not run yet.
     """
 
     name: str
@@ -54,6 +56,8 @@ class ScalingGroup:
     minimum: int
     members: Mapping[str, bool]
     unhealthy: frozenset[str] = frozenset()
+    maximum: int = 0
+    pending: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     for word in words.split()
 }
 """Words of other tools for a key, in small letters, with the keys that they stand for here."""
-_WORDS: Mapping[str, str] = {
-    word: meant
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(meant.split())
     for words, meant in {
         "ib": "infiniband",
         "roce rocev2 eth": "ethernet",
@@ -53,10 +53,28 @@ _WORDS: Mapping[str, str] = {
         "gpu worker node accelerator": "compute",
         "controller control_plane controlplane": "head",
         "infra service": "management",
+        "rail rails rail_optimised": "rail-optimized",
+        "fattree clos leaf_spine spine_leaf": "fat-tree",
+        "idea sketch draft plan planning poc feasibility": "concept",
+        "detail detailed engineering": "design",
+        "construction installation deploy deployment final": "build",
+        "live operate operation operations": "run",
+        "prod": "production run",
+        "cu": "copper",
+        "al alu aluminum": "aluminium",
     }.items()
     for word in words.split()
 }
 """Words of other tools for a value, in small letters, with the word that is meant here."""
+_OF_THE_BLUEPRINT = frozenset({"derive", "policies", "policy_set", "profile", "stage"})
+"""Keys that a blueprint has at its top and nothing has anywhere else."""
+_OF_THE_TEAM = frozenset({"catalogue", "defaults", "faults", "packs"})
+"""The same of a team's configuration."""
+_OTHER_FIELD: Mapping[str, tuple[str, frozenset[str]]] = {
+    "stage": ("profile", frozenset({"lab", "pilot", "production"})),
+    "profile": ("stage", frozenset({"concept", "design", "build", "run"})),
+}
+"""Field that the value of another one is meant for."""
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
 _LONGEST = 128
 _VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
@@ -93,8 +111,9 @@ def meant_key(word: str, known: Sequence[str], absent: Collection[str]) -> str |
 def meant_word(given: str, words: Sequence[str]) -> str | None:
     """Return the word of a choice that another one stands for: a synonym, or its first part like ``hot``."""
     folded = given.strip().lower().replace("-", "_")
-    if (meant := _WORDS.get(folded)) in words:
-        return meant
+    for meant in _WORDS.get(folded, ()):
+        if meant in words:
+            return meant
     begun = [word for word in words if re.split(r"[-_]", word)[0] == folded != word]
     return begun[0] if len(begun) == 1 else None
 
@@ -102,6 +121,24 @@ def meant_word(given: str, words: Sequence[str]) -> str | None:
 def synonyms(word: str) -> tuple[str, ...]:
     """Return the keys that a word of another tool may stand for, itself first."""
     return (word, *_SYNONYMS.get(word.lower().replace("-", "_"), ()))
+
+
+def cut_number(given: object, key: object) -> str | None:
+    """Return the key whose number a decimal comma has cut, as in ``{power: 1,5 kW}``; None for none."""
+    if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
+        return None
+    keys = list(given)
+    before = keys[keys.index(key) - 1]
+    cut = keys[0] != key and re.fullmatch(r"[+-]?\d+", str(given[before]))
+    return str(before) if cut else None
+
+
+def instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | None:
+    """Return the hint for a missing key of which a mapping has a synonym that is no key of its own."""
+    given = detail.get("input")
+    words = set(map(str, given)).difference(known) if isinstance(given, Mapping) else set()
+    found = [word for word in words if word != key and key in synonyms(str(word))]
+    return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 
 
 def of_number(given: object, *, whole: bool) -> str | None:
@@ -126,8 +163,12 @@ def of_number(given: object, *, whole: bool) -> str | None:
         return f"decimals stand behind a point: '{text.replace(',', '.')}'"
     if (ratio := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+)", text)) and int(ratio[2]):
         return f"write '{float(ratio[1]) / int(ratio[2]):g}'"
-    if (percent := re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)) and not whole:
+    if (percent := re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)) and float(percent[1]) < 10:
+        return f"write '{percent[1]}', without '%'"
+    if percent and not whole:
         return f"write '{float(percent[1]) / 100:g}'"
+    if spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text):
+        return f"write '{spare[1]}'"
     if text.lower() in _COUNTED:
         return f"write '{_COUNTED.index(text.lower())}'"
     number = re.match(r"\d+(\.\d+)?(?=\s*[^\W\d]+$)", text)
@@ -146,6 +187,8 @@ def of_mapping(given: object, name: str, wanted: Sequence[str]) -> str | None:
     """
     if isinstance(given, str) and (words := _of_word(given)):
         return words
+    if isinstance(given, str) and "path" in wanted and "revision" in wanted:
+        return f"write '{{path: {given}}}'"
     if not wanted:
         return None
     inner = ", ".join(f"{key}: …" for key in wanted[:4])
@@ -162,7 +205,9 @@ def of_list(given: object, name: str, wanted: Sequence[str]) -> str | None:
             return f"begin each item with '- name:', as in '- name: {first}'"
         if first in wanted:
             return f"begin each item with '- ', as in '- {first}: …'"
-        return f"write '{name}: [{', '.join(map(str, given))}]'" if given and not wanted else None
+        if wanted:
+            return f"begin each item with '- ', as in '- {wanted[0]}: …'"
+        return f"write '{name}: [{', '.join(map(str, given))}]'" if given else None
     if wanted:
         return f"write '{name}: [{{{', '.join(f'{key}: …' for key in wanted[:4])}}}]'"
     if isinstance(given, (str, int, float)) and not isinstance(given, bool):
@@ -184,19 +229,30 @@ def of_text(given: object, name: str) -> str | None:
     return None
 
 
-def of_key(key: object) -> str | None:
-    """Return the cure for an unknown key that is a path or a variable; None for others."""
+def of_key(key: object, *, top: bool) -> str | None:
+    """Return the cure for an unknown key that is a path, a variable or that of another file; None for others."""
     text = str(key)
     parts = text.split(".")
     if len(parts) > 1 and all(re.fullmatch(r"[\w-]+", part) for part in parts):
         return f"write '{parts[0]}:', and '{'.'.join(parts[1:])}' inside it: a layer is nested as the blueprint is"
     if text in {"layer", "layers"}:
         return "write 'layers: [facility.yaml]' at the top of the blueprint"
+    if text in _OF_THE_BLUEPRINT:
+        return f"write '{text}' at the top of the blueprint"
+    if top and text in _OF_THE_TEAM:
+        return f"write '{text}' into rackwright.yaml"
     return _of_word(text) if _VARIABLE.search(text) else None
 
 
-def of_choice(given: object, choices: Sequence[Any]) -> str | None:
-    """Return the cure for a value that has to be one of some numbers."""
+def of_choice(given: object, name: str, choices: Sequence[Any]) -> str | None:
+    """Return the cure for a value of the field ``name`` that has to be one of some words or numbers."""
+    if isinstance(given, list) and len(given) == 1:
+        return f"write '{name}: {given[0]}'"
+    field, values = _OTHER_FIELD.get(name, ("", frozenset()))
+    if str(given) in values:
+        return f"'{given}' is a {field}: write '{field}: {given}'"
+    if str(given).lower() in _COUNTED and _COUNTED.index(str(given).lower()) in choices:
+        return f"write '{_COUNTED.index(str(given).lower())}'"
     found = re.search(r"\d+", str(given))
     return f"write '{found[0]}'" if found and int(found[0]) in choices else None
 

@@ -16,7 +16,10 @@ def merge(base: Item, layer: Item) -> Item:
 
     Mappings merge by key, and ``null`` removes a key. Lists whose items all have a ``name`` merge
     by name, and facts by product and field; new ones go to the end. Any other value is replaced,
-    and so is a list by an empty one or by one that gives a name twice.
+    and so is a list by an empty one.
+
+    Raises:
+        SpecErrors: a layer gives a name twice, or a mapping where there is a list of named items.
     """
     if isinstance(base.value, dict) and isinstance(layer.value, dict):
         merged = dict(base.value)
@@ -24,13 +27,14 @@ def merge(base: Item, layer: Item) -> Item:
             if entry.item.value is None:
                 merged.pop(key, None)
             elif key in merged:
+                _refuse_lost_items(str(key), merged[key].item, entry.item)
                 item = merge(merged[key].item, entry.item)
                 kept = merged[key] if item.file == merged[key].item.file else entry
                 merged[key] = KeyValue(item, kept.line, kept.column)
             else:
                 merged[key] = entry
         return Item(merged, base.file, base.line, base.column)
-    if _is_named(base) and _is_named(layer) and not _has_twins(layer):
+    if _is_named(base) and _is_named(layer):
         return _merge_named(base, layer)
     return layer
 
@@ -40,8 +44,32 @@ def _is_named(item: Item) -> bool:
     return isinstance(items, list) and bool(items) and all(_name(i) is not None for i in items)
 
 
-def _has_twins(item: Item) -> bool:
-    return len({_name(child) for child in item.value}) < len(item.value)
+def _refuse_lost_items(key: str, base: Item, layer: Item) -> None:
+    """Refuse a layer that would take the place of a list of named items without naming one of them.
+
+    Raises:
+        SpecErrors: it gives a name twice, or is a mapping.
+    """
+    if not _is_named(base):
+        return
+    if isinstance(layer.value, dict):
+        first = next(iter(layer.value), None)
+        raise SpecErrors(
+            [
+                SpecError(
+                    visible(f"{key}: a mapping is not a list"),
+                    hint=visible(f"begin each item with '- name:', as in '- name: {first}'"),
+                    location=layer.location,
+                )
+            ]
+        )
+    seen: set[_Name | None] = set()
+    for child in layer.value if _is_named(layer) else ():
+        if (name := _name(child)) in seen:
+            text = f"{key}: '{' '.join(name or ())}' is given twice"
+            hint = "write one item with all its keys"
+            raise SpecErrors([SpecError(visible(text), hint=hint, location=child.location)])
+        seen.add(name)
 
 
 def _name(item: Item) -> _Name | None:

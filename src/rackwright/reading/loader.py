@@ -53,15 +53,16 @@ def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_fi
     place = keys[LAYERS].item.location if LAYERS in keys else None
     own = take_layers(base, path)
     items = [base, *(_read_layer(file, read, place) for file in own)]
-    return tree_of([*items, *(read(file) for file in layers if file not in own)])
+    return tree_of([*items, *(_read_layer(file, read) for file in layers if file not in own)])
 
 
-def _read_layer(file: Path, read: Reader, place: Location | None) -> Item:
-    """Return a layer that a document names at ``place``.
+def _read_layer(file: Path, read: Reader, place: Location | None = None) -> Item:
+    """Return a layer that a document names at ``place``, or the command line.
 
     Raises:
         SpecErrors: it cannot be read; what has no place of its own is at that one.
     """
+    instead = "take its name out of 'layers'" if place else f"leave out '--layer {file}'"
     try:
         return read(file)
     except SpecErrors as error:
@@ -70,8 +71,8 @@ def _read_layer(file: Path, read: Reader, place: Location | None) -> Item:
                 one
                 if one.location
                 else SpecError(
-                    f"layers: {one.summary}",
-                    hint=one.hint or "write the file, or take its name out of 'layers'",
+                    f"layers: {one.summary}" if place else one.summary,
+                    hint=one.hint or f"write the file, or {instead}",
                     location=place,
                 )
                 for one in error.errors

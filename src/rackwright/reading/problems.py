@@ -111,6 +111,26 @@ def unknown_keys(
     return []
 
 
+def wrong_values(tree: Tree, model: Any) -> tuple[list[SpecError], bool]:
+    """Return the values of a document that are wrong whatever is derived from it, and if one is no list."""
+    try:
+        model.model_validate(tree.data)
+    except ValidationError as error:
+        reader = _Reader(tree, model, ())
+        wrong = [
+            one
+            for one in _details(error)[:MOST_ERRORS]
+            if (_is_scalar(one["input"]) and one["type"] != "extra_forbidden") or _wants_list(one)
+        ]
+        found = [reader.convert(one, walk(model, reader.data, one["loc"])) for one in wrong]
+        return found, any(map(_wants_list, wrong))
+    return [], False
+
+
+def _wants_list(detail: Mapping[str, Any]) -> bool:
+    return _EXPECTED.get(detail["type"]) == "a list" and detail["input"] is not None
+
+
 def to_spec_errors(
     error: ValidationError,
     tree: Tree,
@@ -136,7 +156,7 @@ def to_spec_errors(
         (*place.path[:-1], before)
         for detail, place in found
         if detail["type"] == "extra_forbidden"
-        and (before := _cut_number(_value_at(reader.data, place.path[:-1]), place.path[-1]))
+        and (before := cures.cut_number(_value_at(reader.data, place.path[:-1]), place.path[-1]))
     }
     errors: dict[tuple[object, str], SpecError] = {}
     for detail, place in found:
@@ -191,7 +211,7 @@ class _Reader:
                 meant.add((*where, near))
                 self.guesses[place.path] = near
         for detail, place in unknown[:_MOST_GUESSES]:
-            if place.path not in self.guesses:
+            if place.path not in self.guesses and not self._elsewhere(place.path):
                 given = _value_at(self.data, place.path[:-1])
                 known = self._known(detail["loc"], place.path)
                 absent = [
@@ -247,7 +267,7 @@ class _Reader:
             message, hint = self._unknown_key(detail, place.path)
         elif kind == "missing":
             message = f"'{path[-1]}' is missing"
-            hint = self._added_by_a_layer(path[:-1]) or _instead(
+            hint = self._added_by_a_layer(path[:-1]) or cures.instead(
                 detail, str(path[-1]), self._known(detail["loc"], place.path)
             )
         else:
@@ -301,13 +321,13 @@ class _Reader:
     def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
         message = f"unknown key '{path[-1]}'"
         given = _value_at(self.data, path[:-1])
-        if before := _cut_number(given, path[-1]):
+        if before := cures.cut_number(given, path[-1]):
             if re.match(r"\d{3}(?!\d)", str(path[-1])):
                 number = f"{before}: {given[before]}{path[-1]}"
                 return message, f"write thousands without a separator: '{number}'"
             number = f"{before}: {given[before]}.{path[-1]}"
             return message, f"decimals stand behind a point: '{number}'"
-        if cure := cures.of_key(path[-1]):
+        if cure := self._elsewhere(path):
             return message, cure
         near = self.guesses.get(path)
         if near is None or not alike(str(path[-1]), near):
@@ -319,29 +339,15 @@ class _Reader:
         known = self._known(detail["loc"], path)
         return message, f"known are: {', '.join(known)}" if known else None
 
+    def _elsewhere(self, path: Path) -> str | None:
+        """Return the cure for a key that no mapping has, or that another file has."""
+        return cures.of_key(path[-1], top=len(path) == 1 and not self.prefix)
+
     def _known(self, loc: Path, path: Path) -> list[str]:
         known = names(walk(self.model, self.data, loc[:-1]).models)
         if len(path) == 1 and not self.prefix and "apiVersion" in known:
             known = [*known, "layers", "example"]  # which are taken out when a document is read
         return [*known, *sorted(set(self.also(path[:-1])) - set(known))]
-
-
-def _cut_number(given: object, key: object) -> str | None:
-    """Return the key whose number a decimal comma has cut, as in ``{power: 1,5 kW}``; None for none."""
-    if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
-        return None
-    keys = list(given)
-    before = keys[keys.index(key) - 1]
-    cut = keys[0] != key and re.fullmatch(r"[+-]?\d+", str(given[before]))
-    return str(before) if cut else None
-
-
-def _instead(detail: Mapping[str, Any], key: str, known: Sequence[str]) -> str | None:
-    """Return the hint for a missing key of which a mapping has a synonym that is no key of its own."""
-    given = detail.get("input")
-    words = set(map(str, given)).difference(known) if isinstance(given, Mapping) else set()
-    found = [word for word in words if word != key and key in cures.synonyms(str(word))]
-    return f"did you mean '{key}' instead of '{found[0]}'?" if len(found) == 1 else None
 
 
 def _tag_hint(detail: Mapping[str, Any], place: TypePlace) -> str | None:
@@ -392,7 +398,9 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
         allowed = str(context.get("expected", ""))
         if allowed.count("'") == 2 and re.fullmatch(r"'[^']*'", allowed):
             return f"{_quote(given)} is not {allowed}", f"write {allowed}"
-        hint = _near(given, _words(allowed)) or cures.of_choice(given, _numbers(allowed))
+        name = str(place.path[-1]) if place.path else ""
+        choices = [*_words(allowed), *_numbers(allowed)]
+        hint = _near(given, _words(allowed)) or cures.of_choice(given, name, choices)
         return f"{_quote(given)} is not one of {allowed}", hint
     if kind == "union_tag_invalid":
         words = _words(str(context["expected_tags"]))
@@ -424,6 +432,8 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
 
 
 def _no_member(given: object, members: Sequence[Mapping[str, Any]]) -> _Explanation:
+    if given is None:
+        return "no value is set", "leave the key out, or write a value"
     words = [
         w for d in members if d["type"] in {"literal_error", "enum"} for w in _words(_allowed(d))
     ]

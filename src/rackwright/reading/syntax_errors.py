@@ -16,6 +16,7 @@ _CONTROL = re.compile(
 )
 _QUOTE = "put the text in quotes"
 NO_VARIABLES = "variables such as '{{ nodes }}' and '${NODES}' are not replaced: write the value"
+_CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{\w|\{\{")
 _AFTER_QUOTES = re.compile(r""":\s+(?:"[^"]*"|'[^']*')[ \t]*[^\s,#}\]:][^,}\]]*$""")
 _WORDS: tuple[tuple[str, str, str | None], ...] = (
@@ -98,6 +99,12 @@ def syntax_error(error: yaml.YAMLError, text: str, name: str) -> SpecError:
             f"the file has the character U+{ord(hidden[0]):04X}, which cannot be seen",
             hint="remove it; it often comes from copied or binary text",
             location=Location(name, line, column),
+        )
+    if conflict := _CONFLICT.search(text):
+        return SpecError(
+            "the file holds both sides of a merge that git could not finish",
+            hint="keep one of them, and remove the lines with '<<<<<<<', '=======' and '>>>>>>>'",
+            location=Location(name, text.count("\n", 0, conflict.start()) + 1, 1),
         )
     if not isinstance(error, yaml.MarkedYAMLError):
         return SpecError("the file is not YAML", location=Location(name, 1, 1))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rackwright.errors import UsageError
+
 NAME = "rackwright.yaml"
 
 
@@ -12,9 +14,18 @@ def find_config(blueprint: Path) -> Path | None:
     """Return the ``rackwright.yaml`` that holds for ``blueprint``, or None.
 
     It lies beside the blueprint, or above it inside the same git repository.
+
+    Raises:
+        UsageError: the nearest one has a name that nothing reads, or is a folder.
     """
-    found = (folder / NAME for folder in config_folders(blueprint))
-    return next((path for path in found if path.is_file()), None)
+    for folder in config_folders(blueprint):
+        if (path := folder / NAME).is_file():
+            return path
+        if path.is_dir():
+            raise UsageError(f"'{path}' is a folder", hint="the configuration of a team is a file")
+        if (other := path.with_suffix(".yml")).is_file():
+            raise UsageError(f"'{other}' is not read", hint=f"rename it to '{NAME}'")
+    return None
 
 
 def config_folders(blueprint: Path) -> list[Path]:

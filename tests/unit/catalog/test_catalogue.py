@@ -137,7 +137,7 @@ def test_the_liquid_never_takes_more_than_there_is():
 @pytest.mark.parametrize(
     ("entry_id", "gpus", "units", "watts", "kilograms", "cfm", "supplies", "full"),
     [
-        ("dgx-a100", 8, 6, 6_500, 123.2, 840, 6, 3),
+        ("dgx-a100", 8, 6, 6_500, 123, 840, 6, 3),
         ("dgx-h100", 8, 8, 10_200, 130.45, 1105, 6, 4),
         ("dgx-h200", 8, 8, 10_200, 130.45, 1105, 6, 4),
         ("dgx-b200", 8, 10, 14_300, 142.4, 2145, 6, 5),

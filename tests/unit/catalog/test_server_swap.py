@@ -17,7 +17,8 @@ from rackwright.render.blueprints import find_template, write_blueprint
 from template_support import example_answers
 
 AIR = (
-    "cisco-ucs-c880a-m8-b300", "dell-xe9680-h200", "dell-xe9680-mi300x", "dell-xe9780-b200", "dell-xe9780-b300",
+    "cisco-ucs-c880a-m8-b300", "cisco-ucs-c885a-m8-h200", "cisco-ucs-c885a-m8-mi300x", "dell-xe9680-h200",
+    "dell-xe9680-mi300x", "dell-xe9780-b200", "dell-xe9780-b300",
     "hpe-xd670-h200", "hpe-xd685-h200", "lenovo-sr680a-v3-b200", "lenovo-sr680a-v3-h200", "lenovo-sr680a-v4-b300",
     "lenovo-sr685a-v3-mi300x", "supermicro-as-8125gs-tnmr2", "supermicro-as-8126gs-tnmr", "supermicro-sys-821ge-tnhr-h200",
     "supermicro-sys-822gs-nb3rt", "supermicro-sys-822gs-nbrt", "supermicro-sys-a22ga-nbrt",

@@ -160,7 +160,7 @@ def judged(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
 
 POWER = ("RACK-002", "power with cooling mode 'liquid'")
 HEAT = ("COOL-004", "heat into the loop, one CDU lost,")
-LINE = ("PWR-001", "load that the busiest line implies")
+LINE = ("PWR-001", "load implied by the busiest line")
 
 
 def test_products_and_prices_of_its_own_are_judged_by_the_base(

@@ -29,6 +29,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(nodes, "launch_failures", lambda *_args: [])
     monkeypatch.setattr(nodes, "refuse_moved_subnets", lambda *_args: None)
+    monkeypatch.setattr(nodes, "answers", lambda *_args: {})
     Path("first-set.yaml").write_text('policy_set: "0.1"\n')
     here = Target("aws", tmp_path, {}, None)
     monkeypatch.setattr(targets, "open_target", lambda _name: here)

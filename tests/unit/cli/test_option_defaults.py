@@ -10,7 +10,7 @@ import pytest
 
 from cli_support import run_here
 from rackwright.cli.commands.completion import whole_parser
-from rackwright.cli.options.defaults import HABITS
+from rackwright.cli.options.defaults import HABITS, parse
 from rackwright.policy.packs.loader import builtin_pack
 
 JUDGING = frozenset(
@@ -98,3 +98,34 @@ def options(parser: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for child in action.choices.values():
                 yield from options(child)
+
+
+def read_words(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """The values that were read from a command line, each as often as it was read."""
+    seen: list[str] = []
+
+    def note(text: str) -> str:
+        seen.append(text)
+        return text
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--color", type=note)
+    parser.add_argument("--forge", type=note, required=True)
+    parser.add_argument("blueprint", nargs="?", type=Path)
+    monkeypatch.chdir(folder)
+    parse(parser, "check", list(words), ["check"])
+    return seen
+
+
+def test_command_line_is_read_again_only_for_defaults(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command line was parsed twice, with a configuration and without one."""
+    assert read_words(site, monkeypatch, "--color=a", "--forge=b") == ["a", "b"]
+    configure(site, "  diff: {color: never}\n")
+    assert read_words(site, monkeypatch, "--color=a", "--forge=b", ".") == ["a", "b"]
+    configure(site, "  check: {forge: gitlab}\n")
+    assert read_words(site, monkeypatch, "--color=a")[-2:] == ["gitlab", "a"]
+    configure(site, "  check: {color: never}\n")
+    with pytest.raises(SystemExit):
+        read_words(site, monkeypatch, "--color=a")

@@ -274,8 +274,8 @@ def test_an_id_of_the_built_in_policies_is_never_shadowed(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("SEC-001", "mandatory, from profile pilot on. Stage: build. Policy set: 0.2."),
-        ("PWR-001", "mandatory, from profile lab on. Stage: concept. Policy set: 0.1."),
+        ("SEC-001", "mandatory from profile pilot on. Stage: build. Policy set: 0.2."),
+        ("PWR-001", "mandatory from profile lab on. Stage: concept. Policy set: 0.1."),
         ("RACK-005", "advisory. Stage: design. Policy set: 0.1."),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_rule_of_a_set_that_is_not_released_is_a_preview(
 ) -> None:
     monkeypatch.setattr("rackwright.policy.policy_sets.RELEASED", "0.1")
     assert main(["explain", "SEC-001"]) == 0
-    assert "Policy set: 0.2, a preview before it.\n" in capsys.readouterr().out
+    assert "Policy set: 0.2 (a preview for older sets).\n" in capsys.readouterr().out
     assert main(["policy", "show", "SEC-001", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["policy"]["preview"] is True
 

@@ -99,12 +99,15 @@ def test_nodes_are_chosen_by_name_by_kind_and_by_count(
             OutdatedNode("train", "train-1", "i-1", ("image",)),
             OutdatedNode("train", None, "i-8", ()),
         ),
-        (Surplus("train", 3, 5, {"i-4": "train-4", "i-5": None}),),
+        (Surplus("train", 3, 4, {"i-8": None}),),
     )
     assert run("--outdated", "--check") == 0
     shown = capsys.readouterr().err
     assert "to be replaced: train-1\n" in shown
     assert "left alone, since they have no host names: i-8" in shown
+    found = Bound(
+        (a_group(3, 2),), 0, 0, (), (Surplus("train", 3, 5, {"i-4": "train-4", "i-5": None}),)
+    )
     assert run("--surplus", "--check") == 0
     shown = capsys.readouterr().err
     assert "to be ended: train-4\n" in shown
@@ -244,7 +247,7 @@ def test_what_has_failed_is_gone_on_with_and_no_instance_is_ended_twice(
     assert run("--resume", "--yes") == 2
 
 
-CALLS = 60
+CALLS = 80
 """More than a replacement makes of Slurm, Ansible and AWS."""
 
 
@@ -322,6 +325,20 @@ def test_every_call_of_a_replacement_is_interrupted(site: Cloud) -> None:
         assert run("train-2", "--yes") == 0
     assert 20 < len(interruption.made) <= CALLS
     assert {"update", "reach", "change", "accept"} < set(interruption.made)
+
+
+def test_a_node_beyond_the_count_got_the_name_of_the_node_that_was_replaced(
+    site: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its jobs run under the old name, and Slurm would have ended them."""
+    layer(count=2)
+    before = site.tags()
+    assert run("train-1", "--yes") == 2
+    assert "'train' has nodes that the blueprint no longer has: train-3" in capsys.readouterr().err
+    assert site.tags() == before
+    assert run("--surplus", "--yes") == 0
+    assert run("train-1", "--yes") == 0
+    assert site.tags().keys() == {"train-1", "train-2"}
 
 
 def test_nodes_that_the_blueprint_has_no_more_are_drained_and_ended(site: Cloud) -> None:

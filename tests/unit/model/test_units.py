@@ -92,7 +92,8 @@ def test_a_bare_number_is_refused(name):
     dimension = DIMENSIONS[name]
     with pytest.raises(ValueError, match="has no unit; write it like '3 ") as caught:
         dimension.parse("3")
-    assert str(caught.value).endswith(f"'3 {dimension.unit}'")
+    last = dimension.also[-1] if dimension.also else dimension.unit
+    assert str(caught.value).endswith(f"'3 {last}'")
     if dimension.usual:
         assert f"like '3 {dimension.usual}' or " in str(caught.value)
 
@@ -354,3 +355,10 @@ def test_a_model_is_frozen_and_strict_about_keys():
 def test_mistyped_quantity_has_a_cure(name, text, cure):
     with pytest.raises(ValueError, match=re.escape(cure)):
         DIMENSIONS[name].parse(text)
+
+
+def test_bare_number_is_not_taken_for_the_largest_unit_alone():
+    """A tray at 270 was to be written as '270 m', a fault current of 15 as '15 A'."""
+    for name, words in (("LENGTH", "'270 m' or '270 mm'"), ("CURRENT", "'270 A' or '270 kA'")):
+        with pytest.raises(ValueError, match=f"write it like {words}$"):
+            DIMENSIONS[name].parse("270")

@@ -39,11 +39,11 @@ def test_rules_that_predict_damage_are_in_the_register(family: str) -> None:
 
 def test_a_verdict_counts_them_in_its_line_and_names_them_when_asked() -> None:
     report = check_blueprint(FIXTURES / "electrical.yaml")
-    assert "arc flash at live work" in report.not_judged
+    assert "arc flash during live work" in report.not_judged
     assert "a fault current is too small to open a breaker" not in report.not_judged
     end = f"; {len(report.not_judged)} hazards not checked ('rackwright explain hazards')"
     assert summary(report).endswith(end)
-    assert "\n  arc flash at live work\n" in render_text(report, verbose=True)
+    assert "\n  arc flash during live work\n" in render_text(report, verbose=True)
     assert to_document(report)["not_judged"] == list(report.not_judged)
 
 
@@ -55,7 +55,7 @@ def test_a_rule_that_finds_nothing_to_judge_has_judged_nothing() -> None:
 
 def test_a_rule_that_cannot_tell_has_judged_nothing() -> None:
     report = check_blueprint(FIXTURES / "electrical.yaml")
-    assert "conductors are too hot behind their breaker" in report.not_judged
+    assert "conductors overheat behind their breaker" in report.not_judged
 
 
 def test_hazards_of_other_sites_are_left_out(tmp_path: Path) -> None:

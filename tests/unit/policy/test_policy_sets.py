@@ -13,10 +13,11 @@ import pytest
 from policy_factories import a_measure, a_policy, report_of
 from rackwright.errors import SpecErrors
 from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.plan.base import Subject
 from rackwright.plan.load import load_data
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.check import check_blueprint, check_plan
-from rackwright.policy.engine import Report
+from rackwright.policy.engine import Report, fingerprint
 from rackwright.policy.packs.loader import builtin_pack, load_pack
 from rackwright.policy.policy_sets import (
     RELEASED,
@@ -26,6 +27,7 @@ from rackwright.policy.policy_sets import (
     Standing,
     is_preview,
     regime_for,
+    released_words,
     standing,
     standing_with,
 )
@@ -299,3 +301,52 @@ def test_physics_is_mandatory_in_a_lab(name: str) -> None:
     (policy,) = [policy for policy in BUILTIN if policy.id == name]
     assert standing(policy, Regime(Profile.LAB, RELEASED)) == Standing(MANDATORY)
     assert not is_preview(policy, RELEASED)
+
+
+@pytest.mark.parametrize(
+    ("policy", "now", "released"),
+    [
+        (
+            "PWR-003",
+            "power supplies left in each node after losing A (dgx-h100 is degraded)",
+            "living power supplies of each node after losing A (dgx-h100 is degraded)",
+        ),
+        (
+            "COOL-015",
+            "lower bound of the time without heat rejection after a dip of the utility's voltage",
+            "time in which nothing takes the heat of the water at least after a dip of the utility's voltage,",
+        ),
+        (
+            "COOL-017",
+            "heat into the air, one crah lost, with return air of 40.0 °C, rated at 36 °C,",
+            "heat in the air that all but one crah carry with air of 40.0 °C, rated at 36 °C,",
+        ),
+        (
+            "COOL-017",
+            "heat into the air, one crah lost, with return air of 40.0 °C,",
+            "heat in the air that all but one crah carry with air of 40.0 °C",
+        ),
+        (
+            "COOL-017",
+            "heat into the air, one crah lost,",
+            "heat in the air that all but one crah carry",
+        ),
+        (
+            "PWR-015",
+            "load implied by the busiest line of the tap-off box of 2 racks after losing A",
+            "load that the busiest line of the tap-off box of 2 racks implies after losing A",
+        ),
+        (
+            "PWR-021",
+            "lowest fault current at the end of the circuit, against a breaker that trips at once at 5 times its rating,",
+            "least current of a fault at the end of the circuit, where 5 times its rating opens the breaker at once,",
+        ),
+        ("AWS-024", "share of b paid for and never launched", "share of b that is paid for and never launched"),
+        ("PWR-001", "drawn load", "drawn load"),
+    ],
+)  # fmt: skip
+def test_reworded_measure_keeps_baselines_and_waivers(policy: str, now: str, released: str) -> None:
+    at = Subject("sjc1 racks c[01-08]", ("sites", 0))
+    assert released_words(policy, now) == released
+    assert released_words(policy, released) == released
+    assert fingerprint(policy, at, now) == fingerprint(policy, at, released)

@@ -20,6 +20,7 @@ from rackwright.provision.aws import calls, fleet_calls
 from rackwright.provision.aws.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
 from rackwright.provision.nodes import (
+    answers,
     bind,
     launch,
     launch_failures,
@@ -134,7 +135,7 @@ def test_up_waits_no_longer_than_aws_says_that_there_is_no_capacity(cloud: Cloud
     cloud.group("dgx", COUNT)
     said: list[str] = []
     slept: list[float] = []
-    done = launch(FLEET, cloud.target, say=said.append, sleep=slept.append)
+    done = launch(FLEET, cloud.target, say=said.append, before={}, sleep=slept.append)
     assert done.is_partial
     assert [len(one.holders) for one in done.namings] == [5]
     assert len(slept) == 1, "an answer counts when it is there again"
@@ -144,9 +145,32 @@ def test_up_waits_no_longer_than_aws_says_that_there_is_no_capacity(cloud: Cloud
     def more(_seconds: float) -> None:
         moto_scaling.limit({REGION: {"t3.micro": None}})
 
-    done = launch(FLEET, cloud.target, say=said.append, sleep=more)
+    done = launch(FLEET, cloud.target, say=said.append, before={}, sleep=more)
     assert not done.is_partial, "the group asks again by itself"
     assert len(cloud.records()) == COUNT + 1
+
+
+def test_an_old_failure_was_taken_for_the_answer_to_a_larger_group(cloud: Cloud) -> None:
+    """The group lacked capacity before ``up`` made it larger, and launches a minute later."""
+    moto_instances.install()
+    moto_scaling.install()
+    moto_scaling.limit({REGION: {"t3.micro": 4}})
+    cloud.group("dgx", 5)
+    before = answers(FLEET, cloud.target)
+    name = {"AutoScalingGroupName": "atlas-use1-dgx"}
+    cloud.scaling.suspend_processes(**name, ScalingProcesses=["Launch"])
+    moto_scaling.limit({REGION: {"t3.micro": None}})
+    cloud.scaling.update_auto_scaling_group(**name, MinSize=1, MaxSize=COUNT)
+    looks: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 4:
+            cloud.scaling.resume_processes(**name)
+            cloud.scaling.update_auto_scaling_group(**name, DesiredCapacity=COUNT)
+
+    done = launch(FLEET, cloud.target, say=lambda _: None, before=before, sleep=sleep)
+    assert not done.is_partial
 
 
 def test_running_hosts_are_never_renamed(cloud: Cloud) -> None:

@@ -68,7 +68,10 @@ def test_an_instance_is_replaced_once_and_its_host_keeps_the_name(cloud: Cloud) 
     after = cloud.tags()
     assert after["dgx-2"] != before["dgx-2"]
     assert {**after, "dgx-2": ""} == {**before, "dgx-2": ""}
-    assert said[0] == f"ending {before['dgx-2']} of dgx-2"
+    assert said[:2] == [
+        "launching 1 more of 'dgx', before those that run end",
+        f"ending {before['dgx-2']} of dgx-2",
+    ]
     (namings,) = told
     assert namings[0].holders["dgx-2"].id == after["dgx-2"]
     assert cloud.records()["dgx-2"] == [namings[0].holders["dgx-2"].address]
@@ -121,7 +124,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
         return client
 
     monkeypatch.setattr(fleet_calls, "make_client", make)
-    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0, end_first=True)
     failed = made.renew(["dgx-1"])
     assert list(failed) == ["dgx-1"]
     assert "in 300 s: We currently do not have sufficient p5.48xlarge capacity" in failed["dgx-1"]
@@ -138,6 +141,193 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
     activities.clear()
     assert launch_failures(larger, cloud.target) == []
     assert launch_failures(FLEET, cloud.target) == []
+
+
+REFUSED = {
+    "ActivityId": "1",
+    "StatusCode": "Failed",
+    "StatusMessage": "We currently do not have sufficient p5.48xlarge capacity "
+    "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
+}
+
+
+def without_capacity(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """AWS launches nothing more for a group that wants more; the calls that were made of it."""
+    asked: list[tuple[str, int]] = []
+    activities: list[dict[str, str]] = []
+    first = calls.make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            end = client.terminate_instance_in_auto_scaling_group
+
+            def update(**told: Any) -> None:
+                asked.append(("size", told["DesiredCapacity"]))
+                activities[:] = [REFUSED]
+
+            def finish(**told: Any) -> Any:
+                asked.append(("smaller", told["ShouldDecrementDesiredCapacity"]))
+                return end(**told)
+
+            client.update_auto_scaling_group = update
+            client.terminate_instance_in_auto_scaling_group = finish
+            client.describe_scaling_activities = lambda **_told: {"Activities": activities}
+        return client
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    return asked
+
+
+def test_an_instance_ended_before_another_one_ran(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C: capacity on demand that is given back may not come again."""
+    before = a_site(cloud)
+    living: list[int] = []
+    first = fleet_calls.FleetCalls.end
+
+    def end(self: fleet_calls.FleetCalls, instance: str, *, smaller: bool) -> None:
+        living.append(len(self.instances()["dgx"]))
+        first(self, instance, smaller=smaller)
+
+    monkeypatch.setattr(fleet_calls.FleetCalls, "end", end)
+    made, _ = replacing(cloud, {host: before[host] for host in ("dgx-1", "dgx-2")})
+    assert made.renew(["dgx-1", "dgx-2"]) == {}
+    assert living == [6, 5]
+    after = cloud.tags()
+    assert set(after) == set(before)
+    assert {host for host in before if after[host] != before[host]} == {"dgx-1", "dgx-2"}
+    group = group_of(cloud)
+    sizes = (group["MinSize"], group["MaxSize"], group["DesiredCapacity"])
+    assert sizes == (4, 4, 4)
+    assert len(group["Instances"]) == 4
+
+
+def test_without_capacity_the_old_instance_goes_on(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+    asked = without_capacity(monkeypatch)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    failed = made.renew(["dgx-1"])
+    assert "sufficient p5.48xlarge capacity" in failed["dgx-1"]
+    assert "the old instance goes on; '--end-first'" in failed["dgx-1"]
+    assert cloud.tags() == before
+    assert asked == [("size", 5), ("size", 4)]
+
+
+def test_a_failure_before_the_launch_is_no_answer_to_it(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group that lacked capacity yesterday shows that until it has launched again, minutes later."""
+    before = a_site(cloud)
+    due: list[dict[str, Any]] = []
+    looks: list[float] = []
+    first = calls.make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            client.update_auto_scaling_group = lambda **told: due.append(told)
+            client.describe_scaling_activities = lambda **_told: {"Activities": [REFUSED]}
+        return client
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 4:
+            cloud.scaling.update_auto_scaling_group(**due.pop())
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.sleep, made.clock = sleep, lambda: sum(looks)
+    assert made.renew(["dgx-1"]) == {}
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+
+
+def test_an_instance_that_starts_while_another_one_is_refused_is_used(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Capacity for one of two: the one is not running yet when AWS refuses the other."""
+    before = a_site(cloud)
+    activities: list[dict[str, str]] = []
+    looks: list[int] = []
+    first, groups = calls.make_client, fleet_calls.FleetCalls.groups
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            update = client.update_auto_scaling_group
+
+            def one(**told: Any) -> None:
+                if told["DesiredCapacity"] == 6:
+                    activities[:] = [REFUSED]
+                    told["DesiredCapacity"] = 5
+                update(**told)
+
+            client.update_auto_scaling_group = one
+            client.describe_scaling_activities = lambda **_told: {"Activities": activities}
+        return client
+
+    def starting(self: fleet_calls.FleetCalls) -> list[Any]:
+        (found,) = groups(self)
+        looks.append(1)
+        spare = frozenset(found.members.keys() - set(before.values()))
+        return [replace(found, pending=spare if len(looks) < 5 else frozenset())]
+
+    monkeypatch.setattr(fleet_calls, "make_client", make)
+    monkeypatch.setattr(fleet_calls.FleetCalls, "groups", starting)
+    made, _ = replacing(cloud, {host: before[host] for host in ("dgx-1", "dgx-2")})
+    failed = made.renew(["dgx-1", "dgx-2"])
+    assert list(failed) == ["dgx-2"]
+    after = cloud.tags()
+    assert after["dgx-1"] != before["dgx-1"]
+    assert after["dgx-2"] == before["dgx-2"]
+
+
+def test_capacity_that_is_reserved_and_all_in_use_is_given_back_first(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+    asked = without_capacity(monkeypatch)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.fleet = replace(FLEET, reserved=frozenset({"dgx"}))
+    assert made.renew(["dgx-1"]) == {}
+    assert asked == [("size", 5), ("size", 4), ("smaller", False)]
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+
+
+def test_a_replacement_that_was_killed_after_the_launch_launches_no_second_one(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+
+    def killed(*_arguments: Any, **_more: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fleet_calls.FleetCalls, "end", killed)
+        made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+        with pytest.raises(KeyboardInterrupt):
+            made.renew(["dgx-1"])
+    assert len(group_of(cloud)["Instances"]) == 5
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    assert made.renew(["dgx-1"]) == {}
+    assert set(cloud.tags()) == set(before)
+    group = group_of(cloud)
+    assert (group["MaxSize"], len(group["Instances"])) == (4, 4)
+
+
+def test_replacing_a_node_grew_its_group_before_up(cloud: Cloud) -> None:
+    """The blueprint asks for more nodes than the stack has: they come with ``up``, after its checks."""
+    before = a_site(cloud)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]})
+    made.fleet = replace(FLEET, groups={"dgx": 8})
+    made.calls.fleet = made.fleet
+    assert made.renew(["dgx-1"]) == {}
+    assert cloud.tags()["dgx-1"] != before["dgx-1"]
+    group = group_of(cloud)
+    assert (group["MaxSize"], group["DesiredCapacity"], len(group["Instances"])) == (4, 4, 4)
 
 
 def test_nodes_that_are_removed_go_by_name_and_their_group_gets_smaller(cloud: Cloud) -> None:

@@ -191,12 +191,24 @@ def test_layers_are_read_from_files(tmp_path):
         load_tree(tmp_path / "a", layers=[tmp_path / "absent"])
 
 
-@pytest.mark.parametrize("where", ["base", "layer"])
-def test_a_name_given_twice_is_not_lost(where):
-    """Two items of one name cannot be merged by it, so nothing may vanish silently."""
-    twice, once = "l: [{name: x, v: 1}, {name: x, v: 2}]", "l: [{name: x, w: 3}]"
-    base, layer = (twice, once) if where == "base" else (once, twice)
+def test_name_that_the_base_has_twice_is_not_lost():
+    base, layer = "l: [{name: x, v: 1}, {name: x, v: 2}]", "l: [{name: x, w: 3}]"
     assert [item.get("v") for item in merged(base, layer).data["l"]] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("layer", "said"),
+    [
+        ("l: [{name: x, w: 3}, {name: x, w: 4}]", "l: 'x' is given twice\n  hint: write one item"),
+        ("l: {x: {w: 3}}", "l: a mapping is not a list\n  hint: begin each item with '- name:'"),
+        ("a: {l: {x: {w: 3}}}", "l: a mapping is not a list\n  hint: begin each item"),
+    ],
+)
+def test_layer_that_would_replace_named_items_is_refused(layer: str, said: str) -> None:
+    """Items of the base were gone, and the mistake that was told followed from that."""
+    with pytest.raises(SpecErrors) as caught:
+        merged("l: [{name: x, v: 1}]\na: {l: [{name: x, v: 1}]}", layer)
+    assert said in str(caught.value)
 
 
 def test_an_empty_list_empties():

@@ -6,14 +6,13 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from ci_gitlab import Pipeline
 from cli_support import run_here
-from published_ci import ACTION, COMPONENT, texts
+from published_ci import ACTION, COMPONENT, component_with, texts
 from rackwright.render.ci import ci_files
 from rackwright.team.ci_source import InstallSource
 from suites import ROOT
@@ -45,18 +44,8 @@ def test_action_has_the_steps_of_the_one_that_ci_init_writes() -> None:
         assert (ROOT / f"templates/ci/lock/{lock}.txt").is_file()
 
 
-def of_component(**inputs: str) -> str:
-    """The component as GitLab puts it into a pipeline."""
-    head, _, body = COMPONENT.read_text(encoding="utf-8").partition("\n---\n")
-    spec: dict[str, Any] = yaml.safe_load(head)["spec"]["inputs"]
-    for name, entry in spec.items():
-        body = body.replace(f"$[[ inputs.{name} ]]", inputs.get(name) or entry["default"])
-    assert "$[[" not in body
-    return body
-
-
 def test_component_checks_as_the_job_that_ci_init_writes() -> None:
-    body = of_component(source="https://gitlab.example/g/rackwright.git@" + "0" * 40)
+    body = component_with(source="https://gitlab.example/g/rackwright.git@" + "0" * 40)
     job = Pipeline(body).job("rackwright-check")
     files = ci_files("gitlab", "blueprint.yaml", InstallSource("rackwright==0 --hash=x"))
     (text,) = (text for path, text in files.items() if path.name == "rackwright.gitlab-ci.yml")

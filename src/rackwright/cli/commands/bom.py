@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_isolated(parser)
     parser.add_argument("--site", help="only this site")
     parser.add_argument(
-        "--format", choices=("text", "json", "csv"), default="text", help="output format"
+        "--format", choices=_FORMS, help="output format; that of the file's ending if omitted"
     )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.isolated:
         refuse_outside(arguments.blueprint, arguments.layer)
-    form = "json" if arguments.json else arguments.format
+    form = _form(arguments)
     catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
     plan = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue).plan
     if not any(arguments.site in {None, one.name} for one in plan.onprem):
@@ -84,6 +84,37 @@ def run(arguments: argparse.Namespace) -> int:
     return _write(text, arguments.output)
 
 
+def _form(arguments: argparse.Namespace) -> str:
+    """Return the format of the list.
+
+    Raises:
+        UsageError: options or the ending of the file contradict each other.
+    """
+    wanted: str | None = arguments.format
+    if arguments.json and wanted not in {None, "json"}:
+        raise UsageError(f"--json and --format {wanted} contradict each other")
+    wanted = "json" if arguments.json else wanted
+    path: Path | None = arguments.output
+    if path is None:
+        return wanted or "text"
+    if path.name.partition("=")[0] in _FORMS and "=" in path.name:
+        form, _, name = path.name.partition("=")
+        raise UsageError("--output is a file here", hint=f"write '--format {form} --output {name}'")
+    ending = path.suffix.removeprefix(".")
+    if ending == "xlsx":
+        hint = f"'rackwright sheets --output {path}' writes the workbook, with the same list"
+        raise UsageError(f"'{path}' would be no workbook", hint=hint)
+    named = {"txt": "text"}.get(ending, ending)
+    if ending and named not in _FORMS:
+        hint = "name a file that ends in .csv, .json or .txt"
+        raise UsageError(f"there is no list of the format '{ending}'", hint=hint)
+    if ending and wanted not in {None, named}:
+        hint = f"leave out the format, or write '--output {path.with_suffix(f'.{wanted}')}'"
+        raise UsageError(f"'{path}' would hold {wanted}", hint=hint)
+    return wanted or named or "text"
+
+
+_FORMS = ("text", "json", "csv")
 _HEAD = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
 
 

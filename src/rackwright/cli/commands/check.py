@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         default=[],
         metavar="FORMAT=FILE",
         help="write the report to a file as well, or after the text on stdout (FORMAT=-); html is a page "
-        "with drawings; repeatable",
+        "with drawings, pdf the same page on paper; repeatable",
     )
     parser.add_argument(
         "--delta",

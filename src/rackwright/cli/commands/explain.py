@@ -1,4 +1,4 @@
-"""``explain``: what a policy demands and why."""
+"""``explain``: show the documentation of a policy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MEANINGS: Final = {
     ExitCode.NOTHING: "there was nothing to check",
     ExitCode.EXTERNAL: "an external tool failed",
     ExitCode.VIOLATION: "a mandatory policy failed",
-    ExitCode.UNKNOWN: "a mandatory policy could not be decided",
+    ExitCode.UNKNOWN: "the result of a mandatory policy is unknown",
     ExitCode.WAIVER: "waiver or baseline hygiene failed",
-    ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
-    ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
-    ExitCode.PARTIAL: "done in part: hosts have no instance yet",
+    ExitCode.OUTDATED: "done, but running nodes differ from the blueprint",
+    ExitCode.CONFLICT: "done, but files have conflicts to resolve",
+    ExitCode.PARTIAL: "partly done: some hosts have no instance yet",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 """Meaning of each exit code."""
@@ -75,10 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     sys.stdout.write(f"{text}\n\n")
     mandatory = policy.enforcement is Enforcement.MANDATORY
-    profile = f", from profile {policy.profile} on" if mandatory else ""
+    profile = f" from profile {policy.profile} on" if mandatory else ""
     if policy.mandatory_since:
         profile = f", mandatory from set {policy.mandatory_since} and profile {policy.profile} on"
-    preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
+    preview = " (a preview for older sets)" if is_preview(policy, RELEASED) else ""
     sys.stdout.write(
         f"Severity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
         f"Stage: {policy.stage}. Policy set: {policy.since}{preview}.\n"
@@ -98,7 +98,7 @@ def _print(arguments: argparse.Namespace, entries: list[dict[str, Any]]) -> None
 
 
 def _hazards() -> str:
-    """Return the register of hazards: each with the rules that judge it, or what keeps it from being modelled."""
+    """Return the list of hazards, each with the rules that check it or the facts that a model would need."""
     from rackwright.policy.hazards import hazards
 
     lines = []

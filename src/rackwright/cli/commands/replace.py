@@ -94,7 +94,7 @@ def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
     """Return the instances that have to go.
 
     Raises:
-        UsageError: a name is none of the fleet's, or is not a list of names.
+        UsageError: a name is none of the fleet's, is not a list of names, or could go to another running node.
     """
     from rackwright.model.names import expand_hostlist
 
@@ -102,6 +102,7 @@ def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
         each = [(one, host) for part in found.surplus for one, host in part.nodes.items()]
         named = {host: one for one, host in each if host is not None}
         return Choice(named, tuple(one for one, host in each if host is None), removed=True)
+    _refuse_surplus(found)
     if arguments.outdated:
         ends = {node.host: node.instance for node in found.outdated if node.host is not None}
         if nameless := [node.instance for node in found.outdated if node.host is None]:
@@ -126,6 +127,22 @@ def choose(arguments: argparse.Namespace, found: Bound, fleet: Fleet) -> Choice:
                 else "'rackwright hosts … --check' tells their names",
             )
     return Choice({name: there[name] for name in dict.fromkeys(names)})
+
+
+def _refuse_surplus(found: Bound) -> None:
+    """Let no node that the blueprint no longer has take the name of a node that is replaced.
+
+    Raises:
+        UsageError: there are such nodes.
+    """
+    from rackwright.model.names import compress_hostlist
+
+    for part in found.surplus:
+        if hosts := [host for host in part.nodes.values() if host is not None]:
+            raise UsageError(
+                f"'{part.group}' has nodes that the blueprint no longer has: {compress_hostlist(hosts)}",
+                hint="end them with 'rackwright replace … --surplus', or restore 'count'",
+            )
 
 
 def _told(choice: Choice) -> Sequence[str]:

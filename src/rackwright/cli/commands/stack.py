@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.provision.aws.adoption import Retained
     from rackwright.provision.engine import Site, StackOutcome
-    from rackwright.provision.nodes import Bound
+    from rackwright.provision.nodes import Answers, Bound
     from rackwright.provision.targets import Target
 
 _DESTRUCTIVE = frozenset({"up", "down"})
@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     found: Bound | None = None
     trouble: RackwrightError | None = None
     foreseen = False
+    before: Answers = {}
     if verb == "status":
         outcomes = engine.status(site, target)
     elif verb == "down":
@@ -119,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif verb == "up":
         nodes.refuse_moved_subnets(loaded.plan, site.name, target)
         _refuse_surplus(loaded, site, target)
+        before = nodes.answers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = _up(arguments, loaded, site, target)
     else:
         nodes.refuse_moved_subnets(loaded.plan, site.name, target)
@@ -135,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
             saved_plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
         try:
-            found = _name(verb, loaded, site, target)
+            found = _name(verb, loaded, site, target, before)
         except ExternalToolError as error:
             trouble = error
     elif verb == "preview":
@@ -263,8 +265,15 @@ def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
         )
 
 
-def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
+def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target, before: Answers) -> Bound:
     """Return the instance of each host of the node groups; 'up' gives those without a name one.
+
+    Args:
+        verb: ``up`` or ``status``.
+        loaded: the blueprint.
+        site: the site.
+        target: where it is.
+        before: answers of AWS from before the stacks were changed.
 
     Raises:
         ExternalToolError: AWS refuses.
@@ -273,7 +282,7 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
     found = (
-        nodes.launch(fleet, target, say=tell_progress)
+        nodes.launch(fleet, target, say=tell_progress, before=before)
         if verb == "up"
         else nodes.read(fleet, target)
     )

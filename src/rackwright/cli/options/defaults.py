@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,10 +31,10 @@ _ELSEWHERE = {
 }
 
 
-def with_defaults(
+def parse(
     parser: argparse.ArgumentParser, verb: str, words: list[str], verbs: Collection[str]
-) -> list[str]:
-    """Return the words of a command line, with the defaults of the team's configuration before them.
+) -> argparse.Namespace:
+    """Return the arguments of a verb, with the defaults of the team's configuration.
 
     Args:
         parser: of the verb.
@@ -45,9 +46,49 @@ def with_defaults(
         SpecErrors: a default is not valid; each with its place.
     """
     place, command, inner = _command(parser, verb, words)
-    config = find_config(_blueprint(parser, inner, words))
+    # The configuration may give them; where it is follows from the other words.
+    needed = [
+        one for one in inner._actions if one.required and HABITS & {one.dest.replace("_", "-")}
+    ]
+    for action in needed:
+        action.required = False
+    found = parse_words(parser, words)
+    for action in needed:
+        action.required = True
+    path = getattr(found, "blueprint", None)
+    added = _added(parser, verb, inner, command, Path(path or BLUEPRINT), verbs)
+    if not added and all(getattr(found, one.dest) is not None for one in needed):
+        return found
+    return parse_words(parser, [*words[:place], *added, *words[place:]])
+
+
+def parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Return the arguments of a verb, also where an optional place is behind options."""
+    found, left = parser.parse_known_args(words)
+    if not left:
+        return found
+    if "--" not in words and not any(word.startswith("-") for word in left):
+        with suppress(TypeError):  # of a verb with actions
+            return parser.parse_intermixed_args(words)
+    return parser.parse_args(words)
+
+
+def _added(
+    parser: argparse.ArgumentParser,
+    verb: str,
+    inner: argparse.ArgumentParser,
+    command: str,
+    blueprint: Path,
+    verbs: Collection[str],
+) -> list[str]:
+    """Return the words that the configuration of a blueprint adds to a command.
+
+    Raises:
+        SpecErrors: a default is not valid; each with its place.
+    """
+    config = find_config(blueprint)
     if config is None or b"defaults" not in config.read_bytes():
-        return words
+        return []
     from rackwright.errors import SpecErrors
     from rackwright.reading.loader import load
     from rackwright.team.config import TeamConfig, config_of
@@ -64,23 +105,7 @@ def with_defaults(
             added += _words(found, name, options, loaded.tree, errors)
     if errors:
         raise SpecErrors(errors)
-    return [*words[:place], *added, *words[place:]]
-
-
-def _blueprint(
-    parser: argparse.ArgumentParser, inner: argparse.ArgumentParser, words: Sequence[str]
-) -> Path:
-    """Return the blueprint that a command line names, or that of the working directory."""
-    needed = [one for one in inner._actions if one.required and one.option_strings]
-    for action in needed:
-        action.required = False  # the configuration may give it
-    try:
-        found, _ = parser.parse_known_args(words)
-    finally:
-        for action in needed:
-            action.required = True
-    path = getattr(found, "blueprint", None)
-    return path if isinstance(path, Path) else Path(path or BLUEPRINT)
+    return added
 
 
 def _inside(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
@@ -156,8 +181,9 @@ def _no_default(
 
     if action is None:
         known = [one[2:] for one in parser._option_string_actions if one.startswith("--")]
-        hint = did_you_mean(name, [one for one in known if one in HABITS])
-        return f"'{command}' has no option '--{name}'", hint
+        plain = name.lstrip("-")
+        hint = did_you_mean(plain, [one for one in known if one in HABITS])
+        return f"'{command}' has no option '--{plain}'", hint
     if name in HABITS:
         return None
     allowed = sorted(one[2:] for one in parser._option_string_actions if one[2:] in HABITS)

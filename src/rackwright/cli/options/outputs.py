@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections import defaultdict
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from rackwright.policy.api import Policy
     from rackwright.policy.engine import Report
 
-PAGE = "html"
-"""The form with drawings, which is made of the plan as well and goes to a file alone."""
+PDF = "pdf"
+PAGES = frozenset({"html", PDF})
+"""Forms with drawings, which are made of the plan as well and go to a file alone."""
 _SHOWN = frozenset({"text", "md"})
 _LONGEST_DELTA = 1_000_000
 _LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
@@ -47,18 +49,51 @@ def parse_output(text: str, form: str = "text") -> Output:
 
     Raises:
         UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
+        ExternalToolError: it is a PDF, and there is no browser that prints.
     """
     name, equals, file = text.partition("=")
-    forms = (*FORMATS, PAGE)
+    forms = (*FORMATS, *sorted(PAGES))
     if not equals or name not in forms or not file:
         raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(forms)}")
-    if name == PAGE and file == "-":
-        raise UsageError("the page is a file of its own", hint="write 'html=FILE'")
+    if name in PAGES and file == "-":
+        raise UsageError("the page is a file of its own", hint=f"write '{name}=FILE'")
+    if name == PDF:
+        from rackwright.page.pdf import find_browser
+
+        find_browser()  # or the verdict of a large site would be lost
     if file != "-":
         return Output(name, Path(file))
     if form != "text":
         raise UsageError(f"'{text}' would mix with the {form} on stdout", hint="name a file")
     return Output(name, None)
+
+
+def refuse_replaced_inputs(arguments: argparse.Namespace, *, layers: bool) -> None:
+    """Refuse an output that would replace the blueprint of the command.
+
+    Args:
+        arguments: of the command.
+        layers: also refuse one that would replace a layer of it, which some commands write.
+
+    Raises:
+        UsageError: a file is both.
+    """
+    given = getattr(arguments, "output", None)
+    blueprint = getattr(arguments, "blueprint", None)
+    if not given or not isinstance(blueprint, Path):
+        return
+    texts = given if isinstance(given, list) else [given]
+    files = [one if isinstance(one, Path) else Path(str(one).partition("=")[2]) for one in texts]
+    inputs: list[Path] = [blueprint]
+    if layers and any(file.is_file() for file in files):
+        from rackwright.reading.loader import layers_of
+
+        inputs += [*(getattr(arguments, "layer", None) or ()), *layers_of(blueprint)]
+    read = {os.path.realpath(path) for path in inputs}
+    for file in files:
+        if file.is_file() and os.path.realpath(file) in read:
+            hint = "name another file"
+            raise UsageError(f"'{file}' is read by this command, and would be lost", hint=hint)
 
 
 def read_delta(path: Path) -> str:
@@ -92,6 +127,7 @@ def write_report(
 
     Raises:
         UsageError: a file is named twice or cannot be written.
+        ExternalToolError: a browser printed no PDF.
     """
     files = [output.path.resolve() for output in outputs if output.path]
     for file in files:
@@ -112,21 +148,30 @@ def write_report(
 
         context = replace(context, rules=read_rules(policies))
     main = _render(report, form, context)
-    after = []
+    after: list[tuple[Output, Iterable[str]]] = []
+    shown = ""
     for output in outputs:
-        if output.form == PAGE and page is not None:
-            parts: Iterable[str] = [page()]
+        parts: Iterable[str] | bytes
+        if output.form in PAGES and page is not None:
+            shown = shown or page()
+            parts = _printed(shown) if output.form == PDF else [shown]
         else:
             parts = _render(report, output.form, replace(context, colour=False, quiet=False))
         if output.path:
             write_file(output.path, parts)
-        else:
+        elif not isinstance(parts, bytes):
             after.append((output, parts))
     for text in main:
         show(text, own_in(form, colour=colour), is_harmless=form in HARMLESS)
     for output, parts in after:
         for text in parts:
             show(text, own_in(output.form))
+
+
+def _printed(page: str) -> bytes:
+    from rackwright.page.pdf import print_page
+
+    return print_page(page)
 
 
 def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprint: Path) -> None:
@@ -193,7 +238,7 @@ def _places(file: str) -> tuple[Path, Path]:
     return cwd, repository_root(Path(os.path.realpath(cwd / file)).parent) or cwd.resolve()
 
 
-def write_file(path: Path, text: str | Iterable[str]) -> None:
+def write_file(path: Path, text: str | bytes | Iterable[str]) -> None:
     """Write the file, of one text or of several, whole or not at all: another job may read it.
 
     Raises:
@@ -211,6 +256,9 @@ def write_file(path: Path, text: str | Iterable[str]) -> None:
         raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
 
 
-def _write(path: Path, parts: Iterable[str]) -> None:
+def _write(path: Path, parts: bytes | Iterable[str]) -> None:
+    if isinstance(parts, bytes):
+        path.write_bytes(parts)
+        return
     with path.open("w", encoding="utf-8") as file:
         file.writelines(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
@@ -12,7 +13,7 @@ from rackwright.plan.derivation.derive import is_short
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.written import WrittenNames
 from rackwright.reading.loader import EXAMPLE, LAYERS
-from rackwright.reading.problems import UnknownKey, unknown_keys
+from rackwright.reading.problems import UnknownKey, unknown_keys, wrong_values
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 
 _SITE_KEYS = frozenset({"fabric", "racks"})
@@ -32,12 +33,19 @@ def without_followers(
         error: what was found in it.
         retry: returns what is wrong with a document; None for nothing.
     """
-    misspelt = _misspelt(tree) if is_short(tree) else ()
-    if not misspelt:
-        return as_written(tree, error)
-    rest = retry(_corrected(tree, misspelt))
-    others = as_written(tree, rest).errors if rest else ()
-    return SpecErrors([*(key.error for key in misspelt), *others])
+    if not is_short(tree):
+        return error
+    misspelt = _misspelt(tree)
+    wrong: Sequence[SpecError] = ()
+    no_list = False
+    with suppress(UnicodeEncodeError):  # half a character in plain data, which is told by itself
+        wrong, no_list = wrong_values(tree, Blueprint)
+    rest = retry(_corrected(tree, misspelt)) if misspelt else error
+    # Nothing is derived from the items of a list that is none.
+    others = as_written(tree, rest).errors if rest and not no_list else ()
+    known = {mistake.location for mistake in others}
+    more = [mistake for mistake in wrong if mistake.location not in known]
+    return SpecErrors([*(key.error for key in misspelt), *more, *others])
 
 
 def as_written(tree: Tree, error: SpecErrors) -> SpecErrors:

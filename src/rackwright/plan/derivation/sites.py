@@ -66,6 +66,7 @@ def _fabrics(
         name = intent.fabric.name or intent.fabric.role
         if (over := _by_name(draft, fabrics, name)) is not None and found[over] is None:
             # A layer has words on the fabric by the name that it is going to have.
+            _sized_in_one_place(draft, (*fabrics, over))
             alone = merge(alone, draft.pop(fabrics, over))
             del found[over]
         draft.move_first(alone, fabrics)
@@ -80,6 +81,19 @@ def _fabrics(
                     places[key] = item.location
             short.append((path, fabric, places))
     return short
+
+
+def _sized_in_one_place(draft: Draft, path: Path) -> None:
+    """Refuse words by which a fabric is derived where they have no effect: beside ``fabric``.
+
+    Raises:
+        SpecErrors: there is one.
+    """  # noqa: DOC501 - what ``refused`` makes
+    for key in draft.data(path):
+        if key in FabricIntent.model_fields and key not in {"name", "role"}:
+            where = draft.tree.describe((*path[:-2], "fabric", key))
+            message = "switches and cables follow from 'fabric', not from here"
+            raise refused(draft, (*path, key), message, f"write '{where}' instead")
 
 
 def _by_name(draft: Draft, path: Path, name: str) -> int | None:

@@ -11,6 +11,7 @@ from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_valu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.cooling.water import warmest_supply
+from rackwright.plan.racks.mechanical import center_of_mass
 from rackwright.plan.records.racks import DeviceKind, RackDevice
 
 if TYPE_CHECKING:
@@ -173,8 +174,9 @@ def place_devices(
     """Return the devices with their units; those of ``exact`` have the unit that is stated, or none.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
-    bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
-    does not fit is kept with ``fits`` false, for a policy to judge.
+    bottom with the heaviest lowest, then switches from the top, or as much lower as it takes to
+    keep the centre of mass in the lower half of the rack. A start unit is honoured. What does not
+    fit is kept with ``fits`` false, for a policy to judge.
     """
     taken: _Taken = []
     placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
@@ -183,9 +185,34 @@ def place_devices(
     by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight_kg or 0.0))
     for device, start in by_weight:
         placed.append(_place(device, start, taken, rack_height, from_top=False))
-    for device, start in switches:
-        placed.append(_place(device, start, taken, rack_height, from_top=start is None))
-    return placed
+    return placed + _switches(switches, placed, taken, rack_height)
+
+
+def _switches(
+    switches: Sequence[tuple[RackDevice, float | None]],
+    others: Sequence[RackDevice],
+    taken: _Taken,
+    rack_height: float,
+) -> list[RackDevice]:
+    """Return the switches at their start units, the others as near to the top as the centre of mass permits."""
+    best: list[RackDevice] = []
+    lowered = 0
+    while lowered < rack_height:
+        free = list(taken)
+        placed = [
+            _place(device, start, free, rack_height, from_top=False)
+            if start is not None
+            else _place(device, None, free, rack_height - lowered, from_top=True)
+            for device, start in switches
+        ]
+        if best and not all(device.fits for device in placed):
+            break
+        best = placed
+        height = center_of_mass([*others, *placed])
+        if height is None or height <= rack_height / 2:
+            break
+        lowered += 1
+    return best
 
 
 def _place(

@@ -58,7 +58,6 @@ class Software:
         offload: bytes in a second that go to the host's memory unnoticed, by kind of host, where
             parameters are sharded.
         crossed: launches of a layer and its experts where exchanges are overlapped, over those where they are not.
-        balanced: the loss counts as work where layers are spread over stages.
         gather: share of the gathers of sharded parameters that no layer hides.
         backward: time of attention backward over forward.
         attention: rate of its attention kernels over the measured one.
@@ -106,7 +105,6 @@ class Software:
     biases: float = 0.0
     offload: Mapping[str, float] = field(default_factory=dict)
     crossed: float = 1.0
-    balanced: bool = True
     gather: float = 0.1
     backward: float = 2.8
     attention: float = 1.0

@@ -11,8 +11,8 @@ from rackwright.policy.authoring.examples import KINDS, judge, load_examples
 from rackwright.policy.packs.loader import documentation
 
 HEADINGS = ("What it does", "Why", "Source", "How to fix")
-ALWAYS_DECIDED = "there is always an answer"
-"""What the documentation of a policy says that is never unknown; it needs no such example."""
+ALWAYS_DECIDED = ("is never unknown", "there is always an answer")
+"""Sentences that spare a policy the example of kind `unknown`; the second is that of older packs."""
 NEVER_FAILS = "This policy never fails"
 
 
@@ -49,5 +49,6 @@ def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
 
 def spared(text: str) -> set[str]:
     """Return the kinds of examples that a policy cannot have, by the text of its documentation."""
-    kinds = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
+    plain = " ".join(text.split())
+    kinds = {"unknown"} if any(one in plain for one in ALWAYS_DECIDED) else set()
     return kinds | ({"fail"} if NEVER_FAILS in text else set())

@@ -32,6 +32,7 @@ from rackwright.policy.exception_report import BaselineState, ExceptionReport, N
 from rackwright.policy.exceptions.file_versions import FileVersions
 from rackwright.policy.exceptions.subject_patterns import split_racks, with_racks
 from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
+from rackwright.policy.policy_sets import released_words
 from rackwright.reading.loader import Loaded
 
 SCHEMA = "rackwright.baseline/v1"
@@ -104,7 +105,7 @@ def _entries(loaded: Loaded[BaselineFile] | None) -> tuple[BaselineEntry, ...]:
 
 
 _Key = tuple[str, str, str, str, str]
-"""Policy, subject without racks, what, unit, and one rack."""
+"""Policy, subject without racks, measure in its released words, unit, and one rack."""
 
 _Sense = bool | None
 """Whether a failure is above its limit; None for a rule without a number."""
@@ -241,13 +242,13 @@ def _identity(entry: BaselineEntry) -> tuple[object, ...]:
 def _keys(entry: BaselineEntry) -> Iterator[_Key]:
     subject, racks = split_racks(entry.at)
     for rack in racks:
-        yield entry.policy, subject, entry.what, entry.unit, rack
+        yield entry.policy, subject, released_words(entry.policy, entry.what), entry.unit, rack
 
 
 def _keys_of(result: Result) -> Iterator[_Key]:
     subject, racks = split_racks(result.subject.name)
     for rack in racks:
-        yield result.policy, subject, result.what, result.unit, rack
+        yield result.policy, subject, released_words(result.policy, result.what), result.unit, rack
 
 
 def _records(entries: Iterable[BaselineEntry]) -> _Records:

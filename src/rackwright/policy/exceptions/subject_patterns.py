@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.policy.policy_sets import released_words
 
 if TYPE_CHECKING:
     from rackwright.policy.engine import Result
@@ -51,6 +52,7 @@ def named(result: Result, key: str) -> Iterator[str]:
         yield text
     elif key == "what":
         yield result.what
+        yield released_words(result.policy, result.what)
     elif key == "site":
         if result.subject.path[:1] == ("sites",) and words:
             # A site as a whole is called 'site sjc1', a part of it begins with the site's name.

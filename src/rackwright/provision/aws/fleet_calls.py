@@ -57,6 +57,7 @@ class Fleet:
         zone: name of the private zone.
         groups: instances wanted, by node group.
         digits: least number of digits in the host names of a node group; 1 where it is not there.
+        reserved: node groups with reserved capacity, which stays theirs when an instance ends.
         servers: hosts whose names somebody else keeps: head and login nodes, and elastic nodes.
     """
 
@@ -67,6 +68,7 @@ class Fleet:
     groups: Mapping[str, int]
     servers: tuple[str, ...]
     digits: Mapping[str, int] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
 
     def held(self, group: str, instances: Iterable[NodeInstance]) -> Naming:
         """Return the names that instances of ``group`` have by their tags."""
@@ -175,25 +177,31 @@ class FleetCalls:
                 AutoScalingGroupName=name, MinSize=count
             )
 
-    def last_failure(self, group: str, *, newest: bool = False) -> str | None:
+    def resize(self, name: str, count: int) -> None:
+        """Set the desired and the largest size of a group to ``count``; its smallest size stays."""
+        with refusals("autoscaling:UpdateAutoScalingGroup"):
+            self._client("autoscaling").update_auto_scaling_group(
+                AutoScalingGroupName=name, MaxSize=count, DesiredCapacity=count
+            )
+
+    def last_failure(self, group: str) -> str | None:
         """Return what AWS says of the last instance that a node group could not launch, and what to do.
 
         None where it could launch all of the last ones.
-
-        Args:
-            group: the node group.
-            newest: look at the newest activity alone, after which the group waits before it asks again.
         """
         found = next((one for one in self.groups() if one.group == group), None)
         if found is None:
             return f"the node group '{group}' has no Auto Scaling group"
+        told = map(failure_of, self.activities(found.name, ACTIVITIES_READ))
+        return next((words for words in told if words is not None), None)
+
+    def activities(self, name: str, count: int) -> list[Mapping[str, Any]]:
+        """Return the last activities of an Auto Scaling group, the newest first."""
         with refusals("autoscaling:DescribeScalingActivities"):
             told = self._client("autoscaling").describe_scaling_activities(
-                AutoScalingGroupName=found.name, MaxRecords=1 if newest else ACTIVITIES_READ
+                AutoScalingGroupName=name, MaxRecords=count
             )["Activities"]
-        failed = (one for one in (told[:1] if newest else told) if one["StatusCode"] == "Failed")
-        last = next(failed, None)
-        return None if last is None else _with_advice(str(last.get("StatusMessage", "")))
+        return list(told[:count])
 
     def shared_parameter(self, what: str) -> Mapping[str, Any]:
         """Return the outputs of a stack of the site, from the parameter that it has written.
@@ -354,9 +362,11 @@ class FleetCalls:
         return self._clients[service]
 
 
-def _with_advice(told: str) -> str:
-    """Return the message of a failed activity, with what to do where capacity is lacking."""
-    text = told.strip().rstrip(".")
+def failure_of(activity: Mapping[str, Any]) -> str | None:
+    """Return what AWS says of a launch that failed, and what to do where capacity is lacking; None if it did not."""
+    if activity["StatusCode"] != "Failed":
+        return None
+    text = str(activity.get("StatusMessage", "")).strip().rstrip(".")
     if not lacks_capacity(text):
         return text
     return f"{text}; the group asks again by itself: {CAPACITY_ADVICE}"
@@ -382,6 +392,12 @@ def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
         },
         unhealthy=frozenset(
             one["InstanceId"] for one in described["Instances"] if one["HealthStatus"] != "Healthy"
+        ),
+        maximum=described["MaxSize"],
+        pending=frozenset(
+            one["InstanceId"]
+            for one in described["Instances"]
+            if one["LifecycleState"].startswith("Pending")
         ),
     )
 

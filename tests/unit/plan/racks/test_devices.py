@@ -15,7 +15,7 @@ from known import known
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
 from rackwright.plan.racks.devices import describe_device, place_devices, total, used_units
-from rackwright.plan.racks.mechanical import deepest
+from rackwright.plan.racks.mechanical import center_of_mass, deepest
 from rackwright.plan.records.racks import RackDevice
 
 GROUP = NodeGroup.model_validate(some_nodes())
@@ -179,3 +179,60 @@ def test_product_of_full_depth_takes_both_faces_whatever_its_group_states() -> N
         for node in (deep, CATALOGUE.get(Node, "dgx-h100"))
     ]
     assert [device.share for device in made] == ["", "rear"]
+
+
+def mass(placed: list[RackDevice]) -> float:
+    height = center_of_mass(placed)
+    assert height is not None
+    return height
+
+
+def test_switches_of_a_network_rack_do_not_make_it_top_heavy():
+    """RACK-005 warned of racks that were filled from the top by the tool itself."""
+    alone = place_devices([], [(a_device(1, 14.8), None)] * 12, [], 48)
+    assert units(alone) == list(range(30, 18, -1))
+    assert mass(alone) == 24.0
+    # Servers below them weigh as much: the switches may be higher.
+    mixed = place_devices([(a_device(2, 30), None)] * 4, [(a_device(1, 15), None)] * 8, [], 48)
+    assert mass(mixed) <= 24.0
+    assert mass([replace(one, unit_low=(one.unit_low or 0) + 1) for one in mixed]) > 24.0
+    # Heavy nodes hold the rack down: switches are at the top, as they always were.
+    heavy = place_devices([(a_device(8, 130), None)] * 4, [(a_device(1, 15), None)] * 2, [], 48)
+    assert units(heavy)[4:] == [48, 47]
+
+
+def test_switches_without_a_known_weight_stay_at_the_top():
+    assert units(place_devices([], [(a_device(1, None), None)] * 2, [], 48)) == [48, 47]
+
+
+def test_switches_with_a_start_unit_are_not_lowered():
+    placed = place_devices([], [(a_device(1, 15), 40.0), (a_device(1, 15), None)], [], 48)
+    assert units(placed) == [40, 9]
+
+
+SWITCHES = st.lists(
+    st.tuples(
+        st.builds(a_device, st.sampled_from([1.0, 2.0, 4.0]), st.floats(1, 200)),
+        st.none() | st.integers(1, 42).map(float),
+    ),
+    max_size=15,
+)
+
+
+@given(PLACED, SWITCHES)
+def test_lower_switches_leave_none_out_and_are_lowered_no_further_than_needed(nodes, switches):
+    placed = place_devices(nodes, switches, [], 42)
+    assert len(placed) == len(nodes) + len(switches)
+    edges = sorted(
+        (one.unit_low, one.height_u)
+        for one in placed
+        if one.unit_low is not None and one.height_u is not None
+    )
+    assert all(low + height <= other for (low, height), (other, _) in pairwise(edges))
+    below, above = placed[: len(nodes)], placed[len(nodes) :]
+    if any(start is not None for _, start in switches) or not all(one.fits for one in placed):
+        return
+    tops = [(one.unit_low or 0) + (one.height_u or 0) - 1 for one in above]
+    if max(tops, default=42) < 42:  # a unit higher, the rack would be top-heavy
+        higher = [replace(one, unit_low=(one.unit_low or 0) + 1) for one in above]
+        assert mass([*below, *higher]) > 21.0 - 1e-9

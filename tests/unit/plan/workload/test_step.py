@@ -123,6 +123,26 @@ def test_twice_the_hosts_train_more_tokens_but_not_more_than_twice(
     assert rates[0] < rates[1] <= 2 * rates[0] * (1 + 1e-9)
 
 
+def test_stages_wait_for_the_last_one_which_has_the_loss() -> None:
+    """80 layers lie evenly on 8 stages; with 78 the first and the last stage have one less, and the loss in its place."""
+    model = known_models()["llama3.1-70b"]
+    layout = ModelLayout(pipeline=8, virtual=10)
+
+    def found(layers: int, vocabulary: int) -> StepTime:
+        shape = replace(model, layers=layers, dense_layers=layers, vocabulary=vocabulary)
+        roomy = H100.model_copy(update={"memory": 1e15})
+        job = TrainingJob(shape, 1024, 8192, "fp8")
+        return step_time(job, layout, 64, roomy, RAILS, SOFTWARE)
+
+    even, fewer = found(80, 128256), found(78, 128256)
+    # what the loss takes on the last stage, less its share in the mean of eight
+    products = even.output * 7
+    assert even.bubble - found(80, 1).bubble == pytest.approx(products, rel=0.05)
+    assert fewer.bubble < even.bubble - 0.5 * products
+    # two layers less, and no stage waits for the loss
+    assert fewer.seconds < even.seconds * 78 / 80
+
+
 def test_a_job_over_domains_without_a_network_is_refused() -> None:
     job, layout, count = SCENES[1]
     with pytest.raises(ValueError, match="without a network"):

@@ -77,6 +77,13 @@ def kinds(report: Report) -> list[NoticeKind]:
     return [notice.kind for notice in report.hygiene.notices]
 
 
+def test_baseline_in_the_released_words_of_a_measure_still_covers_it() -> None:
+    before = a_result(what="load that the busiest line implies")
+    report = compared([before], [a_result(what="load implied by the busiest line")])
+    assert list(states(report).values()) == [BaselineState.UNCHANGED]
+    assert kinds(report) == []
+
+
 # --- the file ----------------------------------------------------------------------------------
 
 

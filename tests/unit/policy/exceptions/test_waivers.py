@@ -311,6 +311,14 @@ def test_a_waiver_matches_by_the_words_of_the_report(
     assert (applies(made(match=match), result, TODAY) is WaiverDecision.COVERS) is fitting
 
 
+@pytest.mark.parametrize(
+    "words", ["load that the busiest line implies", "load that the *", "load implied by *"]
+)
+def test_waiver_in_the_released_words_of_a_measure_still_matches(words: str) -> None:
+    result = replace(FAIL, what="load implied by the busiest line")
+    assert applies(made(match={"what": words}), result, TODAY) is WaiverDecision.COVERS
+
+
 def test_a_waiver_of_some_racks_never_covers_more_of_them() -> None:
     assert not fits("c[01-03]", "c[01-04]")
     assert fits("c[01-04]", "c[01-03]")

@@ -170,3 +170,20 @@ def test_a_link_does_not_bring_a_foreign_pack_inside(tmp_path: Path) -> None:
     (team / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
     with pytest.raises(SpecErrors, match="lies outside the team's folder"):
         packs_for(team / "blueprint.yaml")
+
+
+def test_configuration_under_a_name_that_is_not_read_is_refused(tmp_path: Path) -> None:
+    """Packs of ``rackwright.yml`` were not run, and nothing said so."""
+    blueprint = tmp_path / "blueprint.yaml"
+    other = tmp_path / "rackwright.yml"
+    other.write_text("packs: [{path: rules}]\n")
+    with pytest.raises(UsageError, match=r"rackwright.yml' is not read") as caught:
+        find_config(blueprint)
+    assert caught.value.hint == "rename it to 'rackwright.yaml'"
+    beside = tmp_path / "rackwright.yaml"
+    beside.write_text("packs: []\n")
+    assert find_config(blueprint) == beside.resolve()
+    beside.unlink()
+    beside.mkdir()
+    with pytest.raises(UsageError, match="is a folder"):
+        find_config(blueprint)

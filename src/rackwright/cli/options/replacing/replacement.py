@@ -53,6 +53,11 @@ def add_replacement(parser: argparse.ArgumentParser) -> None:
         default="20 min",
         help="time limit for a node group to launch instances, like '20 min'",
     )
+    parser.add_argument(
+        "--end-first",
+        action="store_true",
+        help="end old instances before new ones run; on-demand capacity may not come back",
+    )
     add_max_failures(parser, "share of a wave's hosts that may fail before the change stops")
     add_waves(parser)
 
@@ -106,7 +111,7 @@ def replace_nodes(
         timeout = DURATION.parse(arguments.launch_timeout)
     except ValueError as error:
         raise UsageError(f"--launch-timeout: {error}", hint="for example '20 min'") from None
-    replacing = Replacing(fleet, target, choice.ends, say, timeout)
+    replacing = Replacing(fleet, target, choice.ends, say, timeout, end_first=arguments.end_first)
     if choice.nameless:
         # They have no name, and so no node in Slurm that could have jobs.
         replacing.remove_instances(choice.nameless)
