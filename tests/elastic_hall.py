@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import functools
 import json
 import os
 import re
@@ -22,6 +23,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+
+import boto3
 
 from rackwright.inventory.role_variables.slurm.elastic import elastic_variables
 from rackwright.plan.load import load_plan
@@ -94,6 +97,7 @@ class ElasticHall:
         slurm_conf: as Rackwright renders it.
         config: of the program, without its folder.
         environment: for calls of the embedded AWS.
+        instances: returns those that run or start.
         times: options of ``slurm.conf`` that are set to other values, as tests cannot wait for minutes.
         daemons: processes that have been started.
         static: addresses of the nodes that always run, which no name server tells here.
@@ -105,12 +109,13 @@ class ElasticHall:
     slurm_conf: str
     config: Mapping[str, Any]
     environment: Mapping[str, str]
+    instances: Callable[[], Sequence[Any]]
     times: Mapping[str, object] = field(default_factory=dict)
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
     within_s: float = WITHIN_S
     static: Mapping[str, str] = field(default_factory=dict)
     controller: subprocess.Popen[bytes] = field(init=False)
-    _joined: dict[str, str] = field(default_factory=dict)
+    _joined: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         for name in ("state", "spool", "programs", "elastic"):
@@ -270,19 +275,25 @@ class ElasticHall:
         }
 
     def join(self) -> int:
-        """Start slurmd for each node that is waited for and has an address; return their number."""
+        """Start slurmd for each node that is waited for and has an address; return their number.
+
+        The machine of an instance that has been ended goes with its jobs.
+        """
         joined = 0
-        path = self.folder / "elastic/journal.json"
-        launches = json.loads(path.read_text())["launches"] if path.exists() else {}
-        for name, words in self.nodes().items():
-            instance = launches.get(name, {}).get("instance", words["NodeAddr"])
+        there = {one["InstanceId"]: one for one in self.instances()}
+        for instance in set(self._joined) - set(there):
+            self._joined.pop(instance).kill()
+        nodes = self.nodes()
+        for instance, one in there.items():
+            name, address = _host(one), one["PrivateIpAddress"]
+            words = nodes.get(name, {"State": "", "NodeAddr": ""})
             if (
                 "POWERING_UP" in words["State"]
-                and words["NodeAddr"] != name
-                and self._joined.get(name) != instance
+                and words["NodeAddr"] == address
+                and instance not in self._joined
             ):
-                self._joined[name] = instance  # it registers when it has started
-                self._slurmd(name, words["NodeAddr"])
+                # It registers when it has started.
+                self._joined[instance] = self._slurmd(name, address)
                 joined += 1
         return joined
 
@@ -291,7 +302,8 @@ class ElasticHall:
         for name, address in self.static.items():
             self._slurmd(name, address, elastic=False)
 
-    def _slurmd(self, name: str, address: str, *, elastic: bool = True) -> None:
+    def _slurmd(self, name: str, address: str, *, elastic: bool = True) -> subprocess.Popen[bytes]:
+        """Start slurmd on a machine of its own, whose processes all end with the one that is returned."""
         text = (self.folder / "slurm.conf").read_text()
         group = name.rpartition("-")[0]
         lines = re.findall(rf"(?m)^NodeName={group}-.*$", text)
@@ -311,7 +323,8 @@ class ElasticHall:
         base = root_of("bookworm") / "usr/sbin"
         started = self._daemon(
             [
-                *("unshare", "--net", "sh", "-c", 'read -r _; exec "$@"', "sh"),
+                *("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"),
+                *("sh", "-c", 'read -r _; "$@"; exit', "sh"),  # it reaps what slurmd leaves
                 *(base / "slurmd-wlm", "-D", "-b", "-N", name),
                 *("-f", folder / "slurm.conf", "-d", base / "slurmstepd-wlm"),
             ],
@@ -338,6 +351,7 @@ class ElasticHall:
         assert started.stdin is not None
         started.stdin.write(b"\n")
         started.stdin.close()
+        return started
 
     def _daemon(
         self, words: Sequence[str | Path], variables: Mapping[str, str], log: Path
@@ -388,14 +402,23 @@ def elastic_hall(lab: Any, blueprint: Path) -> ElasticHall:
         "AWS_SECRET_ACCESS_KEY": "embedded",
     }
     return ElasticHall(
-        lab.folder / f"hall-{blueprint.stem}", *slurm_of(blueprint), environment, TIMES
+        lab.folder / f"hall-{blueprint.stem}",
+        *slurm_of(blueprint),
+        environment,
+        functools.partial(_instances, lab.endpoint),
+        TIMES,
     )
 
 
-def living(lab: Any) -> Counter[str]:
-    """Return the instances that run or start, by the name of their node."""
+@functools.cache
+def _ec2(endpoint: str) -> Any:
+    session = boto3.Session("embedded", "embedded", region_name="us-east-1")
+    return session.client("ec2", endpoint_url=endpoint)
+
+
+def _instances(endpoint: str) -> list[Any]:
     pages = (
-        lab.client("ec2")
+        _ec2(endpoint)
         .get_paginator("describe_instances")
         .paginate(
             Filters=[
@@ -404,13 +427,18 @@ def living(lab: Any) -> Counter[str]:
             ]
         )
     )
-    tags = (
-        {one["Key"]: one["Value"] for one in instance["Tags"]}
-        for page in pages
-        for held in page["Reservations"]
-        for instance in held["Instances"]
-    )
-    return Counter(one["rackwright:host"] for one in tags)
+    return [one for page in pages for held in page["Reservations"] for one in held["Instances"]]
+
+
+def _host(instance: Any) -> str:
+    """Return the name of the node of an instance."""
+    tags = {one["Key"]: one["Value"] for one in instance["Tags"]}
+    return tags["rackwright:host"]
+
+
+def living(lab: Any) -> Counter[str]:
+    """Return the instances that run or start, by the name of their node."""
+    return Counter(map(_host, _instances(lab.endpoint)))
 
 
 @contextlib.contextmanager

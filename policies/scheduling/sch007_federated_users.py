@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, rule
-from rackwright.plan.federation.checks import uid_differences
+from rackwright.harmless import counted
+from rackwright.plan.federation.checks import shared_uids, uid_differences
 
 
 @rule("SCH-007", "Federated clusters have one user map", Severity.HIGH, since="0.4", stage="design")
@@ -33,6 +34,15 @@ class FederatedUsers(Policy):
                     message=f"'{first.account}' has the uid {first.own} here and {first.number} "
                     f"elsewhere ({len(found)} of its accounts differ): jobs would run as another user",
                     fix=f"give '{first.account}' the uid {first.number} at '{site}', and its files to it",
+                )
+            elif shared := shared_uids(plan, site):
+                one = shared[0]
+                yield Finding(
+                    at,
+                    ok=False,
+                    message=f"the uid {one.number} is '{one.account}' here and '{one.other}' at '{one.site}' "
+                    f"({counted(len(shared), 'such account')} here): jobs would run as another user",
+                    fix=f"give '{one.account}' a uid of its own at every site, and its files to it",
                 )
             else:
                 yield Finding(at, ok=True, message="its accounts have the uids of the other sites")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -76,7 +77,13 @@ def missing(*paths: Path) -> list[Path]:
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """Yield a file beside ``path`` to be written, which takes its place at the end; after an error it goes."""
+    """Yield a file beside ``path`` to be written, which takes its place at the end; after an error it goes.
+
+    Raises:
+        IsADirectoryError: ``path`` is a folder without a name.
+    """
+    if not path.name:  # '.' and '/'
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial

@@ -480,10 +480,7 @@ class Elastic:
             failed.update(dear)
             found.update(made)
             self._note(site, made.items())
-            for node, one in found.items():
-                entry = self.journal.launches.setdefault(node, {"token": new_token()})
-                entry.update(instance=one["InstanceId"], at=time.time())
-                entry["address"] = one.get("PrivateIpAddress", "")
+            self._adopt(found)
             self.journal.save()
             addresses = {node: one["PrivateIpAddress"] for node, one in found.items()}
             self.slurm.place(addresses)
@@ -492,6 +489,13 @@ class Elastic:
         for node in nodes:
             if self.site(node) is None:
                 say(f"{node} is no elastic node")
+
+    def _adopt(self, found):
+        """Note the instance of each node in its launch."""
+        for node, one in found.items():
+            entry = self.journal.launches.setdefault(node, {"token": new_token()})
+            entry.update(instance=one["InstanceId"], at=time.time())
+            entry["address"] = one.get("PrivateIpAddress", "")
 
     def _held(self, instances):
         """Return the instance of each node: the one of the journal, else the eldest."""
@@ -622,6 +626,10 @@ class Elastic:
         held, now = self._held(there), time.time()
         self._note(site, ((tag(one, HOST_TAG), one) for one in there))
         self._leave(site, held, nodes)
+        # A program that was killed after a launch has not noted which instance it got.
+        launches = self.journal.launches
+        cut = {node for node, one in launches.items() if "instance" not in one}
+        self._adopt({node: held[node] for node in cut & set(held)})
         alive = {one["InstanceId"] for one in there}
         for one, run in self.journal.runs.items():
             mine = any(

@@ -18,7 +18,7 @@ from urllib.request import Request
 
 from rackwright.errors import ExternalToolError
 from rackwright.fleet.reading import JobReport, NodeReport, read_jobs, read_nodes
-from rackwright.web.fetching import NoReplyError, fetch
+from rackwright.web.fetching import NoReplyError, fetch, is_web_address
 
 NODES_FILE, JOBS_FILE = "nodes.json", "jobs.json"
 COMMANDS = ("scontrol show nodes --json", "squeue --json")
@@ -108,7 +108,7 @@ class ByRest:
         return self._get("nodes/", timeout_s), self._get("jobs/", timeout_s)
 
     def _get(self, name: str, timeout_s: float) -> str:
-        if not self.url.startswith(("http://", "https://")):
+        if not is_web_address(self.url):
             raise ExternalToolError(f"'{self.url}' is no address of a slurmrestd")
         request = Request(f"{self.url.rstrip('/')}/{name}")  # noqa: S310 - checked
         if token := os.environ.get(TOKEN):
@@ -135,8 +135,11 @@ class ByFolder:
             ExternalToolError: one cannot be read.
         """
         try:
-            nodes = (self.folder / NODES_FILE).read_text("utf-8")
-            return nodes, (self.folder / JOBS_FILE).read_text("utf-8")
+            nodes, jobs = (
+                (self.folder / name).read_text("utf-8", errors="replace")
+                for name in (NODES_FILE, JOBS_FILE)
+            )
+            return nodes, jobs
         except OSError as error:
             raise ExternalToolError(
                 f"'{error.filename}' cannot be read: {error.strerror}"

@@ -10,7 +10,7 @@ from typing import Any
 from rackwright.accept.compare import Acceptance
 from rackwright.fleet.asking import SiteAnswer
 from rackwright.fleet.reading import JobReport, NodeReport
-from rackwright.harmless import json_text
+from rackwright.harmless import counted, json_text
 from rackwright.nodelife.slurm_nodes import NodeState
 from rackwright.nodelife.status import SiteStatus, status_of
 from rackwright.plan.federation.members import Member
@@ -116,25 +116,28 @@ def view_site(
     slurm = member.plan.slurm
     sets = () if slurm is None else slurm.nodes
     planned = sum(nodes.count * nodes.accelerators for nodes in sets)
-    hosts = sum(nodes.count for nodes in sets)
+    each = {name: nodes.accelerators for nodes in sets for name in nodes.names}
+    failed = answer.failed
+    if not failed and each and not any(node.name in each for node in answer.nodes):
+        # Nodes of another cluster, or hidden ones: nothing says that those of the site are lost.
+        failed = f"its answer names none of the {counted(len(each), 'node')} of '{member.cluster}'"
     cost = next((one.amount.per_hour for one in plan.cost.sites if one.name == site), None)
     power = next((one.totals.it_power_w for one in member.plan.onprem), None)
     common: dict[str, Any] = {
         "site": site,
         "cluster": member.cluster,
-        "nodes": hosts,
-        "failed": answer.failed,
+        "nodes": len(each),
+        "failed": failed,
         "planned_w": power,
         "cost_per_hour": cost,
         "change": change,
     }
-    if answer.failed:
+    if failed:
         return FleetSite(
             **common, capacity=None, queue=None, status=None, measured_w=None, lost_per_hour=None
         )
     states = {one.name: NodeState(one.name, one.state, one.reason) for one in answer.nodes}
     status = status_of(member.plan, states, Acceptance(()), {})
-    each = {name: nodes.accelerators for nodes in sets for name in nodes.names}
     lost = sum(each.get(name, 0) for name in (*status.reasons, *status.missing))
     capacity = Capacity(
         planned=planned,

@@ -34,6 +34,9 @@ _REPLICA = "MariaDB and slurmdbd start again; controllers keep records meanwhile
 MOST_CLUSTERS = 63
 """Clusters of a federation: six bits of a job id name the cluster that it came from."""
 
+MOST_UID = 2**32 - 2
+"""Largest number of an account: the one above means no account (``chown(2)``)."""
+
 SlurmVersion = Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
 Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
 
@@ -76,7 +79,7 @@ class FederatedSite(Model):
     """Carbon dioxide of the electricity of the site, in g/kWh. The site is not compared by carbon if
     omitted."""
     uids: Annotated[
-        dict[LoginName, int],
+        dict[LoginName, Annotated[int, Field(ge=0, le=MOST_UID)]],
         Field(max_length=20_000),
         Claim(looser="either", absent="elsewhere"),
         POLICIES_ONLY,

@@ -101,6 +101,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
     problems = [*_check_clusters(plan), *find_name_problems(plan)]
+    if blueprint.burst and plan.scheduler is not None:
+        from rackwright.plan.slurm.bursts import check_budgets
+
+        problems += check_budgets(plan, plan.scheduler)
     for planned in plan.onprem:
         if planned.spec.provisioning is not None:
             hosts = {name for group in planned.groups for name in group.host_names}

@@ -50,8 +50,19 @@ class _NoRedirect(HTTPRedirectHandler):
         """Follow no redirect."""
 
 
+def is_web_address(url: str) -> bool:
+    """Return True if a text is the address of a server of HTTP or HTTPS."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that are not closed, a port that is no number
+        return False
+
+
 def may_take_secrets(url: str) -> bool:
     """Return True if an address is asked over TLS, or is on this machine."""
+    if not is_web_address(url):
+        return False
     parts = urlsplit(url)
     if parts.scheme == "http":
         return parts.hostname in {"127.0.0.1", "localhost", "::1"}

@@ -106,6 +106,18 @@ def test_a_share_is_one_of_the_contract(tmp_path: Path, blueprint: Path) -> None
     [
         (("--target", "0kW"), 2, "leaves nothing on"),
         (("--target", "0%"), 2, "leaves nothing on"),
+        (("--target", "nan%"), 2, "'nan%' is no share"),
+        (("--target", "inf%"), 2, "'inf%' is no share"),
+        (("--target", "300%"), 2, "300% is more than the contract"),
+        (("--source", "rpp-a=1MW", "--source", "rpp-a=9MW"), 2, "'rpp-a' has two limits"),
+        (("--target", "75%", "--timeout", "nan"), 2, "--timeout is more than 0 s"),
+        (("--openadr", "vtn"), 2, "'vtn' is no address of an OpenADR server"),
+        (("--openadr", "http://[::1"), 2, "is no address of an OpenADR server"),
+        (("--openadr", "http://vtn", "--level", "1=nan%"), 2, "'nan%' is no share"),
+        (("--openadr", "http://vtn", "--level", "1=150%"), 2, "150% is more than the contract"),
+        (("--openadr", "http://vtn", "--level", "4=85%"), 2, "'4=85%' is no level"),
+        (("--openadr", "http://vtn", "--level", "²=85%"), 2, "'²=85%' is no level"),
+        (("--openadr", "http://vtn", *("--level", "1=85%") * 2), 2, "the level 1 has two shares"),
         (("--target", "750"), 2, "no unit"),
         ((), 2, "no budget is stated"),
         (

@@ -85,6 +85,62 @@ def test_sites_are_shown_and_the_silent_one_is_named(tmp_path: Path, folders: li
     assert gamma["planned_w"] > 0, "the plan is known all the same"
 
 
+def test_an_answer_of_another_cluster_is_no_loss(tmp_path: Path, folders: list[str]) -> None:
+    """All nodes of the site were lost by an answer that names none of them."""
+    strangers = answers(tmp_path, "gamma", [node("delta-gpu-1")], [])
+    done = run_here(tmp_path, "fleet", FIXTURE, *folders[:4], "--answers", strangers, "--json")
+    assert done.code == 4
+    gamma = json.loads(done.out)["sites"][2]
+    assert gamma["failed"] == "its answer names none of the 4 nodes of 'globe-gamma'"
+    assert gamma["capacity"] is None
+
+
+def test_an_answer_that_is_no_text_does_not_keep_the_others(
+    tmp_path: Path, folders: list[str]
+) -> None:
+    (tmp_path / "none").mkdir()
+    for name in ("nodes.json", "jobs.json"):
+        (tmp_path / "none" / name).write_bytes(b"\xff\xfe{")
+    done = run_here(tmp_path, "fleet", FIXTURE, *folders, "--json")
+    assert done.code == 4, done.err
+    sites = json.loads(done.out)["sites"]
+    assert [bool(site["failed"]) for site in sites] == [False, False, True]
+    assert "is no JSON" in sites[2]["failed"]
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "ftp://head", "http://head:x", "http://"])
+def test_an_address_that_is_none_does_not_keep_the_others(
+    tmp_path: Path, folders: list[str], url: str
+) -> None:
+    done = run_here(tmp_path, "fleet", FIXTURE, *folders[:4], "--rest", f"gamma={url}", "--json")
+    assert done.code == 4, done.err
+    sites = json.loads(done.out)["sites"]
+    assert [bool(site["failed"]) for site in sites] == [False, False, True]
+    assert sites[2]["failed"] == f"'{url}' is no address of a slurmrestd"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--ssh", "ssh 'x"), "'ssh 'x' is no command for --ssh"),
+        (("--ssh", ""), "'' is no command for --ssh"),
+        (("--timeout", "nan"), "--timeout is more than 0 s, and at most 86,400 s"),
+        (("--timeout", "inf"), "--timeout is more than 0 s, and at most 86,400 s"),
+    ],
+)
+def test_options_that_name_no_way_are_refused(
+    tmp_path: Path, folders: list[str], words: tuple[str, ...], message: str
+) -> None:
+    done = run_here(tmp_path, "fleet", FIXTURE, *folders, *words)
+    assert (done.code, message in done.err) == (2, True), done.err
+
+
+def test_a_page_is_no_folder(tmp_path: Path, folders: list[str]) -> None:
+    done = run_here(tmp_path, "fleet", FIXTURE, *folders, "--page", ".")
+    assert done.code == 4
+    assert "error: '.' cannot be used: is a directory" in done.err
+
+
 def test_the_text_has_a_line_for_each_site(tmp_path: Path, folders: list[str]) -> None:
     lines = run_here(tmp_path, "fleet", FIXTURE, *folders).out.splitlines()
     assert [line.split()[0] for line in lines[2:5]] == ["alpha", "beta", "gamma"]

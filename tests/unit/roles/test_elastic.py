@@ -78,6 +78,27 @@ def test_a_launch_whose_answer_is_lost_is_found_again(run: Any, aws: Aws, slurm:
     assert aws.living() == ["train-3"]
 
 
+def test_a_sweep_notes_the_instance_of_a_launch_whose_answer_is_lost(
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, tmp_path: Path
+) -> None:
+    """Its end had no reason of AWS: no one asked, as the journal named no instance."""
+    slurm.state("train-3", to="ALLOCATED+POWERING_UP")
+    aws.killed_after = True
+    with pytest.raises(KilledError):
+        run("resume", "train-3")
+    aws.killed_after = False
+    run("sweep")
+    slurm.state("train-3", to="ALLOCATED")
+    (instance,) = aws.instances
+    journal = program.Journal(tmp_path)
+    journal.launches["train-3"]["at"] = 0  # it was launched long ago
+    journal.save()
+    aws.instances[instance]["State"] = {"Name": "terminated"}
+    aws.instances[instance]["StateReason"] = {"Message": "Server.InternalError"}
+    run("sweep")
+    assert f"{instance} has ended: Server.InternalError" in slurm.reasons["train-3"]
+
+
 def test_lack_of_capacity_is_the_reason_of_the_node_which_comes_back_after_a_pause(
     run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

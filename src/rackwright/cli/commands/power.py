@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from rackwright.fleet.caps import CapPlan, PowerBudget
     from rackwright.plan.expansion import SitePlan
     from rackwright.plan.model import Plan
+
+
+LEVELS = ("1", "2", "3")
+"""Levels of SIMPLE signals that ask for less; 0 is the normal state (OpenADR 2.0b Profile Specification)."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -143,8 +148,7 @@ def _budget(arguments: argparse.Namespace, site: SitePlan) -> PowerBudget:
     """
     from rackwright.fleet.caps import PowerBudget
 
-    sources = dict(_named(text) for text in arguments.source)
-    loops = dict(_named(text) for text in arguments.loop)
+    sources, loops = _limits(arguments.source), _limits(arguments.loop)
     target = None
     if arguments.target is not None:
         target = _target(arguments.target, site.totals.contract_w)
@@ -160,11 +164,21 @@ def _budget(arguments: argparse.Namespace, site: SitePlan) -> PowerBudget:
     )
 
 
-def _named(text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"'{text}' is not NAME=POWER")
-    return name, _watts(value)
+def _limits(texts: Sequence[str]) -> dict[str, float]:
+    """Return the limits in W, by name.
+
+    Raises:
+        UsageError: one is none, or a name has two.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"'{text}' is not NAME=POWER")
+        if name in found:
+            raise UsageError(f"'{name}' has two limits: give one")
+        found[name] = _watts(value)
+    return found
 
 
 def _watts(text: str) -> float:
@@ -189,17 +203,30 @@ def _watts(text: str) -> float:
 def _target(text: str, contract: float | None) -> float:
     if not text.endswith("%"):
         return _watts(text)
-    try:
-        share = float(text[:-1]) / 100
-    except ValueError:
-        raise UsageError(f"'{text}' is no share", hint="write it like 75%") from None
     if contract is None:
         raise UsageError(
             "the site has no 'contract' to take a share of", hint="give --target in kW or MW"
         )
+    return _share(text) * contract
+
+
+def _share(text: str) -> float:
+    """Return a share of the contract, from 0 to 1.
+
+    Raises:
+        UsageError: it is none, not more than 0, or more than all.
+    """
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not math.isfinite(share):
+        raise UsageError(f"'{text}' is no share", hint="write it like 75%")
     if share <= 0:
         raise UsageError(f"a budget of {text} leaves nothing on", hint="power the site off instead")
-    return share * contract
+    if share > 1:
+        raise UsageError(f"{text} is more than the contract", hint="give at most 100%")
+    return share
 
 
 def _classes(arguments: argparse.Namespace, cluster: Plan, site: str) -> Mapping[str, str]:
@@ -283,11 +310,17 @@ def _listen(arguments: argparse.Namespace, cluster: Plan, site: SitePlan) -> int
     from rackwright.errors import RackwrightError
     from rackwright.fleet.caps import PowerBudget
     from rackwright.fleet.openadr import GridEvent, Handlers, listen
+    from rackwright.web.fetching import is_web_address
 
     contract = site.totals.contract_w
     if contract is None:
         raise UsageError("the site has no 'contract', of which events of the grid state a share")
-    levels = {int(name): _target(value, contract) / contract for name, value in _levels(arguments)}
+    if not is_web_address(arguments.openadr):
+        raise UsageError(
+            f"'{arguments.openadr}' is no address of an OpenADR server",
+            hint="write it like https://vtn.example.com/OpenADR2/Simple/2.0b",
+        )
+    levels = _levels(arguments)
 
     def plan_for(event: GridEvent) -> tuple[PowerBudget, CapPlan, Mapping[str, str]] | None:
         budget = PowerBudget(site_w=event.share * contract, reason=f"OpenADR event {event.id}")
@@ -323,18 +356,21 @@ def _listen(arguments: argparse.Namespace, cluster: Plan, site: SitePlan) -> int
     return ExitCode.CLEAN
 
 
-def _levels(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
-    """Return the levels with their shares.
+def _levels(arguments: argparse.Namespace) -> dict[int, float]:
+    """Return the levels with their shares of the contract.
 
     Raises:
-        UsageError: one is no level.
+        UsageError: one is no level, or is given twice.
     """
-    found = []
+    found: dict[int, float] = {}
     for text in arguments.level:
         name, _, share = text.partition("=")
-        if not name.isdigit() or not share.endswith("%"):
-            raise UsageError(f"'{text}' is no level", hint="write it like 1=85%")
-        found.append((name, share))
+        if name not in LEVELS or not share.endswith("%"):
+            hint = f"write it like 1=85%; the levels are {', '.join(LEVELS)}"
+            raise UsageError(f"'{text}' is no level", hint=hint)
+        if int(name) in found:
+            raise UsageError(f"the level {name} has two shares: give one")
+        found[int(name)] = _share(share)
     return found
 
 

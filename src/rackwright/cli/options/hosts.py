@@ -189,6 +189,7 @@ def controllers(plan: Plan) -> tuple[str, ...]:
 
 
 SSH = ("ssh", "-o", "BatchMode=yes")
+LONGEST_TIMEOUT_S = 86_400
 
 
 def add_ways(parser: argparse.ArgumentParser) -> None:
@@ -234,6 +235,21 @@ def check_site(name: str, known: Collection[str]) -> None:
         raise UsageError(f"there is no site '{name}'", hint=hint)
 
 
+def _command(text: str) -> tuple[str, ...]:
+    """Return the words of a command that reaches a host.
+
+    Raises:
+        UsageError: there are none, or a quote is not closed.
+    """
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError:
+        words = ()
+    if not words:
+        raise UsageError(f"'{text}' is no command for --ssh", hint="write it like 'ssh -p 2222'")
+    return words
+
+
 def ways_of(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> Mapping[str, Way]:
     """Return how each site is asked: as an option says, else its first controller by SSH.
 
@@ -246,8 +262,8 @@ def ways_of(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> Mapping
     """
     from rackwright.fleet.asking import ByFolder, ByRest, BySsh
 
-    if arguments.timeout <= 0:
-        raise UsageError("--timeout is more than 0 s")
+    if not 0 < arguments.timeout <= LONGEST_TIMEOUT_S:
+        raise UsageError(f"--timeout is more than 0 s, and at most {LONGEST_TIMEOUT_S:,} s")
     given: dict[str, Way] = {}
     for option, make in (("rest", ByRest), ("answers", lambda text: ByFolder(Path(text)))):
         for text in getattr(arguments, option):
@@ -256,7 +272,7 @@ def ways_of(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> Mapping
                 raise UsageError(f"--{option} needs SITE=VALUE, got '{text}'")
             check_site(site, plans)
             given[site] = make(value)
-    reach = SSH if arguments.ssh is None else tuple(shlex.split(arguments.ssh))
+    reach = SSH if arguments.ssh is None else _command(arguments.ssh)
     for site, plan in plans.items():
         scheduler = plan.scheduler
         if scheduler is not None and site not in given:

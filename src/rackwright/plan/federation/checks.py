@@ -37,14 +37,8 @@ def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | N
 
     A site that states no numbers has those of ``users``: its accounts, or its directory.
     """
-    federation = plan.blueprint.federation
-    if federation is None:
-        return ()
-    users = plan.users
-    common = {} if users is None else {one.name: one.uid for one in users.accounts}
-    shared = users is not None and (bool(users.accounts) or users.directory is not None)
-    maps = {one.site: one.uids or (common if shared else None) for one in federation.sites}
-    own = maps[site]
+    maps, common = _uid_maps(plan)
+    own = maps.get(site, {})
     if own is None:
         return None
     reference = dict(common)
@@ -56,6 +50,39 @@ def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | N
         for account, number in own.items()
         if reference.get(account, number) != number
     )
+
+
+def _uid_maps(plan: Expansion) -> tuple[dict[str, dict[str, int] | None], dict[str, int]]:
+    """Return the numbers of accounts at each site, None where none are known, and those of ``users``."""
+    federation, users = plan.blueprint.federation, plan.users
+    common = {} if users is None else {one.name: one.uid for one in users.accounts}
+    shared = users is not None and (bool(users.accounts) or users.directory is not None)
+    members = () if federation is None else federation.sites
+    return {one.site: one.uids or (common if shared else None) for one in members}, common
+
+
+@dataclass(frozen=True, slots=True)
+class SharedUid:
+    """A number that is one account here and another one at some site."""
+
+    number: int
+    account: str
+    other: str
+    site: str
+
+
+def shared_uids(plan: Expansion, site: str) -> tuple[SharedUid, ...]:
+    """Return the numbers of a site's accounts that other accounts have, here or elsewhere."""
+    maps, _ = _uid_maps(plan)
+    holders: dict[int, dict[str, str]] = {}
+    for place, numbers in maps.items():
+        for account, number in (numbers or {}).items():
+            holders.setdefault(number, {}).setdefault(account, place)
+    found = []
+    for account, number in (maps.get(site) or {}).items():
+        others = [(name, place) for name, place in holders[number].items() if name != account]
+        found += [SharedUid(number, account, *other) for other in others[:1]]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

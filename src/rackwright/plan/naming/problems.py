@@ -238,6 +238,14 @@ def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
     for network in names.networks:
         owner = f"the network '{network.name}' of '{network.site}'"
         claims[network.whole.version][_of_prefix(network.whole, owner)] = network.path
+    scheduler = plan.scheduler
+    if scheduler is not None and plan.blueprint.federation is None:
+        # One cluster over both: a host of the hall would take those of the VPC for its neighbours.
+        for cloud in plan.aws:
+            if not scheduler.sites or cloud.spec.name in scheduler.sites:
+                prefix = ip_network(cloud.spec.network.cidr)
+                claimed = _of_prefix(prefix, f"the VPC of '{cloud.spec.name}'")
+                claims[4][claimed] = (*cloud.path, "network", "cidr")
     for planned in plan.onprem:
         declared = planned.spec.addresses
         named = {(one.fabric, one.segment) for one in (declared.networks if declared else ())}

@@ -14,6 +14,7 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cost import Costs
 from rackwright.model.federation import Burst
+from rackwright.model.scheduler import Scheduler
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
@@ -85,13 +86,43 @@ def unpriced_bursts(plan: Expansion) -> Iterator[PlanProblem]:
             yield PlanProblem(("burst", index, "budget"), message, "state the price in 'costs'")
 
 
+def check_budgets(plan: Expansion, scheduler: Scheduler) -> Iterator[PlanProblem]:
+    """Yield each burst whose budget pays for no job.
+
+    The role lets a job in if the budget has room for its hosts from their launch until they have been idle.
+    """
+    times = scheduler.power_saving
+    around = times.resume_timeout + times.idle + times.suspend_timeout
+    for index, burst in enumerate(plan.blueprint.burst):
+        least = (burst_price(plan, burst).per_hour or 0) * Decimal(around) / 3600
+        if burst.budget <= least:
+            message = (
+                f"the budget of the burst of '{burst.partition}' starts no host: one costs "
+                f"{least:,.2f} USD for its boot ('resume_timeout') and its idle time alone"
+            )
+            yield PlanProblem(("burst", index, "budget"), message, "give more than that")
+
+
 def check_bursts(blueprint: Blueprint) -> Iterator[PlanProblem]:
     """Yield what keeps a burst from starting hosts, each at its field."""
     scheduler = blueprint.scheduler
-    partitions = [] if scheduler is None else [one.name for one in scheduler.partitions]
+    if scheduler is None:
+        yield PlanProblem(("burst",), "a burst needs a 'scheduler', whose jobs wait", None)
+        return
+    partitions = [one.name for one in scheduler.partitions]
+    data = [one.name for one in blueprint.datasets]
     taken: dict[str, str] = {}
+    seen: set[str] = set()
     for index, burst in enumerate(blueprint.burst):
         path: Path = ("burst", index)
+        if burst.partition in seen:
+            message = f"the partition '{burst.partition}' has two bursts, and the hosts of both would be '{burst_partition(burst)}'"
+            yield PlanProblem((*path, "partition"), message, "leave one of them out")
+        seen.add(burst.partition)
+        for name in burst.datasets:
+            if name not in data:
+                hint = did_you_mean(name, data) or _listed(data)
+                yield PlanProblem((*path, "datasets"), f"there is no data set '{name}'", hint)
         if burst.partition not in partitions:
             hint = did_you_mean(burst.partition, partitions) or _listed(partitions)
             message = f"there is no partition '{burst.partition}'"
@@ -99,7 +130,7 @@ def check_bursts(blueprint: Blueprint) -> Iterator[PlanProblem]:
         elif burst_partition(burst) in partitions:
             message = f"a burst of '{burst.partition}' makes the partition '{burst_partition(burst)}', which is there already"
             yield PlanProblem((*path, "partition"), message, "give one of them another name")
-        yield from _check_place(blueprint, burst, path)
+        yield from _check_place(blueprint, scheduler, burst, path)
         if (other := taken.setdefault(burst.to, burst.partition)) != burst.partition:
             message = (
                 f"the bursts of '{other}' and '{burst.partition}' both start hosts of '{burst.to}'"
@@ -107,7 +138,9 @@ def check_bursts(blueprint: Blueprint) -> Iterator[PlanProblem]:
             yield PlanProblem((*path, "to"), message, "give each burst a node group of its own")
 
 
-def _check_place(blueprint: Blueprint, burst: Burst, path: Path) -> Iterator[PlanProblem]:
+def _check_place(
+    blueprint: Blueprint, scheduler: Scheduler, burst: Burst, path: Path
+) -> Iterator[PlanProblem]:
     name, group = place_of_burst(burst)
     clouds: Mapping[str, AwsSite] = {
         one.name: one for one in blueprint.sites if isinstance(one, AwsSite)
@@ -127,7 +160,7 @@ def _check_place(blueprint: Blueprint, burst: Burst, path: Path) -> Iterator[Pla
         yield PlanProblem(
             path, message, "leave out 'federation', or the burst: a federation places jobs itself"
         )
-    elif blueprint.scheduler is not None and not covers(blueprint.scheduler, name):
+    elif not covers(scheduler, name):
         hint = f"add '{name}' to 'scheduler.sites'"
         yield PlanProblem(place, f"the scheduler does not cover '{name}'", hint)
     spec = groups[group]

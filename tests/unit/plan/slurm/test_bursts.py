@@ -90,6 +90,7 @@ def test_a_burst_whose_price_is_not_known_renders_nothing() -> None:
         ({"to": "use2/train"}, "there is no site 'use2' on AWS", "did you mean 'use1'?"),
         ({"to": "sjc1/dgx"}, "there is no site 'sjc1' on AWS", "there are: use1"),
         ({"to": "use1/trains"}, "no node group 'trains' in 'use1'", "did you mean 'train'?"),
+        ({"datasets": ["corpsu"]}, "there is no data set 'corpsu'", "there are: none"),
         ({"max": 17}, "'use1/train' has at most 16 hosts; the burst takes 17", "take at most 16"),
     ],
 )
@@ -97,6 +98,50 @@ def test_names_and_numbers_that_lead_nowhere_are_told_with_a_cure(
     changes: dict[str, Any], message: str, cure: str
 ) -> None:
     refused(document(**changes), message, cure)
+
+
+def test_a_burst_without_a_scheduler_is_told() -> None:
+    made = document()
+    del made["scheduler"]
+    with pytest.raises(SpecErrors, match="a burst needs a 'scheduler'"):
+        load_data(made)
+
+
+def test_a_partition_has_one_burst() -> None:
+    """Two would both have been the partition 'gpu-burst', of which Slurm takes one."""
+    made = document()
+    group = copy.deepcopy(made["sites"][1]["node_groups"][0])
+    made["sites"][1]["node_groups"].append({**group, "name": "more"})
+    made["burst"].append({**BURST, "to": "use1/more"})
+    refused(made, "the partition 'gpu' has two bursts", "leave one of them out")
+
+
+@pytest.mark.parametrize("budget", ["1 USD", "29 USD"])
+def test_a_budget_that_pays_for_no_job_is_told(budget: str) -> None:
+    """The boot and the idle time of one host, 32 minutes at 55 USD an hour, were more than it."""
+    refused(document(budget=budget), "starts no host: one costs 29.38 USD", "give more")
+    load_data(document(budget="30 USD"))
+
+
+def test_a_hall_and_a_vpc_of_one_cluster_share_no_address() -> None:
+    made = document()
+    cidr = made["sites"][1]["network"]["cidr"]
+    first = cidr.rpartition(".")[0]
+    made["sites"][0]["addresses"] = {
+        "domain": "sjc1.example.com",
+        "networks": [
+            {
+                "name": "mgmt",
+                "kind": "management",
+                "prefix": f"{first}.0/24",
+                "ranges": [{"of": "dgx", "first": f"{first}.10"}],
+            }
+        ],
+    }
+    refused(made, f"{cidr} of the VPC of 'use1' overlap", "another prefix")
+    made["scheduler"]["sites"] = ["sjc1"]
+    del made["burst"]
+    load_data(made)
 
 
 @pytest.mark.parametrize("count", [4, {"min": 1, "max": 4}])
