@@ -51,8 +51,8 @@ import os, subprocess, sys
 os.chdir("/mnt")
 print(sys.version, flush=True)
 python = "/opt/tests/bin/python"
-if not os.path.exists(python):
-    subprocess.run([sys.executable, "-m", "venv", "/opt/tests"], check=True)
+if not os.path.exists("/opt/tests/bin/pip"):  # made last: a run may have been killed before
+    subprocess.run([sys.executable, "-m", "venv", "--clear", "/opt/tests"], check=True)
 install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 subprocess.run([*install, "--editable", ".[all,test]"], check=True)
 sys.exit(subprocess.run([python, "-m", "pytest", *WORDS]).returncode)

@@ -5,6 +5,7 @@ How much work it is, and that it grows with the hosts, is counted in unit tests.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from rackwright.plan.load import load_plan
 pytestmark = pytest.mark.bench
 
 FLEET = 12_500
-RUNS = 5
+RUNS = int(os.environ.get("RACKWRIGHT_BENCH_RUNS", "5"))
 
 
 def names_of(count: int) -> list[str]:

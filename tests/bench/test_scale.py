@@ -7,6 +7,7 @@ that say all that the rules ask for.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 from collections.abc import Callable
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.bench
 SITES = 6
 LIMIT_SITES_S = 8.0
 GPUS_PER_RACK = 32
-RUNS = 3
+RUNS = int(os.environ.get("RACKWRIGHT_BENCH_RUNS", "3"))
 COSTS = {**HALL_COSTS, "budget_per_year": "50_000_000_000 USD/year"}
 LEFT_OUT = {"CST-003": "prices of a list are those of AWS: what a site owns has none"}
 """Rules that judge nothing on premises, with the reason; those of the family ``aws`` aside."""
