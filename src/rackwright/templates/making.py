@@ -113,9 +113,7 @@ def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
     return plan_tree(tree_of([base, *own]), catalogue_for(path)).plan
 
 
-def _refuse_impossible(
-    files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]
-) -> None:
+def _refuse_impossible(files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]) -> None:
     """Refuse answers that make a blueprint with a wrong value; other mistakes are those of the template.
 
     Raises:
