@@ -433,7 +433,7 @@ def _instances(endpoint: str) -> list[Any]:
 def _host(instance: Any) -> str:
     """Return the name of the node of an instance."""
     tags = {one["Key"]: one["Value"] for one in instance["Tags"]}
-    return tags["rackwright:host"]
+    return str(tags["rackwright:host"])
 
 
 def living(lab: Any) -> Counter[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
 from backstage_template import FILLED_IN, form, skeleton, write
@@ -31,7 +31,7 @@ def told() -> dict[str, Any]:
 def problems(schema: dict[str, Any], document: dict[str, Any]) -> list[str]:
     # What all entities of a catalogue have in common is a schema of another package.
     common = {"type": "object", "required": ["apiVersion", "kind", "metadata"]}
-    known = Registry().with_resource("Entity", Resource(contents=common, specification=DRAFT7))
+    known = Registry().with_resource("Entity", DRAFT7.create_resource(common))
     found = Draft7Validator(schema, registry=known).iter_errors(document)
     return [error.message for error in found]
 
