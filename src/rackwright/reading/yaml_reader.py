@@ -72,7 +72,7 @@ _OTHER_KINDS = {
 """First bytes of files that people name by mistake."""
 _TABLE = (
     "this is not a document of Rackwright: it is a table",
-    "answers belong in the layer of 'check --todo FILE'; 'rackwright init FOLDER --from FILE' reads other tables",
+    "answers belong in the layer that 'rackwright check --todo todo.yaml' writes; 'init --from FILE' reads other tables",
 )
 """Message and cure for a table."""
 STANDARD_INPUT = "-"

@@ -131,7 +131,7 @@ def test_answers_come_from_a_file_and_from_the_line(
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ("name: [a]\n", "the answer to 'name' is no text"),
+        ("name: [a]\n", "the answer to 'name' is a list"),
         ("- name\n", "is not a mapping of answers"),
         ("a: &a [x, x]\nb: &b [*a, *a]\nname: [*b, *b]\n", ""),
         ("count: 41\n", "the answer to 'count' is refused: from 1 to 40"),

@@ -94,7 +94,7 @@ def test_an_upgrade_beyond_the_window_is_refused_before_anything_is_touched(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "has not recorded which software entry"),
+        ([], "the software entry of the hosts is not recorded"),
         (["--resume"], "no upgrade is unfinished"),
         (["--resume", "--from", "x.yaml"], "without --from"),
         (["--yes", "--resume"], "give one"),
