@@ -140,7 +140,7 @@ SUPPLIES = {
     "gb300-nvl72": (8, 33, None, None),
     "supermicro-as-4126gs-nb3rt-lcc": (4, 6.6, 2, None),
     "supermicro-as-4126gs-nmr-lcc": (4, 6.6, 2, None),
-    "supermicro-as-8125gs-tnmr2": (6, 3.0, 3, None),
+    "supermicro-as-8125gs-tnmr2": (6, 3.0, None, None),
     "supermicro-as-8126gs-tnmr": (6, 5.25, 3, None),
     "cisco-ucs-c880a-m8-b300": (12, 3.2, None, None),
     "dell-xe9780-b200": (12, 3.2, None, None),

@@ -118,7 +118,7 @@ def test_products_stand_in_the_positions_that_suit_them() -> None:
     barred = {one.policy for one in liquid.survey.barred if one.position_class == 1}
     assert "COOL-003" in barred
     unjudged = {one.policy for one in cooled_by_air.survey.unjudged}
-    assert "RACK-001" in unjudged, "nobody says how high the shelves of the other positions are"
+    assert "RACK-003" in unjudged, "nobody says how heavy the shelves of the other positions are"
 
 
 def test_the_answer_is_the_same_each_time() -> None:
