@@ -273,3 +273,30 @@ def test_a_lower_power_cap_is_never_faster(tmp_path: Path) -> None:
     free = capped(tmp_path, None).a_day
     assert free is not None
     assert speeds[-1] == free.value
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_order_of_groups_and_workloads_changes_no_prediction(
+    tmp_path: Path, order: tuple[int, int]
+) -> None:
+    document = yaml.safe_load(SHORT.read_text(encoding="utf-8"))
+    (site,) = document["sites"]
+    (group,) = (one for one in site["node_groups"] if one["name"] == "dgx")
+    halves = [{**group, "name": name, "count": 32} for name in ("first", "second")]
+    others = [one for one in site["node_groups"] if one is not group]
+    site["node_groups"] = [*(halves[index] for index in order), *others]
+    jobs = [{**JOB, "name": half["name"], "group": half["name"]} for half in halves]
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [jobs[index] for index in order]}))
+    found = list(predictions(load_plan(path).plan))
+    assert [one.workload.name for one in found] == [halves[index]["name"] for index in order]
+    assert found[0].a_day is not None
+    assert (found[0].layout, found[0].step) == (found[1].layout, found[1].step)
+    assert found[0].a_day == found[1].a_day
+
+
+def test_units_of_the_tokens_change_nothing(tmp_path: Path) -> None:
+    texts = ("1 T tokens", "1000 B tokens", "1_000_000 M tokens")
+    found = [predict(tmp_path, {**JOB, "tokens": text})[0] for text in texts]
+    assert found[0].days is not None
+    assert {one.days for one in found} == {found[0].days}
