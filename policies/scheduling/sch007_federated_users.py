@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, rule
-from rackwright.harmless import counted
 from rackwright.plan.federation.checks import shared_uids, uid_differences
 
 
@@ -40,8 +39,8 @@ class FederatedUsers(Policy):
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"the uid {one.number} is '{one.account}' here and '{one.other}' at '{one.site}' "
-                    f"({counted(len(shared), 'such account')} here): jobs would run as another user",
+                    message=f"the uid {one.number} is '{one.account}' here and '{one.other}' at '{one.site}': "
+                    "jobs would run as another user",
                     fix=f"give '{one.account}' a uid of its own at every site, and its files to it",
                 )
             else:
