@@ -198,7 +198,7 @@ def test_one_node_more_in_a_full_rack_is_refused(repository: Path, forge: FakeFo
 def test_a_change_that_destroys_data_is_refused_although_every_policy_passes(
     repository: Path, forge: FakeForge
 ) -> None:
-    commit(repository, lambda text: text.replace("10.20.0.0/16", "10.30.0.0/16"))
+    commit(repository, lambda text: text.replace("10.20.0.0/16", "10.60.0.0/16"))
     job = a_job(repository, forge)
     code, outputs = check(job)
     assert (code, outputs["exit-code"], outputs["result"]) == (5, "5", "refused"), job.log

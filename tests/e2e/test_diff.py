@@ -182,7 +182,7 @@ def test_another_order_of_feeds_is_told_with_what_it_moves(team: Team) -> None:
 
 
 def test_replacing_storage_is_refused_although_every_policy_passes(team: Team) -> None:
-    team.propose("topic", lambda text: text.replace("cidr: 10.20.0.0/16", "cidr: 10.30.0.0/16"))
+    team.propose("topic", lambda text: text.replace("cidr: 10.20.0.0/16", "cidr: 10.60.0.0/16"))
     found = team.document("main..topic", BLUEPRINT)
     assert found["exit_code"] == 5
     assert found["head"]["exit_code"] == 0

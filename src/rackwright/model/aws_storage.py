@@ -305,7 +305,9 @@ class LustreFileSystem(Model):
     def _is_made_or_exists(self) -> LustreFileSystem:
         said = self.model_fields_set
         if self.existing is None:
-            if missing := [name for name in _OF_LUSTRE if name not in said]:
+            if missing := [
+                name for name in _OF_LUSTRE if name not in said or getattr(self, name) is None
+            ]:
                 raise ValueError(
                     f"'{missing[0]}' is missing: a file system that is made needs it; one that exists is named by 'existing'"
                 )

@@ -54,6 +54,12 @@ def test_its_size_is_not_asked_for_and_that_of_a_new_one_is() -> None:
             a_used(made)
 
 
+@pytest.mark.parametrize("name", ["deployment", "capacity", "throughput"])
+def test_null_for_the_size_of_a_new_one_broke_its_rule(name: str) -> None:
+    with pytest.raises(ValidationError, match=f"'{name}' is missing"):
+        a_used({**a_file_system(), name: None})
+
+
 @pytest.mark.parametrize(
     ("field", "value", "owner"),
     [
