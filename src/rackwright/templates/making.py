@@ -55,9 +55,9 @@ def make_cluster(
     offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, template.manifest, given, offered)
     files = with_modeline(rendered.files)
-    _refuse_impossible(files, folder, given)
+    plan = _plan_of_answers(files, folder, given)
     if any(UNPINNED in text for text in files.values()):
-        digest = digest_of_products(files, folder)
+        digest = _digest(plan) if plan is not None else digest_of_products(files, folder)
         files = {name: text.replace(UNPINNED, digest) for name, text in files.items()}
         offered["catalogue_digest"] = digest
     record = Record(
@@ -88,11 +88,15 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
         UsageError: there is no blueprint.
         SpecErrors: it cannot be planned.
     """
-    from rackwright.plan.audit.catalogue_digest import catalogue_digest
-
     if BLUEPRINT not in files:
         raise UsageError(f"the template makes no '{BLUEPRINT}'")
-    return catalogue_digest(_plan_of(files, folder))
+    return _digest(_plan_of(files, folder))
+
+
+def _digest(plan: Plan) -> str:
+    from rackwright.plan.audit.catalogue_digest import catalogue_digest
+
+    return catalogue_digest(plan)
 
 
 def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
@@ -113,16 +117,18 @@ def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
     return plan_tree(tree_of([base, *own]), catalogue_for(path)).plan
 
 
-def _refuse_impossible(files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]) -> None:
-    """Refuse answers that make a blueprint with a wrong value; other mistakes are those of the template.
+def _plan_of_answers(
+    files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]
+) -> Plan | None:
+    """Return the plan of the blueprint that answers make; None without answers, or for mistakes of the template.
 
     Raises:
         SpecErrors: the answers, each with the field that it is written to.
     """
     if BLUEPRINT not in files or not given:
-        return
+        return None
     try:
-        _plan_of(files, folder)
+        return _plan_of(files, folder)
     except SpecErrors as error:
         wrong: list[SpecError] = []
         for mistake in error.errors:
@@ -134,6 +140,7 @@ def _refuse_impossible(files: Mapping[str, str], folder: Path, given: Mapping[st
                 wrong.append(SpecError(text, hint=mistake.hint))
         if wrong:
             raise SpecErrors(wrong) from None
+        return None
 
 
 def write_cluster(made: Made, folder: Path) -> list[Path]:
