@@ -56,6 +56,21 @@ def hall_of(lab: Any, most: int, *, spot: bool = False) -> tuple[ElasticHall, Pa
     return hall, blueprint
 
 
+def start_a_job(hall: ElasticHall, lab: Any) -> tuple[str, Any]:
+    """Start a long job on one node; return the node's name and its instance."""
+    hall.call("sbatch", "-N1", "-o/dev/null", "-D/tmp", "--wrap=sleep 600")
+    hall.wait_for(lambda: " R " in hall.call("squeue", "--noheader"), "the job", each=[hall.join])
+    (name,) = hall.states("MIXED")
+    (held,) = lab.client("ec2").describe_instances(
+        Filters=[
+            {"Name": "tag:rackwright:host", "Values": [name]},
+            {"Name": "instance-state-name", "Values": ["running"]},
+        ]
+    )["Reservations"]
+    (instance,) = held["Instances"]
+    return name, instance
+
+
 def test_jobs_launch_nodes_and_an_idle_night_has_none(lab: Any) -> None:
     hall, blueprint = hall_of(lab, NODES)
     every = {f"train-{number}" for number in range(1, NODES + 1)}
@@ -114,18 +129,8 @@ def test_an_instance_that_ends_by_itself_takes_its_node_down_and_its_job_runs_ag
 ) -> None:
     hall, _ = hall_of(lab, NODES + 1)
     with hall:
-        hall.call("sbatch", "-N1", "-o/dev/null", "-D/tmp", "--wrap=sleep 600")
-        hall.wait_for(
-            lambda: " R " in hall.call("squeue", "--noheader"), "the job", each=[hall.join]
-        )
-        (name,) = hall.states("MIXED")
-        (held,) = lab.client("ec2").describe_instances(
-            Filters=[
-                {"Name": "tag:rackwright:host", "Values": [name]},
-                {"Name": "instance-state-name", "Values": ["running"]},
-            ]
-        )["Reservations"]
-        lab.client("ec2").terminate_instances(InstanceIds=[held["Instances"][0]["InstanceId"]])
+        name, instance = start_a_job(hall, lab)
+        lab.client("ec2").terminate_instances(InstanceIds=[instance["InstanceId"]])
         with journal(hall) as known:
             known["launches"][name]["at"] = 0  # it was launched long ago
         hall.run("sweep")
@@ -138,18 +143,7 @@ def test_an_instance_that_ends_by_itself_takes_its_node_down_and_its_job_runs_ag
 def test_a_spot_instance_with_notice_is_drained_and_its_job_runs_on_another_node(lab: Any) -> None:
     hall, _ = hall_of(lab, NODES + 2, spot=True)
     with hall:
-        hall.call("sbatch", "-N1", "-o/dev/null", "-D/tmp", "--wrap=sleep 600")
-        hall.wait_for(
-            lambda: " R " in hall.call("squeue", "--noheader"), "the job", each=[hall.join]
-        )
-        (name,) = hall.states("MIXED")
-        (held,) = lab.client("ec2").describe_instances(
-            Filters=[
-                {"Name": "tag:rackwright:host", "Values": [name]},
-                {"Name": "instance-state-name", "Values": ["running"]},
-            ]
-        )["Reservations"]
-        instance = held["Instances"][0]
+        name, instance = start_a_job(hall, lab)
         assert instance["InstanceLifecycle"] == "spot"
         lab.take_back(instance["InstanceId"])
         hall.run("sweep")
