@@ -25,7 +25,7 @@ FILLED_IN: dict[str, Any] = {
     "floor_load": 1500,
     "floor_point": 700,
 }
-"""What an engineer types."""
+"""Values that an engineer enters in the form."""
 
 
 def form() -> dict[str, Any]:

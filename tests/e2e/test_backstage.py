@@ -29,7 +29,7 @@ def told() -> dict[str, Any]:
 
 
 def problems(schema: dict[str, Any], document: dict[str, Any]) -> list[str]:
-    # What all entities of a catalogue have in common is a schema of another package.
+    # The template schema refers to the common schema of entities, which another package has.
     common = {"type": "object", "required": ["apiVersion", "kind", "metadata"]}
     known = Registry().with_resource("Entity", DRAFT7.create_resource(common))
     found = Draft7Validator(schema, registry=known).iter_errors(document)

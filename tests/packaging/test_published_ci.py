@@ -169,7 +169,7 @@ def test_component_installs_its_commit_and_passes_a_harmless_change(
     published: Published, team: Path, forge: FakeForge
 ) -> None:
     source = f"{published.source.as_uri()}@{published.commit}"
-    # What the change puts there is not what is installed.
+    # The job must not run a program that the change itself has committed.
     (team / ".rackwright/venv/bin").mkdir(parents=True)
     (team / ".rackwright/venv/bin/rackwright").write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
     done = on_gitlab(published, team, forge, source)

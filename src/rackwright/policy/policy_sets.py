@@ -129,6 +129,10 @@ def is_preview(policy: Policy | type[Policy], policy_set: str) -> bool:
     return SETS.index(policy.since) > SETS.index(policy_set)
 
 
+_SHARED_SOURCES = {
+    "shared by two feeds": "that two feeds cannot do without",
+    "go down with": "die with",
+}
 _RELEASED_WORDS: Mapping[str, Mapping[str, str]] = {
     "AWS-016": {
         "^snapshot interval$": "time between two snapshots",
@@ -183,10 +187,7 @@ _RELEASED_WORDS: Mapping[str, Mapping[str, str]] = {
         "^phase imbalance.*": "deviation of the busiest or idlest line from the mean, of what a line carries,"
     },
     "PWR-006": {"against the utility contract,$": "of what the utility has contracted"},
-    "PWR-011": {
-        "shared by two feeds": "that two feeds cannot do without",
-        "go down with": "die with",
-    },
+    "PWR-011": _SHARED_SOURCES,
     "PWR-015": {
         "^load implied by (the busiest line of the tap-off box(?: of \\d+ racks)?)": r"load that \1 implies"
     },
@@ -211,10 +212,7 @@ _RELEASED_WORDS: Mapping[str, Mapping[str, str]] = {
         "against its draw with .*": "of which the rest of it and its accelerators at their lowest limit need"
     },
     "PWR-028": {" in each step$": ", up and down in each of its steps,"},
-    "PWR-029": {
-        "shared by two feeds": "that two feeds cannot do without",
-        "go down with": "die with",
-    },
+    "PWR-029": _SHARED_SOURCES,
     "RACK-011": {"on the delivery route": "on the way"},
     "REL-003": {" lost with one ": " that goes with one "},
     "SCH-001": {

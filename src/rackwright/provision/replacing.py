@@ -125,7 +125,7 @@ class Replacing:
                 for one in naming.unnamed
                 if one.address and one.id not in now.pending | now.unhealthy
             ]
-            # What failed before the group was asked says nothing about what it was asked for.
+            # An activity from before the request is no answer to it.
             newest = self.calls.activities(group.name, 1)
             asked = (one for one in newest if one["ActivityId"] not in before)
             failed = next(map(failure_of, asked), None)
