@@ -161,6 +161,11 @@ class Surplus:
     there: int
     nodes: Mapping[str, str | None]
 
+    @property
+    def has_names(self) -> bool:
+        """True where hosts have to go; what has no name was launched for a node that has yet to end."""
+        return any(host is not None for host in self.nodes.values())
+
     def __str__(self) -> str:
         """Return text like ``train has 12 nodes and the blueprint wants 8: train-[09-12]``."""
         names = [host for host in self.nodes.values() if host is not None]

@@ -204,6 +204,32 @@ def test_up_lets_no_group_choose_which_nodes_go(
     assert "'up' will refuse to end nodes" in capsys.readouterr().err
 
 
+def test_a_resumed_up_keeps_what_a_replacement_launched_before_it_was_cut_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("first-set.yaml").write_text(
+        'policy_set: "0.1"\nscheduler: {kind: slurm, version: "24.11", controllers: [{host: head-1}], '
+        "topology: {plugin: flat}, partitions: [{name: gpu, groups: [train], default: true}]}\n"
+    )
+    launched = Surplus("train", 2, 3, {"i-3": None})
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: (launched,))
+
+    def changed(*_args: Any, **_options: Any) -> Any:
+        raise ExternalToolError("the stacks were changed")
+
+    monkeypatch.setattr(engine, "up", changed)
+    monkeypatch.setattr(nodes, "launch_failures", lambda *_args: [])
+    assert run("up", "--yes", "--resume") == 4
+    assert "the stacks were changed" in capsys.readouterr().err
+
+    assert run("up", "--yes") == 2, "an instance nobody waits for is a surplus"
+    assert "up BLUEPRINT --resume" in capsys.readouterr().err
+
+    named = Surplus("train", 2, 3, {"i-3": "train-3"})
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: (named,))
+    assert run("up", "--yes", "--resume") == 2
+
+
 def test_up_with_a_part_of_the_nodes_ends_with_10_and_the_words_of_aws(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

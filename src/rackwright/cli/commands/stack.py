@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(storage_cost(loaded.plan.cost.lines, site.name))
     elif verb == "up":
         nodes.refuse_moved_subnets(loaded.plan, site.name, target)
-        _refuse_surplus(loaded, site, target)
+        _refuse_surplus(loaded, site, target, resumes=rolls and arguments.resume)
         before = nodes.answers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = _up(arguments, loaded, site, target)
     else:
@@ -249,8 +249,11 @@ def _account_has(loaded: LoadedPlan, site: Site, target: Target) -> bool:
     return all(answer.outcome != "refused" for answer in answers)
 
 
-def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
+def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target, *, resumes: bool) -> None:
     """Let no Auto Scaling group choose which nodes go.
+
+    A replacement that was cut off may have launched instances and not yet ended those in whose place they come:
+    where it goes on (``resumes``), they stay.
 
     Raises:
         UsageError: there are more nodes than the blueprint wants.
@@ -258,11 +261,13 @@ def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
     """
     from rackwright.provision import nodes
 
-    if surplus := nodes.surplus(nodes.fleet_in(loaded.plan, site.name), target):
-        raise UsageError(
-            f"'up' terminates no nodes: {'; '.join(map(str, surplus))}",
-            hint="drain and terminate them first: rackwright replace BLUEPRINT --surplus",
-        )
+    found = nodes.surplus(nodes.fleet_in(loaded.plan, site.name), target)
+    surplus = [one for one in found if one.has_names or not resumes]
+    if surplus:
+        hint = "drain and terminate them first: rackwright replace BLUEPRINT --surplus"
+        if not all(one.has_names for one in surplus):
+            hint += ", or go on with a replacement that was cut off: up BLUEPRINT --resume"
+        raise UsageError(f"'up' terminates no nodes: {'; '.join(map(str, surplus))}", hint=hint)
 
 
 def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target, before: Answers) -> Bound:
