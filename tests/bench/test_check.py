@@ -8,12 +8,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.peers import launch
 from rackwright.model.names import compress_hostlist
 
 pytestmark = pytest.mark.bench
@@ -116,26 +116,31 @@ def write(folder: Path, racks: int) -> Path:
 
 
 def measure(*command: object) -> tuple[float, float, int, str]:
-    """Seconds, peak MiB, exit code and output of a whole process, with bytecode kept as usual."""
-    with tempfile.TemporaryFile() as said:  # a full pipe of errors would hold the process
-        started = time.perf_counter()
+    """Seconds, peak MiB, exit code and output of a whole process of this Python, with bytecode kept as usual."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as said:
+        report = Path(folder) / "cost.json"
         process = subprocess.Popen(
-            [sys.executable, *map(str, command)],
+            [
+                str(one)
+                for one in (
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    launch.__file__,
+                    report,
+                    sys.executable,
+                    *command,
+                )
+            ],
             env={key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=said,  # a full pipe of errors would hold the process
         )
-        assert process.stdout is not None
-        output = process.stdout.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-        took = time.perf_counter() - started
-        process.stdout.close()
+        output, _ = process.communicate()
+        cost = json.loads(report.read_text())
         said.seek(0)
-        errors = said.read().decode()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    per_mib = 2**20 if sys.platform == "darwin" else 2**10
-    assert "Traceback" not in errors
-    return took, usage.ru_maxrss / per_mib, process.returncode, output
+        assert "Traceback" not in said.read().decode()
+    return cost["wall_s"], cost["peak_mib"], cost["code"], output.decode()
 
 
 def test_check_of_12500_nodes(tmp_path: Path) -> None:

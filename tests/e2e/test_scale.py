@@ -19,3 +19,10 @@ def test_a_check_of_12500_nodes_stays_within_a_gibibyte(tmp_path: Path) -> None:
     judged = {result["subject"] for result in json.loads(output)["results"]}
     assert len(judged) > 157, "every row is judged"
     assert peak < LIMIT_MIB
+
+
+def test_the_peak_of_a_process_is_not_that_of_who_measures_it() -> None:
+    held = bytearray(400 * 2**20)
+    _, peak, code, _ = measure("-c", "pass")
+    assert (len(held), code) == (400 * 2**20, 0)
+    assert peak < 200
