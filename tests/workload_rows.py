@@ -16,6 +16,7 @@ from typing import Any
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.memory import Repeated
 from rackwright.plan.workload.software import Software, Task
 from rackwright.plan.workload.speeds import Precision
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
@@ -29,7 +30,15 @@ ROWS = next(
     ),
     Path("shared/data/training"),
 )
-RAILS = {"a100": 25e9, "h100": 50e9, "b200": 50e9, "b300": 50e9, "gb200": 50e9, "gb300": 100e9}
+RAILS = {
+    "a100": 25e9,
+    "a100-40gb": 25e9,
+    "h100": 50e9,
+    "b200": 50e9,
+    "b300": 50e9,
+    "gb200": 50e9,
+    "gb300": 100e9,
+}
 """Bytes a second of each accelerator's network port on the systems of the rows."""
 DOMAINS = {"gb200": 72, "gb300": 72}
 """Accelerators of an NVLink domain, where it is not a node of eight."""
@@ -57,7 +66,7 @@ class Run:
     Attributes:
         rate: tokens in a second of one accelerator.
         release: of the NeMo container; empty for other programs.
-        recomputed: every layer is, as the run's recipe says.
+        recomputed: every layer is, as the run's recipe says; None where the run does not say.
     """
 
     job: TrainingJob
@@ -67,13 +76,30 @@ class Run:
     program: str
     rate: float
     release: str = ""
-    recomputed: bool = False
+    recomputed: bool | None = None
+
+    @property
+    def generation(self) -> str:
+        """Type of its accelerators, whatever their memory."""
+        return self.system.partition("-")[0]
+
+    def fits(self) -> bool:
+        """Return True if the predicted memory is right about the run, which ran.
+
+        A run that recomputes all layers fits with that and, since it pays for it, not without; one that recomputes none
+        fits without. Of others it is known alone that they fit in some way.
+        """
+        step, memory = self.step(), known_accelerators()[self.system].memory
+        free = step.memory.total(Repeated()) <= memory
+        if self.recomputed is None:
+            return step.fits
+        return step.fits and not free if self.recomputed else free
 
     def software(self, program: Software | None = None) -> Software:
         """Return the program of the run, or another one, with the settings of the run's recipe."""
         found = program or known_programs()[self.program]
         if not self.release:
-            return replace(found, recompute_all=found.recompute_all or self.recomputed)
+            return replace(found, recompute_all=found.recompute_all or bool(self.recomputed))
         found = replace(found, old=self.release < "26.04")
         return replace(found, **_recipe(self)) if self.job.model.experts else found
 
@@ -223,7 +249,7 @@ def foundry_runs() -> list[Run]:
                 TrainingJob(model, batch, sequence, precision),
                 ModelLayout(sharded=True, micro_batch=int(row["MicroBatchSize"])),
                 int(row["# GPUs"]),
-                row["GPU"].split("_")[0],
+                {"a100_40gb": "a100-40gb"}.get(row["GPU"], row["GPU"].partition("_")[0]),
                 "llm-foundry-2024",
                 float(row["Throughput (T/s/GPU)"]),
                 recomputed=row["Activation Checkpointing"] == "True",

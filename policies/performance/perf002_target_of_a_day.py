@@ -25,7 +25,9 @@ class TargetOfADay(Policy):
             if target is None:
                 continue
             known = found.a_day is not None and found.effective is not None
-            best = next(changes(found), None) if known else None
+            # Without any failure a job gains most, but no field brings that.
+            ways = (one for one in changes(found) if len(one.path) > 1) if known else iter(())
+            best = next(ways, None)
             yield Measure(
                 Subject(f"{plan.name} workload {found.workload.name}", found.path),
                 value=found.a_day.low / 1e9 if known and found.a_day is not None else None,
@@ -33,6 +35,6 @@ class TargetOfADay(Policy):
                 unit="B tokens/day",
                 what="least tokens of a day",
                 sense="at_least",
-                fix=f"{best.field}: {best.what} brings {best.gain:.1%}" if best else None,
+                fix=f"'{best.path[-1]}': {best.what} brings {best.gain:.1%}" if best else None,
                 missing=tuple(Missing(*one) for one in found.lacking),
             )

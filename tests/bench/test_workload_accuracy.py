@@ -20,12 +20,11 @@ from typing import Any
 
 import pytest
 
-from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.search import fastest
 from rackwright.plan.workload.software import Software
-from rackwright.plan.workload.step import TrainingJob, step_time
+from rackwright.plan.workload.step import TrainingJob
 from workload_rows import Run, foundry_runs, megatron_runs, vtrain_runs
 
 pytestmark = pytest.mark.bench
@@ -54,7 +53,7 @@ GUESSES = {
         "unfused": 24, "launch_plain.x86": 5e-3, "reached": 0.8,
     },
     "llm-foundry-2024": {
-        "sustained": 1.05, "traffic": 1.0, "cast.fp8": 1.0, "attention": 0.8, "recompute": 1.0, "gather": 0.5,
+        "sustained": 1.05, "traffic": 1.0, "cast.fp8": 1.0, "attention": 1.0, "recompute": 1.0, "gather": 0.5,
         "launch_plain.x86": 5e-3, "reached": 0.8,
     },
 }  # fmt: skip
@@ -237,7 +236,7 @@ def line(first: Sequence[str], rows: Sequence[Unseen], last: Sequence[str] = ())
         f"{statistics.median(errors):.1%}",
         f"{ninetieth(errors):.1%}",
         f"{sum(row.inside for row in rows) / len(rows):.0%}",
-        f"{sum(row.run.step().fits for row in rows) / len(rows):.0%}",
+        f"{sum(row.run.fits() for row in rows) / len(rows):.0%}",
         f"{statistics.fmean(row.constant for row in rows):.1%}",
     ]
     cells = [*first, str(len(rows)), *(one.replace("%", " %") for one in shares), *last]
@@ -263,8 +262,6 @@ AIMS = {
     "llm-foundry, FSDP": (0.10, 1.0),
 }
 """Largest mean error and ninetieth percentile that are wanted of each kind of rows."""
-UNMET = {("llm-foundry, FSDP", "system")}
-"""Errors that the document tells without an aim: attention of one generation says nothing of the next."""
 
 
 def all_rows() -> dict[tuple[str, str], list[Unseen]]:
@@ -286,7 +283,7 @@ def all_rows() -> dict[tuple[str, str], list[Unseen]]:
 
 KEYS: dict[str, Callable[[Run], str]] = {
     "model": lambda run: run.job.model.name,
-    "system": lambda run: run.system,
+    "system": lambda run: run.generation,
 }
 """Property of a run by which rows are held out."""
 
@@ -324,13 +321,11 @@ def test_errors_on_rows_that_the_fit_has_not_seen(capsys: pytest.CaptureFixture[
             text = f"{before}{table}\n\n{after.partition(chr(10) * 2)[2]}"
         DOCUMENT.write_text(text, encoding="utf-8")
     for (name, by), rows in found.items():
-        if (name, by) in UNMET:
-            continue
         mean, most = AIMS[name]
         assert statistics.fmean(row.error for row in rows) <= mean, (name, by)
         assert ninetieth(row.error for row in rows) <= most, (name, by)
         assert sum(row.inside for row in rows) >= 0.8 * len(rows), (name, by)
-        assert sum(row.run.step().fits for row in rows) >= 0.95 * len(rows), (name, by)
+        assert sum(row.run.fits() for row in rows) >= 0.95 * len(rows), (name, by)
     assert all(table in text for table in written)
 
 
@@ -345,19 +340,24 @@ def test_numbers_of_all_rows() -> None:
             print(f"  {name}: {getattr(fitted, name)}")
 
 
-def test_a_million_accelerators() -> None:
+ONE_MILLION_S, SEARCH_S = 1.0, 2.0
+"""Most seconds of processor time of a prediction for 1,048,576 accelerators, and of a search for 16,384."""
+
+
+@pytest.mark.parametrize(("accelerators", "limit"), [(1 << 20, ONE_MILLION_S), (1 << 14, SEARCH_S)])
+def test_the_fastest_layout_is_found_in_time(accelerators: int, limit: float) -> None:
     h100 = known_accelerators()["h100"]
     links = Links(
         domain=8, link=h100.link, delay=h100.delay, rail=50e9, pod=256, oversubscription=2
     )
-    job = TrainingJob(known_models()["llama3.1-405b"], 1 << 16, 8192, "fp8")
+    job = TrainingJob(known_models()["llama3.1-405b"], accelerators // 16, 8192, "fp8")
     software = next(iter(known_programs().values()))
     began = time.process_time()
-    step = step_time(job, ModelLayout(8, 16, 1, 4), 1 << 20, h100, links, software)
-    print(f"1,048,576 H100: {step.seconds:.2f} s a step, {step.flops / 1e12:.0f} TFLOP/s each")
-    print(f"one layout took {time.process_time() - began:.4f} s of processor time")
-    began = time.process_time()
-    found = fastest(job, 1 << 20, h100, links, software)
+    found = fastest(job, accelerators, h100, links, software)
+    took = time.process_time() - began
     assert found is not None
-    print(f"the fastest of all: {found[0]}, {found[1].seconds:.2f} s")
-    print(f"all layouts took {time.process_time() - began:.2f} s of processor time")
+    layout, step = found
+    print(
+        f"{accelerators:,} H100: {layout}, {step.seconds:.2f} s a step, {step.flops / 1e12:.0f} TFLOP/s each, found in {took:.2f} s of processor time"
+    )
+    assert took < limit

@@ -10,7 +10,7 @@ from rackwright.design.model import DesignWish, DesignWorkload, Objective
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.reliability.failures import DAY
-from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
+from rackwright.plan.workload.library import accelerator_of, known_models, known_programs
 from rackwright.plan.workload.prediction import job_of, place, software_of
 from rackwright.plan.workload.search import fastest
 from rackwright.reading.suggest import did_you_mean
@@ -103,7 +103,7 @@ def worths(wanted: DesignWish, site: str, plan: Expansion, units: int, each: int
     if placement is None:
         return Worths({}, (f"accelerators of '{wanted.group}'",))
     board = placement.board
-    accelerator = known_accelerators().get(board.gres)
+    accelerator = accelerator_of(board)
     precision = wanted.workload.precision if wanted.workload else wanted.precision
     if accelerator is None or precision is None or precision not in accelerator.gemms:
         return Worths({}, (f"speeds of {board.model} at {precision or 'a precision'}",))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,9 @@ from rackwright.page.jobs import job_views
 from rackwright.page.places import Places
 from rackwright.page.racks import Elevations
 from rackwright.page.site_views import view_site
+from rackwright.plan.base import Path as Place
 from rackwright.plan.cost.summary import NOT_COUNTED
+from rackwright.plan.derivation.written import steps
 from rackwright.plan.model import Plan
 from rackwright.policy.engine import Report
 from rackwright.report.cost import amount_text, cost_table
@@ -52,6 +54,7 @@ def render_page(
     *,
     uncompared: str | None = None,
     source: str = "",
+    name_of: Callable[[Place], str] | None = None,
 ) -> str:
     """Return the page of a plan.
 
@@ -61,6 +64,7 @@ def render_page(
         comparison: of the plan with a base.
         uncompared: why there is none, though a base is named.
         source: file and revision that the plan was read from, and the day; empty where it has none.
+        name_of: name of a field, as the blueprint is written; as in the full form if omitted.
     """
     folder = bundled("templates") / "page"
     places = Places(plan)
@@ -94,7 +98,9 @@ def render_page(
         "more_findings": max(0, len(rows) - MOST_FINDINGS),
         "change": None if comparison is None else view_change(comparison),
         "uncompared": None if uncompared is None else printable(uncompared),
-        "jobs": list(job_views(plan)),
+        "jobs": list(
+            job_views(plan, name_of or (lambda path: ".".join(steps(plan.blueprint, path))))
+        ),
         "measures": MEASURES,
         "sites": sites,
         "clouds": [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from rackwright.drawings.job import draw_job
+from rackwright.plan.base import Path
 from rackwright.plan.model import Plan
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.economy import economy
@@ -36,8 +37,8 @@ class JobView:
     changes: Sequence[tuple[str, str, str]]
 
 
-def job_views(plan: Plan) -> Iterator[JobView]:
-    """Yield each workload of a plan."""
+def job_views(plan: Plan, name_of: Callable[[Path], str]) -> Iterator[JobView]:
+    """Yield each workload of a plan; ``name_of`` gives the name of a field as the blueprint is written."""
     for one in plan.predictions:
         if one.step is None:
             problem = "; ".join(printable(text) for text, _ in one.lacking)
@@ -51,5 +52,5 @@ def job_views(plan: Plan) -> Iterator[JobView]:
             tuple(facts(one, economy(plan, plan.cost, one))),
             Markup(drawing),  # noqa: S704 - drawings escape # nosec B704
             f"{part}, {seconds / one.step.seconds:.0%} of the step",
-            tuple((f"+{c.gain:.1%}", printable(c.field), c.what) for c in list(changes(one))[:3]),
+            tuple((f"+{c.gain:.1%}", printable(name_of(c.path)), c.what) for c in changes(one)),
         )

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 
 from rackwright.plan.workload.layer import ELEMENT
-from rackwright.plan.workload.library import known_accelerators
+from rackwright.plan.workload.library import accelerator_of
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.prediction import Prediction, job_of, software_of
 
@@ -69,7 +69,8 @@ def _network(dimensions: list[tuple[int, float, float]]) -> str:
 
 def _system(found: Prediction, dimensions: int) -> str:
     assert found.placement is not None  # noqa: S101 - the caller has looked
-    accelerator = known_accelerators()[found.placement.board.gres]
+    accelerator = accelerator_of(found.placement.board)
+    assert accelerator is not None  # noqa: S101 - else there is no prediction
     rate = accelerator.gemms[found.workload.precision].rate
     document = {
         "scheduling-policy": "LIFO",

@@ -29,6 +29,7 @@ def render_text(
     economies: Sequence[Economy | None],
     flat: Mapping[str, float],
     place: Callable[[Path], str],
+    name_of: Callable[[Path], str],
 ) -> str:
     """Return each workload with its tokens a day, its step as bars, and what would lift it.
 
@@ -37,13 +38,14 @@ def render_text(
         found: predictions.
         economies: energy and money of each.
         flat: dollars that a site costs more in a year without oversubscription.
-        place: position and name of a field.
+        place: position and name of a field of a workload.
+        name_of: name of a field of the full form, as the blueprint is written.
     """
     lines = []
     for one, spent in zip(found, economies, strict=True):
         lines += [
             headline(one),
-            *(_lines(one, spent, flat) if one.step else _lacking(one, place)),
+            *(_lines(one, spent, flat, name_of) if one.step else _lacking(one, place)),
             "",
         ]
     return f"{printable(blueprint)}\n\n" + "\n".join(lines).rstrip() + "\n"
@@ -55,6 +57,7 @@ def render_json(
     economies: Sequence[Economy | None],
     flat: Mapping[str, float],
     _place: Callable[[Path], str],
+    name_of: Callable[[Path], str],
 ) -> str:
     """Return the same for programs; times in seconds, memory in bytes."""
     return json_text(
@@ -62,7 +65,8 @@ def render_json(
             "schema": SCHEMA,
             "blueprint": blueprint,
             "workloads": [
-                _document(one, spent, flat) for one, spent in zip(found, economies, strict=True)
+                _document(one, spent, flat, name_of)
+                for one, spent in zip(found, economies, strict=True)
             ],
         }
     )
@@ -132,7 +136,12 @@ def _lacking(one: Prediction, place: Callable[[Path], str]) -> Iterator[str]:
         yield f"    change: {printable(place(path))}"
 
 
-def _lines(one: Prediction, spent: Economy | None, flat: Mapping[str, float]) -> Iterator[str]:
+def _lines(
+    one: Prediction,
+    spent: Economy | None,
+    flat: Mapping[str, float],
+    name_of: Callable[[Path], str],
+) -> Iterator[str]:
     step = one.step
     if step is None:
         return
@@ -144,9 +153,9 @@ def _lines(one: Prediction, spent: Economy | None, flat: Mapping[str, float]) ->
         share = seconds / step.seconds
         if share >= 0.005:
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
-    for change in list(changes(one, flat))[:3]:
+    for change in changes(one, flat):
         money = "" if change.dollars is None else f", {change.dollars:+,.0f} USD/year"
-        told = f"+{change.gain:.1%} tokens{money}: {printable(change.field)}, {change.what}"
+        told = f"+{change.gain:.1%} tokens{money}: {printable(name_of(change.path))}, {change.what}"
         yield f"  {'would bring':<14} {told}"
 
 
@@ -176,7 +185,12 @@ def _memory(one: Prediction) -> str:
     return f"{total:,.0f} GB an accelerator ({need.states / 1e9:,.0f} of states){again}"
 
 
-def _document(one: Prediction, spent: Economy | None, flat: Mapping[str, float]) -> dict[str, Any]:
+def _document(
+    one: Prediction,
+    spent: Economy | None,
+    flat: Mapping[str, float],
+    name_of: Callable[[Path], str],
+) -> dict[str, Any]:
     step, layout = one.step, one.layout
     document: dict[str, Any] = {
         "name": one.workload.name,
@@ -217,7 +231,12 @@ def _document(one: Prediction, spent: Economy | None, flat: Mapping[str, float])
             "flops": step.flops,
         }
         document["changes"] = [
-            {"field": c.field, "what": c.what, "gain": c.gain, "dollars_per_year": c.dollars}
+            {
+                "field": name_of(c.path),
+                "what": c.what,
+                "gain": c.gain,
+                "dollars_per_year": c.dollars,
+            }
             for c in changes(one, flat)
         ]
     return document

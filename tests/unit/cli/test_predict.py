@@ -84,6 +84,20 @@ def test_a_change_of_the_fabric_is_told_with_tokens_and_money(tmp_path: Path) ->
     assert f"  would bring    {money}" in text
 
 
+def test_a_change_is_told_with_the_field_in_the_form_that_the_user_wrote(tmp_path: Path) -> None:
+    """A blueprint with its fabrics in full was told of a field ``fabric``, which it does not have."""
+    fixture = str(builtin_pack() / "fixtures/workloads.yaml")
+    (tmp_path / "layer.yaml").write_text(OVERSUBSCRIBED.replace("OVER", "12"))
+    full = run_here(tmp_path, "expand", fixture, "--layer", "layer.yaml")
+    assert full.code == 0, full.err
+    (tmp_path / "full.yaml").write_text(full.out)
+    said = run_here(tmp_path, "predict", "full.yaml", "--json")
+    (found,) = json.loads(said.out)["workloads"]
+    fields = [one["field"] for one in found["changes"]]
+    assert "sites.sjc1.fabrics.compute.oversubscription" in fields
+    assert not [one for one in fields if ".fabric." in one]
+
+
 def test_carbon_is_that_of_the_energy_of_the_site(tmp_path: Path) -> None:
     fixture = builtin_pack() / "fixtures/federation.yaml"
     document = yaml.safe_load(fixture.read_text(encoding="utf-8"))

@@ -148,7 +148,7 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
     source = _source(arguments, loaded, report)
     ref: str | None = arguments.base_ref
     if ref is None:
-        return render_page(loaded.plan, report, source=source)
+        return render_page(loaded.plan, report, source=source, name_of=loaded.names)
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
 
@@ -163,8 +163,10 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
         )
     except RackwrightError as error:  # the report holds without it
         words = f"not compared with '{ref}': {error}"
-        return render_page(loaded.plan, report, uncompared=words, source=source)
-    return render_page(loaded.plan, report, found, source=source)
+        return render_page(
+            loaded.plan, report, uncompared=words, source=source, name_of=loaded.names
+        )
+    return render_page(loaded.plan, report, found, source=source, name_of=loaded.names)
 
 
 def _source(arguments: argparse.Namespace, loaded: LoadedPlan, report: Report) -> str:

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         return f"{tree.locate(path)}: {tree.describe(path)}"
 
     flat = _flat_fabrics(loaded, found, catalogue)
-    sys.stdout.write(render(plan.name, found, economies, flat, place))
+    sys.stdout.write(render(plan.name, found, economies, flat, place, loaded.names))
     if arguments.write_astra is not None:
         _write_astra(arguments.write_astra, found)
     return ExitCode.CLEAN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rackwright.plan.base import Path
 from rackwright.plan.workload.prediction import Prediction, with_links
 
 
@@ -13,13 +14,13 @@ class Improvement:
     """A change of the blueprint, and what it brings.
 
     Attributes:
-        field: of the blueprint.
+        path: field of the blueprint in its full form.
         what: the change, for people.
         gain: more tokens a day, as a share.
         dollars: that it costs more in a year; None where it is not known.
     """
 
-    field: str
+    path: Path
     what: str
     gain: float
     dollars: float | None = None
@@ -42,15 +43,13 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
     placement, step = prediction.placement, prediction.step
     if placement is None or placement.links is None or step is None:
         return
-    links = placement.links
-    site = f"sites.{prediction.workload.site}"
-    if links.oversubscription > 1:
+    links, fabric = placement.links, placement.fabric
+    if links.oversubscription > 1 and fabric is not None:
         flat = with_links(prediction, oversubscription=1.0)
         if flat is not None:
-            told = f"oversubscription {links.oversubscription:.3g}:1 → 1:1"
             yield Improvement(
-                f"{site}.fabric.oversubscription",
-                told,
+                (*fabric.path, "oversubscription"),
+                f"oversubscription {links.oversubscription:.3g}:1 → 1:1",
                 step.seconds / flat.seconds - 1,
                 flat_fabrics.get(prediction.workload.site),
             )
@@ -58,7 +57,18 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
         faster = with_links(prediction, rail=2 * links.rail)
         if faster is not None:
             told = f"{links.rail * 8 / 1e9:.0f} → {links.rail * 16 / 1e9:.0f} Gbps an accelerator"
-            yield Improvement(f"{site}.node_groups", told, step.seconds / faster.seconds - 1)
+            place = (*placement.group, "type") if fabric is None else (*fabric.path, "rate")
+            yield Improvement(place, told, step.seconds / faster.seconds - 1)
+    if prediction.collisions and fabric is not None and fabric.is_infiniband:
+        engine = fabric.fabric.routing_engine or "no engine"
+        yield Improvement(
+            (*fabric.path, "routing_engine"),
+            f"{engine} → ar_updn, adaptive routing (in the low end of the range)",
+            1 / (1 - prediction.collisions) - 1,
+        )
+    if (lost := prediction.lost) is not None and lost.best_interval is not None:
+        told = f"a checkpoint each {lost.interval / 60:,.3g} → {lost.best_interval / 60:,.3g} min"
+        yield Improvement((*lost.profile, "checkpoint_interval"), told, lost.gain)
     if prediction.effective:
-        lost = 1 / prediction.effective - 1
-        yield Improvement("reliability", "no failures, no checkpoints", lost)
+        share = 1 / prediction.effective - 1
+        yield Improvement(("reliability",), "no failures, no checkpoints", share)

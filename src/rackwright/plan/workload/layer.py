@@ -204,7 +204,8 @@ def _attention_forward(work: Work) -> float:
     span = model.span(work.sequence)
     heads = model.heads / work.layout.tensor
     narrow = 1.0 if model.head_dim > 64 else 0.75  # heads of 64 fill the tensor cores less
-    rate = work.accelerator.attention * work.software.attention * narrow
+    kernels = work.software.kernels.get(work.accelerator.name.partition("-")[0], 1.0)
+    rate = work.accelerator.attention * work.software.attention * kernels * narrow
     return 4 * work.tokens * span * heads * model.attention_width / rate
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from rackwright.model.base import Model
+from rackwright.model.hardware import Accelerators, fact_value
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.speeds import Accelerator, TableSource
 from rackwright.plan.workload.transformer import LanguageModel, read_config
@@ -17,7 +18,7 @@ from rackwright.resources import bundled
 
 
 class AcceleratorFile(Model):
-    """Accelerators by their type in Slurm's GRES."""
+    """Accelerators by their type in Slurm's GRES; versions of a type have its name, a hyphen and a word."""
 
     source: TableSource
     """Source of the measured ones."""
@@ -66,6 +67,21 @@ def known_accelerators() -> Mapping[str, Accelerator]:
         name: entry.model_copy(update={"name": name}).of_peaks()
         for name, entry in file.accelerators.items()
     }
+
+
+def accelerator_of(board: Accelerators) -> Accelerator | None:
+    """Return the accelerator of a product; None where its speeds are not known.
+
+    Versions of one type differ in memory, like A100 of 40 and of 80 GB, which are both ``a100`` to Slurm. The one that comes
+    nearest is taken, with no more memory than the product has.
+    """
+    known, memory = known_accelerators(), fact_value(board.memory)
+    if board.gres not in known or memory is None:
+        return known.get(board.gres)
+    size = memory * 2**30  # stated in GiB
+    versions = [one for name, one in known.items() if name.partition("-")[0] == board.gres]
+    found = min(versions, key=lambda one: abs(one.memory - size))
+    return found if found.memory <= size * (1 + 1e-9) else found.model_copy(update={"memory": size})
 
 
 @lru_cache(maxsize=1)

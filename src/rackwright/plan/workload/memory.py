@@ -88,6 +88,7 @@ def memory_need(
     precision: Precision,
     frozen: bool,
     gradient: float = 4.0,
+    logits: float = 6.0,
 ) -> MemoryNeed:
     """Return what the first stage needs, after Korthikanti et al. (arXiv:2205.05198) with flash attention.
 
@@ -106,7 +107,7 @@ def memory_need(
         activations=per_layer * in_flight,
         cheap=cheap * in_flight,
         least=2 * tokens * model.hidden / split * in_flight + per_layer,
-        logits=6 * tokens * model.vocabulary / split if stages == 1 else 0.0,
+        logits=logits * tokens * model.vocabulary / split if stages == 1 else 0.0,
     )
 
 
@@ -147,4 +148,7 @@ def _bytes_per_token(model: LanguageModel, split: int, precision: Precision) -> 
         whole = attention + routed * (2 * operand * model.hidden + 8 * model.expert_feed_forward)
         return whole, norms + routed * 4 * model.expert_feed_forward
     wide = model.feed_forward / split
-    return attention + wide * (4 + operand), norms + wide * operand
+    inputs = (
+        4 if model.gated else 2
+    )  # of the activation function: the product, and that of the gate
+    return attention + wide * (inputs + operand), norms + wide * operand

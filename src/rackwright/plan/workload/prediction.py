@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rackwright.harmless import counted
@@ -15,7 +15,7 @@ from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
 from rackwright.plan.workload.layout import ModelLayout, mistakes
-from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
+from rackwright.plan.workload.library import accelerator_of, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import EVERYTHING
 from rackwright.plan.workload.run import Bounds, LostTime, lost_time, tokens_a_day
@@ -27,6 +27,7 @@ from rackwright.plan.workload.transformer import LanguageModel, read_config
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import SitePlan
+    from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.records.nodes import NodeGroupPlan
 
 
@@ -41,6 +42,8 @@ class JobPlacement:
         missing: what would have to be known.
         power: share of its TDP that each accelerator may draw under the cap of its group.
         uplinks: of a leaf, where nothing keeps flows off those that others take; else 0.
+        group: place of its node group in the blueprint.
+        fabric: of role ``compute`` that joins its hosts; None on AWS and where there is none.
     """
 
     board: Accelerators
@@ -50,6 +53,28 @@ class JobPlacement:
     missing: tuple[str, ...] = ()
     power: float = 1.0
     uplinks: int = 0
+    group: Path = field(default=(), compare=False)
+    fabric: FabricPlan | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """Network of the hosts of a group.
+
+    Attributes:
+        rail: bytes in a second of an accelerator's port; 0 where it is not known.
+        pod: accelerators of a pod.
+        oversubscription: of the tiers above it.
+        uplinks: of a leaf, where flows take them by chance.
+        missing: what would have to be known.
+    """
+
+    rail: float = 0.0
+    pod: int = 1 << 30
+    oversubscription: float = 1.0
+    uplinks: int = 0
+    fabric: FabricPlan | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +155,7 @@ def predict(plan: Expansion, workload: TrainingWorkload, path: Path) -> Predicti
         return Prediction(
             workload, path, None, problem=f"hosts of '{name}' have no accelerators{cure}"
         )
-    accelerator = known_accelerators().get(placement.board.gres)
+    accelerator = accelerator_of(placement.board)
     if accelerator is None:
         return Prediction(
             workload,
@@ -323,14 +348,15 @@ def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
             return _on_metal(site, workload)
     for aws in plan.aws:
         if aws.spec.name == workload.site:
-            group = next((g for g in aws.groups if g.spec.name == workload.group), None)
+            named = [n for n, g in enumerate(aws.groups) if g.spec.name == workload.group]
+            group = aws.groups[named[0]] if named else None
             board = None if group is None else group.instance.accelerators
             if group is None or board is None:
                 return None
             hosts = workload.hosts or group.spec.most
             each = board.count // group.instance.hosts
             bandwidth = group.instance.bandwidth
-            accelerator = known_accelerators().get(board.gres)
+            accelerator = accelerator_of(board)
             if accelerator is None or bandwidth is None:
                 return JobPlacement(
                     board, hosts * each, hosts, None, (f"network bandwidth of {group.instance.id}",)
@@ -341,7 +367,8 @@ def place(plan: Expansion, workload: TrainingWorkload) -> JobPlacement | None:
                 delay=accelerator.delay,
                 rail=bandwidth.value / 8 * 1e9 / each,
             )
-            return JobPlacement(board, hosts * each, hosts, links)
+            where = (*aws.path, "node_groups", named[0])
+            return JobPlacement(board, hosts * each, hosts, links, group=where)
     return None
 
 
@@ -351,27 +378,36 @@ def _on_metal(site: SitePlan, workload: TrainingWorkload) -> JobPlacement | None
         return None
     board, hosts = group.product.accelerators, workload.hosts or group.hosts
     each = board.count // group.product.hosts
-    accelerator = known_accelerators().get(board.gres)
+    accelerator = accelerator_of(board)
     domain = board.domain.value if board.domain else board.count
     count = hosts * each
     if accelerator is None:
         return JobPlacement(board, count, hosts, None, (f"speeds of {board.model}",))
-    rail, pod, over, uplinks, missing = _rails(site, workload.group, each)
+    network = _network(site, workload.group, each)
     links = Links(
         domain=domain,
         link=accelerator.link,
         delay=accelerator.delay,
-        rail=rail,
-        pod=pod,
-        oversubscription=over,
+        rail=network.rail,
+        pod=network.pod,
+        oversubscription=network.oversubscription,
     )
-    if count > domain and not rail:
-        return JobPlacement(board, count, hosts, None, missing)
+    if count > domain and not network.rail:
+        return JobPlacement(board, count, hosts, None, network.missing)
     power = _power_share(group)
     if power is None:
         told = f"power of '{group.product.id}' and TDP of its accelerators, which its 'power_cap' lowers"
         return JobPlacement(board, count, hosts, None, (told,))
-    return JobPlacement(board, count, hosts, links, power=power, uplinks=uplinks)
+    return JobPlacement(
+        board,
+        count,
+        hosts,
+        links,
+        power=power,
+        uplinks=network.uplinks,
+        group=group.path,
+        fabric=network.fabric,
+    )
 
 
 def _power_share(group: NodeGroupPlan) -> float | None:
@@ -390,13 +426,12 @@ def _power_share(group: NodeGroupPlan) -> float | None:
     return max(left, fact_value(board.min_power) or 0.1 * each) / each
 
 
-def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, int, tuple[str, ...]]:
-    """Return bytes in a second of an accelerator's port, accelerators of a pod, oversubscription, and uplinks taken by chance.
+def _network(site: SitePlan, group: str, each: int) -> _Network:
+    """Return the network of the hosts of a group, with ``each`` accelerators.
 
     The fabric is the one of role ``compute`` that the group hangs on. Routes of the fat-tree engine keep shifts apart, adaptive
     ones avoid what is busy; others, and the equal paths of Ethernet, which a hash chooses from, do neither.
     """
-    missing = f"a fabric with role 'compute' to which '{group}' of '{site.name}' is attached"
     for planned in site.fabrics:
         layout = planned.layout
         if planned.fabric.role != "compute" or layout is None:
@@ -406,18 +441,21 @@ def _rails(site: SitePlan, group: str, each: int) -> tuple[float, int, float, in
                 continue
             gbps = port_rate(hosts)
             if hosts.interfaces is None or gbps is None:
-                return 0.0, 1 << 30, 1.0, 0, (f"ports of '{group}' on the fabric '{planned.name}'",)
-            rate = gbps / 8 * 1e9
-            over = math.prod(
-                max(1.0, oversubscription(layout, tier) or 1.0)
-                for tier in range(len(layout.tiers) - 1)
-            )
-            pod = layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30
+                return _Network(missing=(f"ports of '{group}' on the fabric '{planned.name}'",))
             engine = planned.fabric.routing_engine or ""
             apart = engine == "ftree" or engine.startswith("ar_")
-            uplinks = 0 if apart else layout.up_ports(0) or 0
-            return rate * hosts.interfaces / each, pod, over, uplinks, ()
-    return 0.0, 1 << 30, 1.0, 0, (missing,)
+            return _Network(
+                rail=gbps / 8 * 1e9 * hosts.interfaces / each,
+                pod=layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30,
+                oversubscription=math.prod(
+                    max(1.0, oversubscription(layout, tier) or 1.0)
+                    for tier in range(len(layout.tiers) - 1)
+                ),
+                uplinks=0 if apart else layout.up_ports(0) or 0,
+                fabric=planned,
+            )
+    missing = f"a fabric with role 'compute' to which '{group}' of '{site.name}' is attached"
+    return _Network(missing=(missing,))
 
 
 def with_links(prediction: Prediction, **changes: float) -> StepTime | None:
@@ -425,7 +463,9 @@ def with_links(prediction: Prediction, **changes: float) -> StepTime | None:
     placement, layout = prediction.placement, prediction.layout
     if placement is None or placement.links is None or layout is None:
         return None
-    accelerator = known_accelerators()[placement.board.gres]
+    accelerator = accelerator_of(placement.board)
+    if accelerator is None:
+        return None
     links = replace(placement.links, **changes)  # type: ignore[arg-type]
     workload = prediction.workload
     return step_time(

@@ -60,7 +60,10 @@ class Software:
         crossed: launches of a layer and its experts where exchanges are overlapped, over those where they are not.
         gather: share of the gathers of sharded parameters that no layer hides.
         backward: time of attention backward over forward.
-        attention: rate of its attention kernels over the measured one.
+        attention: rate of its attention kernels over that of ``kernels``.
+        kernels: rate of its attention kernels over the measured one as published, by type of accelerator; 1 where it is
+            not listed.
+        logits: bytes of a logit that are kept until the backward pass.
         reached: share of a rail's rate that its collectives reach.
         recompute_all: every layer is recomputed, whatever the memory.
         jitter: standard deviation of a step between accelerators, as a share of it.
@@ -108,6 +111,8 @@ class Software:
     gather: float = 0.1
     backward: float = 2.8
     attention: float = 1.0
+    kernels: Mapping[str, float] = field(default_factory=dict)
+    logits: float = 6.0
     reached: float = 0.8
     recompute_all: bool = False
     jitter: float = 0.01

@@ -117,6 +117,7 @@ def memory_of(
         precision=job.precision,
         frozen=job.task == "lora",
         gradient=software.gradient,
+        logits=software.logits,
     )
 
 

@@ -13,6 +13,7 @@ from rackwright.errors import RackwrightError
 from rackwright.plan.load import load_plan
 from rackwright.plan.workload.economy import economy
 from rackwright.plan.workload.prediction import Prediction, predictions
+from rackwright.policy.packs.loader import builtin_pack
 
 SHORT = Path(__file__).parents[1] / "derivation/short/dgx-h200.yaml"
 JOB: dict[str, Any] = {
@@ -300,3 +301,17 @@ def test_units_of_the_tokens_change_nothing(tmp_path: Path) -> None:
     found = [predict(tmp_path, {**JOB, "tokens": text})[0] for text in texts]
     assert found[0].days is not None
     assert {one.days for one in found} == {found[0].days}
+
+
+@pytest.mark.parametrize(("instance", "gigabytes"), [("p4d.24xlarge", 42.9), ("p4de.24xlarge", 80)])
+def test_a100_of_40_gb_has_no_80(tmp_path: Path, instance: str, gigabytes: float) -> None:
+    """Both are ``a100`` to Slurm; layouts of 80 GB were told to fit those of 40."""
+    document = yaml.safe_load((builtin_pack() / "fixtures/aws.yaml").read_text(encoding="utf-8"))
+    document["sites"][0]["node_groups"][0]["type"] = instance
+    job = {**JOB, "model": "llama3.1-8b", "precision": "bf16", "site": "use1", "group": "train"}
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump({**document, "workloads": [job]}))
+    (found,) = load_plan(path).plan.predictions
+    assert found.memory == gigabytes * 1e9
+    assert found.step is not None
+    assert found.step.memory.total(found.step.repeated) <= gigabytes * 1e9

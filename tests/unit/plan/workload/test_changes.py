@@ -1,0 +1,61 @@
+"""Changes that lift the tokens of a day: each with the field that makes it, and what it brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.plan.load import load_plan
+from rackwright.plan.reliability.failures import DAY, daly_interval
+from rackwright.plan.workload.changes import Improvement, changes
+from rackwright.plan.workload.prediction import Prediction
+from rackwright.policy.packs.loader import builtin_pack
+
+FIXTURE = builtin_pack() / "fixtures/workloads.yaml"
+
+
+def predicted(folder: Path, interval: str = "60 min", **fabric: Any) -> Prediction:
+    """Return the prediction of a job with exchanges of experts over four scalable units."""
+    document = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
+    document["sites"][0]["fabric"] |= {"unit_hosts": 16, **fabric}
+    document["reliability"]["jobs"][0]["checkpoint_interval"] = interval
+    layout = {"tensor": 1, "pipeline": 2, "expert": 256}
+    document["workloads"][0] |= {"model": "deepseek-v3", "sequence": 4096, "layout": layout}
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    (found,) = load_plan(path).plan.predictions
+    return found
+
+
+def of_field(found: Prediction, field: str) -> list[Improvement]:
+    return [one for one in changes(found) if one.path[-1] == field]
+
+
+def test_adaptive_routing_is_suggested_where_flows_take_the_same_links(tmp_path: Path) -> None:
+    """It lifts the low end of the range to that of routes which do not collide."""
+    crowded = predicted(tmp_path, routing_engine="minhop")
+    (change,) = of_field(crowded, "routing_engine")
+    assert change.path == ("sites", 0, "fabrics", 0, "routing_engine")
+    adaptive = predicted(tmp_path, routing_engine="ar_updn")
+    assert crowded.a_day is not None
+    assert adaptive.a_day is not None
+    assert change.gain == pytest.approx(adaptive.a_day.low / crowded.a_day.low - 1)
+    assert change.gain > 0.001
+    assert of_field(adaptive, "routing_engine") == []
+    assert of_field(predicted(tmp_path, routing_engine="ftree"), "routing_engine") == []
+
+
+def test_the_best_interval_between_checkpoints_is_suggested(tmp_path: Path) -> None:
+    best = daly_interval(30, DAY / (64 * 6.5e-3)) / 60
+    found = predicted(tmp_path, "480 min")
+    (change,) = of_field(found, "checkpoint_interval")
+    assert change.path == ("reliability", "jobs", 0, "checkpoint_interval")
+    assert f"→ {best:.3g} min" in change.what
+    better = predicted(tmp_path, f"{best} min")
+    assert better.a_day is not None
+    assert found.a_day is not None
+    assert change.gain == pytest.approx(better.a_day.value / found.a_day.value - 1, rel=1e-6)
+    assert of_field(better, "checkpoint_interval") == []
