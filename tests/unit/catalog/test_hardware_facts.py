@@ -81,6 +81,7 @@ NODES = {
     "hgx-h100-4u-liquid": (8, 700, 4, 10.2, None, None, None, 8, 400),
     "mi300x-8x": (8, 750, None, None, None, None, None, None, None),
     "dell-xe9680-gaudi3": (8, 900, 6, None, None, None, None, None, None),
+    "dell-xe9680-h100": (8, 700, 6, None, 107, None, None, None, None),
     "dell-xe9680-h200": (8, 700, 6, None, 108, None, None, None, None),
     "dell-xe9680-mi300x": (8, 750, 6, None, 114, None, None, None, None),
     "dell-xe9680l-b200": (8, 1000, 4, None, 95.6, None, None, None, None),
@@ -127,6 +128,58 @@ def test_node_numbers(entry_id):
     assert fact_value(found.airflow) == airflow
     assert fact_value(found.heat) == (None if heat is None else pytest.approx(heat / 3.412))
     assert [(port.count, port.rate.value) for port in compute] == ([(ports, rate)] if ports else [])
+
+
+# U, typical W, maximum W, kg, mm of depth, coldest and hottest inlet in °C
+STORAGE = {
+    "netapp-aff-a50": (2, 901, 1424, 27.5, None, 10, 35),
+    "netapp-aff-a70": (4, 2033, 2664, 53.5, 929.6, 10, 35),
+    "netapp-aff-a800": (4, 1942, 2467, 60.1, 929.6, 5, 40),
+    "netapp-aff-a90": (4, 2434, 3209, 53.5, 929.6, 10, 35),
+    "netapp-aff-a900": (8, 2346, 2912, 100, 934.7, 10, 35),
+    "netapp-sgf6112": (1, 446, 700, 19.88, 841, None, None),
+    "netapp-sgf6212": (1, 673, 808, 25.39, 776.2, None, None),
+}
+"""NetApp gives the power of its arrays in BTU/h: 3.412 of them are a watt."""
+
+
+@pytest.mark.parametrize("entry_id", STORAGE)
+def test_storage_numbers(entry_id):
+    found = node(entry_id)
+    height, typical, power, weight, depth, coldest, hottest = STORAGE[entry_id]
+
+    assert fact_value(found.height) == height
+    assert fact_value(found.typical_power) == pytest.approx(typical, abs=1)
+    assert fact_value(found.max_power) == pytest.approx(power, abs=1)
+    assert fact_value(found.weight) == weight
+    assert fact_value(found.depth) == (None if depth is None else pytest.approx(depth / 1000))
+    assert (fact_value(found.inlet_min), fact_value(found.inlet_max)) == (coldest, hottest)
+
+
+MEMORY = {
+    "H100 SXM": 80,
+    "H200 SXM": 141,
+    "B200 SXM": 183359 / 1024,
+    "B300 SXM": 275040 / 1024,
+    "GB200": 189471 / 1024,
+    "GB300": 284208 / 1024,
+    "MI300X": 192 * 10**9 / 2**30,
+    "MI325X": 256 * 10**9 / 2**30,
+    "MI355X": 288 * 10**9 / 2**30,
+}
+"""GiB of one accelerator: nvidia-smi's number, or that of the system file that AMD submits."""
+
+
+def test_every_accelerator_of_one_model_has_the_same_memory():
+    found = {
+        entry.id: (entry.accelerators.model, fact_value(entry.accelerators.memory))
+        for entry in ENTRIES
+        if isinstance(entry, Node) and entry.accelerators
+    }
+    without = {name for name, (model, _) in found.items() if model not in MEMORY}
+    assert without == {"dell-xe9680-gaudi3", "dgx-a100"}, "no memory was read of their models"
+    for name, (model, memory) in found.items():
+        assert memory == (pytest.approx(MEMORY[model]) if model in MEMORY else None), name
 
 
 # power supplies, kW each, needed for full performance, needed to run
@@ -313,9 +366,13 @@ SWITCHES = {
     "juniper-qfx5240-64od": (64, 800, 2, None, None, None, None, 64),
     "sn5600": (64, 800, 2, 940, 2167, 23.5, 720, 64),
     "sn5610": (64, 800, 2, 900, 2080, 26.9, 775, 64),
-    "sn4600c": (64, 100, 2, 466, None, 14.64, 566, None),
+    "sn4600c": (64, 100, 2, 466, None, 14.64, 566, 64),
     "sn2201": (48, 1, 1, 98, None, 7.41, 432, None),
     "cisco-n9364e-sg2-o": (64, 800, 2, 995, 2270, None, None, None),
+    "sn4700": (32, 400, None, None, None, None, None, 32),
+    "sn5400": (64, 400, None, None, None, None, None, 64),
+    "cisco-ucs-6454": (48, 25, 1, 260, 650, 10.1, 571, None),
+    "cisco-ucs-64108": (96, 25, 2, 404, 1200, 16.27, 582.9, None),
     "cisco-ucs-6536": (36, 100, 1, 348, 800, 11.6, 627, None),
     "cisco-ucs-6652": (48, 50, 1, 368, 1100, 11.34, 500.1, None),
     "cisco-ucs-6664": (48, 100, 2, 605, 1100, 20, 566, None),
@@ -346,6 +403,8 @@ SWITCH_SUPPLIES = {
     "sn5600": (2, None, 1, "C20"),
     "sn5610": (4, 2000, 2, "C14"),
     "arista-7060x6-64pe": (2, 2400, None, "C14"),
+    "cisco-ucs-6454": (2, 650, 1, "C14"),
+    "cisco-ucs-64108": (2, None, 1, None),
     "cisco-ucs-6536": (2, 1100, 1, "C14"),
     "cisco-ucs-6652": (2, 1400, 1, "C14"),
     "cisco-ucs-6664": (2, 1400, 1, "C14"),

@@ -17,7 +17,7 @@ from rackwright.render.blueprints import find_template, write_blueprint
 from template_support import example_answers
 
 AIR = (
-    "cisco-ucs-c880a-m8-b300", "cisco-ucs-c885a-m8-h200", "cisco-ucs-c885a-m8-mi300x", "dell-xe9680-h200",
+    "cisco-ucs-c880a-m8-b300", "cisco-ucs-c885a-m8-h200", "cisco-ucs-c885a-m8-mi300x", "dell-xe9680-h100", "dell-xe9680-h200",
     "dell-xe9680-mi300x", "dell-xe9780-b200", "dell-xe9780-b300",
     "hpe-xd670-h200", "hpe-xd685-h200", "lenovo-sr680a-v3-b200", "lenovo-sr680a-v3-h200", "lenovo-sr680a-v4-b300",
     "lenovo-sr685a-v3-mi300x", "supermicro-as-8125gs-tnmr2", "supermicro-as-8126gs-tnmr", "supermicro-sys-821ge-tnhr-h200",
@@ -29,8 +29,8 @@ LIQUID = (
     "supermicro-sys-422ga-nbrt-lcc",
 )  # fmt: skip
 COMPLETE = ("dgx-h100", "dgx-h200", "dgx-b300")
-ORDERED = {"cpus", "sockets", "threads_per_core", "host_memory", "accelerators.memory"}
-"""Facts of an order, not of a product: processors and memory are chosen."""
+ORDERED = {"cpus", "sockets", "threads_per_core", "host_memory"}
+"""Facts of an order, not of a product: processors and their memory are chosen."""
 PORTS = "      attached: [{group: dgx, interfaces: 8}]\n"
 """Adapters of an order, where a server has slots and no adapters of its own."""
 
