@@ -75,6 +75,4 @@ KINDS: Mapping[str, ObjectKind] = {
     ),
     "address": ObjectKind("address", "ipam/ip-addresses", lambda row: (_name(row, "address"),)),
 }  # fmt: skip
-"""Kinds in the order in which they depend on each other."""
-WITHOUT_SITE = frozenset({"interface", "cable", "feed"})
-"""Kinds whose rows do not name their site: they are asked for by site, and their key begins with nothing."""
+"""Kinds in the order in which they depend on each other. Lists that are filtered by site have it first in their keys."""
