@@ -26,7 +26,9 @@ _CAGES = (
     ("qsfp28", "QSFP28"), ("qsfpp", "QSFP+"), ("sfp28", "SFP28"), ("sfpp", "SFP+"),
 )  # fmt: skip
 
-_MANAGING = re.compile(r"(fnm|mgmt(eth)?|meth|management|oob|me|em|fxp)[-_ /]?\d*(/\d+)*", re.IGNORECASE)
+_MANAGING = re.compile(
+    r"(fnm|mgmt(eth)?|meth|management|oob|me|em|fxp)[-_ /]?\d*(/\d+)*", re.IGNORECASE
+)
 """Names of ports of a switch that carry no data, in files that do not mark them."""
 _MANAGES = re.compile(r"\s*(management|mgmt|oob|out-of-band)\b", re.IGNORECASE)
 """Beginning of the descriptions of such ports."""

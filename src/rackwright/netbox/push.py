@@ -12,8 +12,8 @@ from typing import Any
 
 from rackwright.brownfield.products import letters
 from rackwright.netbox.client import BATCH, NetBox, NetBoxError
-from rackwright.netbox.kinds import KINDS, Key
-from rackwright.netbox.wanted import Reference, WantedObject, slug
+from rackwright.netbox.kinds import KINDS, Key, slug
+from rackwright.netbox.wanted import Reference, WantedObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -395,9 +395,7 @@ def test_priority_of_zero_is_one(tmp_path: Path) -> None:
 
 
 def test_value_that_no_blueprint_takes_is_told(tmp_path: Path) -> None:
-    text = (
-        "MailProg=/bin/mail\\#2\nNodeName=n1 Reason=fan\\#2\nPartitionName=p Nodes=n1 JobDefaults=\\#\n"
-    )
+    text = "MailProg=/bin/mail\\#2\nNodeName=n1 Reason=fan\\#2\nPartitionName=p Nodes=n1 JobDefaults=\\#\n"
     made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
     assert "extra" not in made.data["scheduler"]["partitions"][0]
     told = "\n".join(notice.text for notice in made.notices)
@@ -431,7 +429,9 @@ def test_controller_beside_another_option_on_its_line_is_read(tmp_path: Path) ->
 
 
 def test_acct_gather_conf_beside_slurm_conf_is_told(tmp_path: Path) -> None:
-    (tmp_path / "acct_gather.conf").write_text("EnergyIPMIFrequency=10\nEnergyIPMIPowerSensors=Node=16\n")
+    (tmp_path / "acct_gather.conf").write_text(
+        "EnergyIPMIFrequency=10\nEnergyIPMIPowerSensors=Node=16\n"
+    )
     text = "AcctGatherEnergyType=acct_gather_energy/ipmi\nNodeName=n1\nPartitionName=p Nodes=n1\n"
     made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
     assert any("EnergyIPMIFrequency=10" in notice.text for notice in made.notices)

@@ -105,9 +105,7 @@ def _gathered(lines: list[SlurmLine], at: Location) -> Found:
     """Return no more than a notice: a blueprint has nothing of how energy and traffic of jobs are measured."""
     words = [f"{line.spelled[key]}={value}" for line in lines for key, value in line.words.items()]
     text = f"not taken over, keep the file on the hosts: {', '.join(words)}"
-    return Found(
-        beside=(SlurmBeside(at=at),), notices=(SourceNotice(text, at),) if words else ()
-    )
+    return Found(beside=(SlurmBeside(at=at),), notices=(SourceNotice(text, at),) if words else ())
 
 
 def _topology(lines: list[SlurmLine], at: Location) -> Found:

@@ -270,14 +270,16 @@ class _Reader:
         Raises:
             SpecErrors: one is in no line of nodes.
         """  # noqa: DOC501 - refused() makes the SpecErrors
-        if text.upper() == "ALL":
-            self._count(len(known), at)
+        all_of_them = text.upper() == "ALL"
+        self._count(len(known) if all_of_them else 0, at)
+        if all_of_them:
             return tuple(known)
         made: dict[str, None] = {}
         try:
             words = expand_list(text, MOST_HOSTS) if text else ()
         except ValueError as error:
             raise refused(str(error), at) from None
+        self._count(len(words), at)
         for one in words:
             if one in self._sets:
                 made |= dict.fromkeys(self._sets[one])
@@ -291,7 +293,7 @@ class _Reader:
                 )
                 raise refused(f"{whose} has the node '{one}', which is in no 'NodeName'{sets}",
                               at, "name nodes, ranges of them, node sets, or ALL")  # fmt: skip
-        self._count(len(words), at)
+        self._count(max(0, len(made) - len(words)), at)
         return tuple(made)
 
     def _count(self, number: int, at: Location) -> None:
@@ -302,7 +304,9 @@ class _Reader:
         """  # noqa: DOC501 - refused() makes the SpecErrors
         self._members_left -= number
         if self._members_left < 0:
-            message = f"the partitions and node sets up to here name more than {_MOST_MEMBERS:,} nodes"
+            message = (
+                f"the partitions and node sets up to here name more than {_MOST_MEMBERS:,} nodes"
+            )
             raise refused(message, at, "leave out partitions that no longer have jobs")
 
     def _partition(

@@ -201,7 +201,10 @@ class ClusterOptions:
         if program is None:
             return None
         if interval is None or not interval.strip("0"):
-            self._tell("healthcheckprogram", "runs at no interval without 'HealthCheckInterval', and is left out")
+            self._tell(
+                "healthcheckprogram",
+                "runs at no interval without 'HealthCheckInterval', and is left out",
+            )
             return None
         words = [word.upper() for word in _words(states)]
         if others := [word for word in words if word not in _STATES | {"CYCLE"}]:
@@ -218,7 +221,9 @@ class ClusterOptions:
         by = {"qos": "qos", "partition_prio": "partition"}.get(kind)
         if by is None:
             if set(modes) - {"off"}:
-                self._tell("preemptmode", "is not taken over: the file has no 'PreemptType' of a blueprint")
+                self._tell(
+                    "preemptmode", "is not taken over: the file has no 'PreemptType' of a blueprint"
+                )
             return None
         if by == "qos" and not accounting:
             self._tell("preempttype", "needs slurmdbd, which the file does not name")
