@@ -12,6 +12,7 @@ from rackwright.errors import Location, SpecErrors
 
 _LOOKED_AT = 200_000
 """Characters of a file in which the words are looked for."""
+_BLANKS = re.compile(r"\s{40,}|\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ _TOOLS = (
     _Tool("a program of Terraform", (r"^(resource|module|provider)\s+\"",),
           "'rackwright init --list' shows blueprints to begin with"),
     _Tool("a file of settings in sections", (r"^\[[^\]\n]+\]\s*$", r"^[\w.-]+\s*=\s"), _HOSTS),
-    _Tool("YAML of a kind that is not known", (r"\A(?:\s*(?:#.*)?\n)*(?:---|[\w-]+:(?:\s|$)|- [\w-]+:)",), _HOSTS),
+    _Tool("YAML of a kind that is not known", (r"\A(?:[ \t]*(?:#.*)?\n)*(?:---|[\w-]+:(?:\s|$)|- [\w-]+:)",), _HOSTS),
 )  # fmt: skip
 
 
@@ -103,7 +104,8 @@ def refuse_other_tool(text: str, path: Path) -> SpecErrors | None:
 
 
 def _named(text: str, path: Path, tools: Iterable[_Tool]) -> SpecErrors | None:
-    start = text[:_LOOKED_AT]
+    # Expressions with several blanks would try all ways to divide a run of them.
+    start = _BLANKS.sub("\n", text[:_LOOKED_AT])
     for tool in tools:
         if all(re.search(words, start, re.MULTILINE) for words in tool.words):
             return refused(f"this looks like {tool.name}", Location(str(path), 1, 1), tool.hint)

@@ -67,6 +67,26 @@ def test_file_of_another_tool_is_named_as_what_it_is(tool: str, text: str, tmp_p
     assert (error.summary, bool(error.hint)) == (f"this looks like {tool}", True)
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n" * 100_000 + "x,y\n",
+        " " * 150_000 + "x,y\n",
+        "NodeName=n1\n" + "\n" * 90_000 + "x",
+        "NodeName=n1\n" + "a" * 200_000,
+        "NodeName=n1\nA=" + "{{" * 100_000,
+        "NodeName=n1\n" + "b=" + '"' * 200_000 + " c",
+    ],
+)
+def test_long_runs_are_refused_at_once(text: str, tmp_path: Path) -> None:
+    """40 empty lines before a sheet took hours: each way to divide them was tried."""
+    path = tmp_path / "found"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SpecErrors):
+        read_standing(path)
+
+
 def test_objects_without_a_device_type_are_no_devices_of_netbox(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     path.write_text('[{"hostname": "n1"}]')

@@ -22,14 +22,14 @@ MOST_INCLUDED = 20
 MOST_LINES = 100_000
 
 _COMMENT = re.compile(r"(?<!\\)#.*")
-_WORD = re.compile(r"""([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
+_WORD = re.compile(r"""(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
 _PLACEHOLDER = re.compile(
-    r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|(?<!\$)\{[A-Za-z_]+\}|<[A-Za-z][\w .-]*>|@[A-Z_]+@|\b(REPLACE|CHANGE)_?(IT|ME)\b"
+    r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%.{0,200}?%>|(?<!\$)\{[A-Za-z_]+\}|<[A-Za-z][\w .-]*>|@[A-Z_]+@|\b(REPLACE|CHANGE)_?(IT|ME)\b"
 )
 """Values that templates leave open: Jinja, ERB, shells, people."""
 _PART = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_CLUSTER = re.compile(r"(?im)^\s*ClusterName\s*=\s*([^\s#]+)")
+_CLUSTER = re.compile(r"(?im)^[ \t]*ClusterName[ \t]*=\s*([^\s#]+)")
 _OPTION: TypeAdapter[str | int] = TypeAdapter(Option)
 
 
