@@ -296,11 +296,11 @@ def test_device_beside_another_of_its_kind_shares_its_unit(tmp_path: Path) -> No
     shown = (tier["count"], tier["per_rack"], tier["start_unit"], tier["unit_share"])
     assert shown == (2, 2, "42 U", "half-width")
     words = (
-        "'sw-a' and 'sw-b' are both in U42 of the rack 'r1': they are taken for two of half width"
+        "'sw-a' and 'sw-b' are both in U42 of the rack 'R1': they are taken for two of half width"
     )
     assert any(words in one.text for one in made.notices)
     other = text.replace("SN2201,42,Front\nsw-b", "SN5600,42,Front\nsw-b")
-    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+    with pytest.raises(SpecErrors, match="U42 of the rack 'R1' is taken"):
         take_over(tmp_path, {"half.csv": other})
 
 
@@ -319,7 +319,7 @@ def test_more_devices_than_a_unit_has_room_for_are_refused(
     text = HEAD
     for name, role, product, low, face in (row.split(",") for row in rows):
         text += f"{name},Active,DC1,H,R1,{role},NVIDIA,{product},{low},{face}\n"
-    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+    with pytest.raises(SpecErrors, match="U42 of the rack 'R1' is taken"):
         take_over(tmp_path, {"full.csv": text})
 
 
@@ -331,7 +331,7 @@ def test_devices_of_full_depth_are_not_back_to_back(tmp_path: Path) -> None:
     path = tmp_path / "deep.csv"
     path.write_text(text)
     products = Products(CATALOGUE.patched({"sn2201": {"full_depth": True}}), {}, [])
-    with pytest.raises(SpecErrors, match="U42 of the rack 'r1' is taken"):
+    with pytest.raises(SpecErrors, match="U42 of the rack 'R1' is taken"):
         make_blueprint([read_standing(path)], products)
 
 

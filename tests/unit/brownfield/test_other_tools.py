@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -67,24 +68,25 @@ def test_file_of_another_tool_is_named_as_what_it_is(tool: str, text: str, tmp_p
     assert (error.summary, bool(error.hint)) == (f"this looks like {tool}", True)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text",
     [
-        "\n" * 100_000 + "x,y\n",
-        " " * 150_000 + "x,y\n",
-        "NodeName=n1\n" + "\n" * 90_000 + "x",
-        "NodeName=n1\n" + "a" * 200_000,
-        "NodeName=n1\nA=" + "{{" * 100_000,
-        "NodeName=n1\n" + "b=" + '"' * 200_000 + " c",
+        "\n" * 20_000 + "x,y\n",
+        " " * 20_000 + "x,y\n",
+        "NodeName=n1\n" + "\n" * 20_000 + "x",
+        "NodeName=n1\n" + "a" * 20_000,
+        "NodeName=n1\nA=" + "{{" * 20_000,
+        "NodeName=n1\n" + "b=" + '"' * 20_000 + " c",
     ],
 )
 def test_long_runs_are_refused_at_once(text: str, tmp_path: Path) -> None:
     """40 empty lines before a sheet took hours: each way to divide them was tried."""
     path = tmp_path / "found"
     path.write_text(text, "utf-8")
+    begun = time.process_time()
     with pytest.raises(SpecErrors):
         read_standing(path)
+    assert time.process_time() - begun < 2
 
 
 def test_objects_without_a_device_type_are_no_devices_of_netbox(tmp_path: Path) -> None:
