@@ -240,13 +240,13 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
                 told |= near.keys()
                 shown = ", ".join(map(str, found[:4]))
                 yield Verdict(
-                    f"the whole Internet ({shown}) may enter at {one}; name the networks that need to"
+                    f"the whole Internet ({shown}) may enter by {one}; name the networks that need to"
                 )
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """Network that may enter, and the ports that it may enter at."""
+    """Network that may enter, and the ports that it may enter by."""
 
     protocol: str
     low: int
@@ -259,8 +259,8 @@ class _Entry:
         return same and self.low <= other.low <= self.high
 
     def __str__(self) -> str:
-        if self.high >= _LAST_PORT:
-            return "every port"
+        if self.protocol not in {"tcp", "udp"}:
+            return "every port" if self.protocol == "all" else self.protocol
         ports = f"{self.low}" if self.low == self.high else f"{self.low}-{self.high}"
         return f"{self.protocol} port {ports}"
 
